@@ -1,0 +1,46 @@
+# Every target makes and uses .venv as needed; Python 3.11 or later, make and a package index suffice.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# beside a checkout the public tables may lie ready; set SHOAL_DATA to point elsewhere
+SHOAL_DATA ?= $(wildcard $(CURDIR)/../shared/data)
+ifneq ($(SHOAL_DATA),)
+export SHOAL_DATA
+endif
+
+.PHONY: install demo test lint format bench docs clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: install
+	$(BIN)/shoal demo
+
+test: install
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: install
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: install
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.documented
+	$(BIN)/mkdocs build --strict
+
+$(VENV)/.documented: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .venv-bench site demo .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,69 @@
+"""Shoal: safety in numbers for what you publish.
+
+Heavy libraries (DuckDB, numba) are loaded by the work that needs them, not here.
+"""
+
+from shoal import datasets, metrics
+from shoal.anonymize import METHODS, Mondrian, anonymize
+from shoal.core import Classes, Column, Hierarchy, Kind, Recoding, Release, Role, Run, Table
+from shoal.core import recipes as hierarchies
+from shoal.errors import (
+    HierarchyError,
+    Infeasible,
+    InputError,
+    MissingExtra,
+    NotAnonymous,
+    OutputError,
+    ShoalError,
+)
+from shoal.privacy import (
+    MODELS,
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    EntropyLDiversity,
+    KAnonymity,
+    LDiversity,
+    RecursiveLDiversity,
+    TCloseness,
+)
+from shoal.reading import Schema, UnassignedColumns, read
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "METHODS",
+    "MODELS",
+    "AlphaKAnonymity",
+    "BetaLikeness",
+    "Classes",
+    "Column",
+    "DeltaDisclosure",
+    "EntropyLDiversity",
+    "Hierarchy",
+    "HierarchyError",
+    "Infeasible",
+    "InputError",
+    "KAnonymity",
+    "Kind",
+    "LDiversity",
+    "MissingExtra",
+    "Mondrian",
+    "NotAnonymous",
+    "OutputError",
+    "Recoding",
+    "RecursiveLDiversity",
+    "Release",
+    "Role",
+    "Run",
+    "Schema",
+    "ShoalError",
+    "TCloseness",
+    "Table",
+    "UnassignedColumns",
+    "anonymize",
+    "datasets",
+    "hierarchies",
+    "metrics",
+    "read",
+]

@@ -1,0 +1,115 @@
+"""The one door: algorithms are run from here only, and none is taken at its word."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, fields, is_dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
+from shoal.anonymize.partition.mondrian import Mondrian
+from shoal.core.progress import report
+from shoal.core.release import Release, Run
+from shoal.core.table import Table
+from shoal.errors import InputError, NotAnonymous
+from shoal.privacy.model import Model
+
+METHODS: dict[str, type[Any]] = {
+    "mondrian": Mondrian,
+}
+
+
+def anonymize(
+    table: Table,
+    model: Model,
+    method: str | Algorithm = "mondrian",
+    *,
+    seed: int | None = None,
+    **options: Any,
+) -> Release:
+    """Run a method and check its release, from the released values alone, against the model.
+
+    method: a name from METHODS, with its options as keywords, or an instance.
+    seed: for methods that draw at random; the same seed gives the same release.
+    """
+    if not isinstance(model, Model):
+        raise InputError(
+            f"the model must be a privacy model such as KAnonymity(5), not {type(model).__name__}"
+        )
+    algorithm = _algorithm(method, seed, options)
+    check_askable(table, model)
+    begun = time.perf_counter()
+    report("search", 0, None)
+    release: Release = algorithm.search(table, model)
+    searched = time.perf_counter()
+    report("verify", 0, None)
+    checked = release.verify()
+    if not checked.truthful:
+        raise NotAnonymous(
+            f"{algorithm.name} published a value that does not cover the original; "
+            "nothing was released"
+        )
+    if not checked:
+        raise NotAnonymous(
+            f"{algorithm.name} broke {model} in {checked.failing} of {checked.classes} classes; "
+            "nothing was released"
+        )
+    seconds = {"search": searched - begun, "verify": time.perf_counter() - searched}
+    run = Run(algorithm.name, _options(algorithm), seed, versions(), seconds, release.run.notes)
+    return replace(release, run=run)
+
+
+def check_askable(table: Table, model: Model | None) -> None:
+    """Refuse a table without quasi-identifiers or rows, or one that the model does not fit."""
+    if not table.quasi:
+        raise InputError(
+            "no column is quasi-identifying; give that role to what others know of a person"
+        )
+    if not len(table):
+        raise InputError("the table has no rows")
+    if model is not None:
+        model.check(table)
+
+
+def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, Any]) -> Any:
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise InputError(f"no method {method!r}; there are {', '.join(METHODS)}")
+        chosen = make(METHODS[method], options)
+    elif options:
+        raise InputError("options go with a method's name; an instance has its own")
+    else:
+        chosen = method
+    if seed is not None and is_dataclass(chosen) and "seed" in {f.name for f in fields(chosen)}:
+        chosen = replace(chosen, seed=seed)  # type: ignore[type-var]
+    return chosen
+
+
+def _options(algorithm: Any) -> dict[str, Any]:
+    return asdict(algorithm) if is_dataclass(algorithm) else {}  # type: ignore[arg-type]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a release depends on."""
+    found = {"python": platform.python_version()}
+    for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+__all__ = [
+    "METHODS",
+    "Algorithm",
+    "Mondrian",
+    "Option",
+    "anonymize",
+    "check_askable",
+    "options_of",
+    "versions",
+]

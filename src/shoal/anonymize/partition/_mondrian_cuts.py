@@ -1,0 +1,452 @@
+"""Kernels: the best cuts of one node of a Mondrian tree.
+
+A node is a stretch of rows. Each column's values in the node are put in a cut order: ordered
+columns by value, nominal ones commonest first, columns with a hierarchy by the branches below their
+common ancestor, commonest first. Candidate cuts are the prefixes of that order, in at most 64
+steps, so that one bit per step tells in which steps a value of another column occurs; the first
+and last bit of each value give the exact loss of both sides of every cut, over all columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+NOMINAL, ORDERED, TREE = 0, 1, 2
+STEPS = 64
+TIE = 1e-9  # scores closer than this are equal: the lower column, then the smaller cut, wins
+
+# rows of Scratch.slots, (6, values in the node)
+VALUE, COUNT, STEP, LEAST, MOST, UPTO = range(6)
+# rows of Scratch.columns, (6, columns)
+SIZE, BASE, ACTIVE, STEPPED, CUTTABLE, PLACE = range(6)
+
+
+class Space(NamedTuple):
+    """The table: what it costs to leave values of a column together.
+
+    unit: loss of one value more (nominal), of one position (ordered), of a whole tree.
+    first: where each column's codes begin in `position` and in Scratch.rank.
+    tree_first, groups, cost: for a tree, level by level, each code's group and what it costs.
+    """
+
+    k: int
+    kind: Any
+    domain: Any
+    unit: Any
+    first: Any
+    position: Any
+    tree_first: Any
+    height: Any
+    groups: Any
+    cost: Any
+
+
+class Scratch(NamedTuple):
+    """Work space shared by all nodes; nothing in it takes the domain's size to reset.
+
+    score, cut: (2, columns) the two best cuts of each column; a cut is a number of leading values.
+    """
+
+    rank: Any
+    seen: Any
+    slots: Any
+    columns: Any
+    mask: Any
+    bit: Any
+    edge: Any
+    growth: Any
+    score: Any
+    cut: Any
+
+
+@intrinsic
+def lowest_bit(context: Any, word: Any) -> Any:
+    """Place of the lowest set bit of a non-zero word."""
+
+    def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], target.get_constant(types.boolean, False))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def zeros_above(context: Any, word: Any) -> Any:
+    """How many zero bits stand above the highest set bit of a non-zero word."""
+
+    def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], target.get_constant(types.boolean, False))
+
+    return types.uint64(types.uint64), generate
+
+
+def make_scratch(rows: int, domain: Any) -> Scratch:
+    """Return work space for nodes of at most so many rows."""
+    columns, total = len(domain), int(domain.sum())
+    room = int(np.minimum(domain, rows).sum())
+    return Scratch(
+        np.zeros(total, np.int32),
+        np.zeros(total, np.int64),
+        np.zeros((6, room), np.int64),
+        np.zeros((6, columns), np.int64),
+        np.zeros((room, columns), np.uint64),
+        np.zeros(columns, np.uint64),
+        np.zeros((4, STEPS), np.int64),
+        np.zeros((2, STEPS)),
+        np.zeros((2, columns)),
+        np.zeros((2, columns), np.int64),
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def spread(space, j, least, most):
+    """Loss of one record of column j when its codes least and most are left together."""
+    if space.kind[j] == ORDERED:
+        first = space.first[j]
+        return space.unit[j] * (space.position[first + most] - space.position[first + least])
+    at = space.tree_first[j]
+    for _ in range(space.height[j]):
+        if space.groups[at + least] == space.groups[at + most]:
+            break
+        at += space.domain[j]
+    return space.unit[j] * space.cost[at + least]
+
+
+@njit(cache=True, error_model="numpy")
+def sink(keys, low, root, size):
+    """Let a key sink to its place in the heap keys[low:low + size]."""
+    key = keys[low + root]
+    while 2 * root + 1 < size:
+        child = 2 * root + 1
+        if child + 1 < size and keys[low + child + 1] > keys[low + child]:
+            child += 1
+        if keys[low + child] <= key:
+            break
+        keys[low + root] = keys[low + child]
+        root = child
+    keys[low + root] = key
+
+
+@njit(cache=True, error_model="numpy")
+def sort_keys(keys, low, high):
+    """Sort keys[low:high] in place: by insertion while short, else by heap.
+
+    numpy's sort would take longer to compile than all the rest.
+    """
+    if high - low > 48:
+        for root in range((high - low) // 2 - 1, -1, -1):
+            sink(keys, low, root, high - low)
+        for size in range(high - low - 1, 0, -1):
+            keys[low], keys[low + size] = keys[low + size], keys[low]
+            sink(keys, low, 0, size)
+        return
+    for a in range(low + 1, high):
+        key = keys[a]
+        b = a - 1
+        while b >= low and keys[b] > key:
+            keys[b + 1] = keys[b]
+            b -= 1
+        keys[b + 1] = key
+
+
+@njit(cache=True, error_model="numpy")
+def order_column(j, space, scratch):
+    """Put the values of column j, found in slots[VALUE], into cut order."""
+    value, count, step = scratch.slots[VALUE], scratch.slots[COUNT], scratch.slots[STEP]
+    base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
+    first, domain = space.first[j], space.domain[j]
+    if space.kind[j] == NOMINAL:
+        for a in range(base, base + size):
+            value[a] -= scratch.seen[first + value[a]] * domain
+    sort_keys(value, base, base + size)
+    if space.kind[j] == TREE:
+        at = space.tree_first[j]
+        while (
+            space.groups[at + domain + value[base]]
+            != space.groups[at + domain + value[base + size - 1]]
+        ):
+            at += domain
+        a = base
+        while a < base + size:  # one branch below the common ancestor after the other
+            b, total = a, 0
+            while b < base + size and space.groups[at + value[b]] == space.groups[at + value[a]]:
+                total += scratch.seen[first + value[b]]
+                b += 1
+            for c in range(a, b):
+                step[c] = total
+            a = b
+        for a in range(base, base + size):
+            value[a] -= step[a] * domain
+        sort_keys(value, base, base + size)
+    for a in range(base, base + size):
+        value[a] %= domain
+        count[a] = scratch.seen[first + value[a]]
+        scratch.rank[first + value[a]] = a - base + 1
+    if space.kind[j] == TREE:
+        branch, last = 0, space.groups[at + value[base]]
+        for a in range(base, base + size):
+            if space.groups[at + value[a]] != last and branch < STEPS - 1:
+                branch += 1
+            last = space.groups[at + value[a]]
+            step[a] = branch
+
+
+@njit(cache=True, error_model="numpy")
+def localise(codes, weight, low, high, space, scratch):
+    """Find, count and order the values of every column in rows low … high − 1.
+
+    Returns how many columns still differ; columns[ACTIVE] lists them.
+    """
+    value, size = scratch.slots[VALUE], scratch.columns[SIZE]
+    base, active = scratch.columns[BASE], scratch.columns[ACTIVE]
+    width = codes.shape[1]
+    slot, live = 0, 0
+    for j in range(width):
+        first, found = space.first[j], slot
+        for i in range(low, high):
+            code = codes[i, j]
+            if scratch.seen[first + code] == 0:
+                value[found] = code
+                found += 1
+            scratch.seen[first + code] += weight[i]
+        base[j] = slot
+        size[j] = found - slot
+        if size[j] > 1:
+            order_column(j, space, scratch)
+            active[live] = j
+            live += 1
+        else:
+            scratch.rank[first + value[slot]] = 1
+        for a in range(slot, found):
+            scratch.seen[first + value[a]] = 0
+        slot = found
+    return live
+
+
+@njit(cache=True, error_model="numpy")
+def forget(space, scratch):
+    """Clear what `localise` left in rank."""
+    for j in range(len(space.kind)):
+        base, first = scratch.columns[BASE, j], space.first[j]
+        for a in range(base, base + scratch.columns[SIZE, j]):
+            scratch.rank[first + scratch.slots[VALUE, a]] = 0
+
+
+@njit(cache=True, error_model="numpy")
+def column_loss(j, space, scratch):
+    """Loss of one record in column j of the localised node."""
+    base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
+    if space.kind[j] == NOMINAL:
+        return space.unit[j] * (size - 1)
+    least, most = space.domain[j], np.int64(-1)
+    for a in range(base, base + size):
+        least = min(least, scratch.slots[VALUE, a])
+        most = max(most, scratch.slots[VALUE, a])
+    return spread(space, j, least, most)
+
+
+@njit(cache=True, error_model="numpy")
+def fill_steps(j, records, space, scratch):
+    """Divide column j's order into steps; tell whether a cut leaves k on both sides.
+
+    slots[UPTO]: records up to a step's end. slots[LEAST], slots[MOST]: by step, its codes' ends in
+    an ordered column, and in any column the place where the step ends, in columns of their own.
+    """
+    base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
+    count, step = scratch.slots[COUNT], scratch.slots[STEP]
+    upto = scratch.slots[UPTO]
+    if space.kind[j] != TREE:
+        wide = size > STEPS
+        left, at = 0, 0
+        for a in range(base, base + size):
+            step[a] = at
+            left += count[a]
+            if not wide:
+                at += 1
+            elif at < STEPS - 1:
+                just = left >= space.k and left - count[a] < space.k
+                more = a + 1 < base + size
+                last = more and records - left >= space.k > records - left - count[a + 1]
+                if just or last or left * (STEPS - 4) >= (at + 1) * records:
+                    at += 1
+    steps, left, possible = 0, 0, False
+    for a in range(base, base + size):
+        left += count[a]
+        steps = step[a] + 1
+        upto[base + step[a]] = left
+        if a + 1 < base + size and step[a + 1] != step[a]:
+            possible |= left >= space.k and records - left >= space.k
+    scratch.columns[STEPPED, j] = steps
+    return possible
+
+
+@njit(cache=True, error_model="numpy")
+def fill_masks(codes, low, high, live, open_columns, space, scratch):
+    """mask[row, y]: the steps of the y-th open column in which a value of any column occurs.
+
+    A mask row is a value of a nominal or tree column, a step of an ordered one.
+    """
+    mask, bit, place = scratch.mask, scratch.bit, scratch.columns[PLACE]
+    base, active = scratch.columns[BASE], scratch.columns[ACTIVE]
+    step, least, most = scratch.slots[STEP], scratch.slots[LEAST], scratch.slots[MOST]
+    for x in range(live):
+        j = active[x]
+        rows = scratch.columns[SIZE, j]
+        for a in range(base[j], base[j] + rows):
+            row = base[j] + step[a] if space.kind[j] == ORDERED else a
+            code = scratch.slots[VALUE, a]
+            if row == a or a == base[j] or step[a] != step[a - 1]:
+                least[row] = code
+            most[row] = code
+            for y in range(open_columns):
+                mask[row, y] = 0
+    for i in range(low, high):
+        for x in range(live):
+            j = active[x]
+            place[x] = base[j] + scratch.rank[space.first[j] + codes[i, j]] - 1
+        for y in range(open_columns):
+            bit[y] = np.uint64(1) << np.uint64(step[place[scratch.columns[CUTTABLE, y]]])
+        for x in range(live):
+            j = active[x]
+            row = base[j] + step[place[x]] if space.kind[j] == ORDERED else place[x]
+            for y in range(open_columns):
+                mask[row, y] |= bit[y]
+
+
+@njit(cache=True, error_model="numpy")
+def add_growth(j, y, steps, space, scratch):
+    """Add to growth what column j's loss grows by, step by step, from either end."""
+    mask, edge, growth = scratch.mask, scratch.edge, scratch.growth
+    base = scratch.columns[BASE, j]
+    if space.kind[j] == NOMINAL:
+        for row in range(base, base + scratch.columns[SIZE, j]):
+            growth[0, np.int64(lowest_bit(mask[row, y]))] += space.unit[j]
+            growth[1, 63 - np.int64(zeros_above(mask[row, y]))] += space.unit[j]
+        return
+    rows = scratch.columns[STEPPED, j] if space.kind[j] == ORDERED else scratch.columns[SIZE, j]
+    for a in range(steps):
+        edge[0, a] = edge[2, a] = space.domain[j]
+        edge[1, a] = edge[3, a] = -1
+    for row in range(base, base + rows):
+        least, most = scratch.slots[LEAST, row], scratch.slots[MOST, row]
+        enters = np.int64(lowest_bit(mask[row, y]))
+        leaves = 63 - np.int64(zeros_above(mask[row, y]))
+        edge[0, enters] = min(edge[0, enters], least)
+        edge[1, enters] = max(edge[1, enters], most)
+        edge[2, leaves] = min(edge[2, leaves], least)
+        edge[3, leaves] = max(edge[3, leaves], most)
+    for side in range(2):
+        least, most, before = space.domain[j], np.int64(-1), 0.0
+        for turn in range(steps):
+            a = turn if side == 0 else steps - 1 - turn
+            if edge[2 * side, a] < least or edge[2 * side + 1, a] > most:
+                least = min(least, edge[2 * side, a])
+                most = max(most, edge[2 * side + 1, a])
+                now = spread(space, j, least, most)
+                growth[side, a] += now - before
+                before = now
+
+
+@njit(cache=True, error_model="numpy")
+def weigh_cuts(y, records, loss, live, space, scratch):
+    """Keep the two best cuts of the y-th open column.
+
+    A cut scores what it saves, over all columns and records, times the root of the entropy of the
+    two sides' sizes: halves can be cut again. Below 3k records nothing can, so savings alone count.
+    """
+    j = scratch.columns[ACTIVE, scratch.columns[CUTTABLE, y]]
+    steps, base = scratch.columns[STEPPED, j], scratch.columns[BASE, j]
+    growth, score, cut = scratch.growth, scratch.score, scratch.cut
+    for s in range(steps):
+        growth[0, s] = growth[1, s] = 0.0
+    start = 0.0
+    for x in range(live):
+        other = scratch.columns[ACTIVE, x]
+        if space.kind[other] == NOMINAL:
+            start -= space.unit[other]
+        add_growth(other, y, steps, space, scratch)
+    left_loss = start
+    right_loss = start
+    for s in range(steps):
+        right_loss += growth[1, s]
+    score[0, j] = score[1, j] = -1.0
+    place, a = 0, 0
+    for s in range(steps - 1):
+        left_loss += growth[0, s]
+        right_loss -= growth[1, s]
+        left = scratch.slots[UPTO, base + s]
+        while a < scratch.columns[SIZE, j] and scratch.slots[STEP, base + a] == s:
+            a += 1
+        place = a
+        if left < space.k or records - left < space.k:
+            continue
+        saved = records * loss - left * left_loss - (records - left) * right_loss
+        if saved <= score[1, j] + TIE:
+            continue
+        if records >= 3 * space.k:
+            p = left / records
+            saved *= np.sqrt(-(p * np.log2(p) + (1.0 - p) * np.log2(1.0 - p)))
+        if saved > score[0, j] + TIE:
+            score[1, j] = score[0, j]
+            cut[1, j] = cut[0, j]
+            score[0, j] = saved
+            cut[0, j] = place
+        elif saved > score[1, j] + TIE:
+            score[1, j] = saved
+            cut[1, j] = place
+
+
+@njit(cache=True, error_model="numpy")
+def find_cuts(codes, weight, low, high, records, space, scratch):
+    """Localise a node and weigh its cuts. Returns the loss of one of its records."""
+    live = localise(codes, weight, low, high, space, scratch)
+    loss, open_columns = 0.0, np.int64(0)  # a plain 0 would be compiled for twice
+    for j in range(codes.shape[1]):
+        scratch.cut[0, j] = scratch.cut[1, j] = 0
+    for x in range(live):
+        j = scratch.columns[ACTIVE, x]
+        loss += column_loss(j, space, scratch)
+        if fill_steps(j, records, space, scratch):
+            scratch.columns[CUTTABLE, open_columns] = x
+            open_columns += 1
+    if open_columns > 0:
+        fill_masks(codes, low, high, live, open_columns, space, scratch)
+        for y in range(open_columns):
+            weigh_cuts(y, records, loss, live, space, scratch)
+    return loss
+
+
+@njit(cache=True, error_model="numpy")
+def best_cut(score, cut):
+    """Return rank and column of the best cut not yet taken; the column is −1 if there is none."""
+    rank, best = 0, -1
+    for r in range(score.shape[0]):
+        for j in range(score.shape[1]):
+            if cut[r, j] > 0 and (best < 0 or score[r, j] > score[rank, best] + TIE):
+                rank, best = r, j
+    return rank, best
+
+
+@njit(cache=True, error_model="numpy")
+def divide(codes, weight, where, low, high, j, place, space, scratch):
+    """Move the rows with the first `place` values of column j to the front of the node.
+
+    Returns the middle and the records before it; the node must be localised.
+    """
+    rank, first = scratch.rank, space.first[j]
+    a, b, left = low, high - 1, 0
+    while True:
+        while a <= b and rank[first + codes[a, j]] <= place:
+            left += weight[a]
+            a += 1
+        while a <= b and rank[first + codes[b, j]] > place:
+            b -= 1
+        if a >= b:
+            return a, left
+        for c in range(codes.shape[1]):
+            codes[a, c], codes[b, c] = codes[b, c], codes[a, c]
+        weight[a], weight[b] = weight[b], weight[a]
+        where[a], where[b] = where[b], where[a]

@@ -1,0 +1,46 @@
+"""Asking a model about many divided nodes at once.
+
+A node is a row of five numbers: low, high and records of a stretch of rows, and where it was
+divided, the middle and the records before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Codes, Counts
+from shoal.core.classes import Classes
+from shoal.core.table import Table
+from shoal.privacy.model import Model
+
+
+def sides(nodes: Counts) -> Counts:
+    """Return the two sides of each divided node as nodes."""
+    low, high, records, middle, left = nodes.T
+    zero = np.zeros_like(low)
+    first = np.stack([low, middle, left, zero, zero], axis=1)
+    second = np.stack([middle, high, records - left, zero, zero], axis=1)
+    return np.concatenate([first, second])
+
+
+class Judge:
+    """Puts a model to both sides of many divided nodes at once."""
+
+    def __init__(self, tuples: Table, table: Table, model: Model) -> None:
+        kept = tuple(tuples[name] for name in model.columns) or tuples.columns[:1]
+        self._tuples = replace(tuples, columns=kept)
+        self._table, self._model = table, model
+
+    def both_sides(self, where: Codes | Counts, nodes: Counts) -> Bools:
+        """Tell, node by node, whether both its sides keep the model."""
+        low, high, middle = nodes[:, 0], nodes[:, 1], nodes[:, 3]
+        lengths = np.stack([middle - low, high - middle], axis=1).ravel()
+        starts = np.stack([low, middle], axis=1).ravel()
+        ids = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+        offsets = np.cumsum(lengths) - lengths
+        rows = where[np.arange(len(ids)) - np.repeat(offsets - starts, lengths)]
+        classes = Classes.of(self._tuples.take(rows), ids, origin=self._table)
+        kept = self._model.holds(classes)
+        return kept[0::2] & kept[1::2]

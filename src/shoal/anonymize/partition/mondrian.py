@@ -1,0 +1,153 @@
+"""Mondrian: cut the table in two, again and again, while both parts keep the model.
+
+Top-down and quick. A cut is chosen by what it saves over all attributes, not by the widest one, and
+in small parts by carrying the best few to the end.
+LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.anonymize.partition.judging import Judge, sides
+from shoal.anonymize.partition.spaces import Layout, lay_out
+from shoal.core.arrays import Codes
+from shoal.core.classes import Classes
+from shoal.core.progress import report
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.errors import Infeasible, InputError
+from shoal.privacy.model import Model
+
+Summary = Literal["range", "set", "representative"]
+Effort = Literal["low", "normal", "high"]
+_MANY = 200_000  # distinct tuples from which looking ahead is rationed
+_LOOK: dict[str, tuple[float, int]] = {"low": (0.0, 1), "normal": (16.0, 6), "high": (64.0, 6)}
+_RATIONED = (8.0, 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mondrian:
+    """Recursive cuts by value, each part published by what covers it.
+
+    strict: equal records stay together; relaxed, a class that cannot be cut so may still divide
+        them, which is finer but works on single records only.
+    hierarchies: publish the lowest common ancestor where a column has a hierarchy, and cut along
+        its branches; False publishes ranges and value sets instead.
+    summary: how a class is published without hierarchy: range (sets for nominal columns), set, or
+        representative (median, most frequent value).
+    effort: how far to look ahead when choosing cuts; high is slower and loses least.
+    """
+
+    name: ClassVar[str] = "mondrian"
+    strict: bool = True
+    hierarchies: bool = True
+    summary: Summary = "range"
+    effort: Effort = "normal"
+
+    def __post_init__(self) -> None:
+        check_choice("summary", self.summary, get_args(Summary))
+        check_choice("effort", self.effort, get_args(Effort))
+        for option in ("strict", "hierarchies"):
+            check_choice(option, getattr(self, option), (True, False))
+
+    def search(self, table: Table, model: Model) -> Release:
+        """Return the release whose classes cannot be cut further."""
+        if not self.strict and table.counts is not None:
+            raise InputError("a weighted table cannot be divided record by record; use strict=True")
+        distinct = table.distinct(*model.columns)
+        by_label = self.hierarchies and self.summary != "representative"
+        layout = lay_out(distinct.table, _least_size(model), use_hierarchies=by_label)
+        _check_feasible(table, model)
+        ids, classes = self._grow(layout, distinct.table, table, model)
+        spread = ids[distinct.inverse]
+        if not self.strict:
+            from shoal.anonymize.partition.ties import divide_ties
+
+            spread, classes = divide_ties(table, model, layout, distinct.inverse, spread)
+        return Release.of_groups(
+            table, spread, classes, model, self.summary, use_hierarchies=by_label
+        )
+
+    def _grow(self, layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:
+        if all(part.name == "k-anonymity" for part in model.parts):
+            reach, tries = _LOOK[self.effort]
+            if self.effort == "normal" and len(tuples) > _MANY:
+                reach, tries = _RATIONED
+            return _grow_greedily(layout, reach, tries)
+        return _grow_guarded(layout, tuples, table, model)
+
+
+def _least_size(model: Model) -> int:
+    """Return the class size that the model asks for at least."""
+    return max((int(getattr(part, "k", 1)) for part in model.parts), default=1)
+
+
+def _check_feasible(table: Table, model: Model) -> None:
+    whole = Classes.of(table, np.zeros(len(table), dtype=np.int32))
+    if not model.holds(whole).all():
+        broken = next(part for part in model.parts if not part.holds(whole).all())
+        raise Infeasible(f"{broken} cannot be met: even the whole table as one class breaks it")
+
+
+def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int]:
+    """Grow the whole tree in one kernel: the size of a class is all that is asked."""
+    from shoal.anonymize.partition import _mondrian_growth as kernels
+    from shoal.anonymize.partition._mondrian_cuts import make_scratch
+
+    rows = kernels.make_rows(layout.codes, layout.weight)
+    count = len(layout.weight)
+    rows.stack[0] = (0, count, int(layout.weight.sum()))
+    room = min(int(reach * layout.space.k), count) + 1
+    spare = kernels.make_rows(layout.codes[:room], layout.weight[:room])
+    scratch = make_scratch(count, layout.space.domain)
+    ids = np.empty(count, dtype=np.int32)
+    classes = kernels.grow(rows, ids, spare, layout.space, scratch, reach, tries)
+    return ids, int(classes)
+
+
+def _grow_guarded(layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:
+    """Grow the tree level by level, asking the model about both sides of every cut.
+
+    Where the best cut breaks the model the next best is tried, down to the last.
+    """
+    from shoal.anonymize.partition import _mondrian_growth as kernels
+    from shoal.anonymize.partition._mondrian_cuts import make_scratch
+
+    space, (count, width) = layout.space, layout.codes.shape
+    rows = kernels.make_rows(layout.codes, layout.weight)
+    scratch = make_scratch(count, space.domain)
+    judge = Judge(tuples, table, model)
+    nodes = np.array([[0, count, int(layout.weight.sum()), 0, 0]], dtype=np.int64)
+    leaves: list[Any] = []
+    settled = 0
+    while len(nodes):
+        columns = np.empty((len(nodes), 2 * width), dtype=np.int64)
+        places = np.empty((len(nodes), 2 * width), dtype=np.int64)
+        kernels.list_cuts(rows, nodes, space, scratch, columns, places)
+        pending, children = np.arange(len(nodes)), []
+        for rank in range(2 * width):
+            stuck = columns[pending, rank] < 0
+            leaves.append(nodes[pending[stuck]])
+            pending = pending[~stuck]
+            if not len(pending):
+                break
+            tried = nodes[pending]
+            column, place = columns[pending, rank], places[pending, rank]
+            kernels.divide_nodes(rows, tried, column, place, space, scratch)
+            good = judge.both_sides(rows.where, tried)
+            children.append(sides(tried[good]))
+            pending = pending[~good]
+        leaves.append(nodes[pending])
+        settled = sum(int((part[:, 1] - part[:, 0]).sum()) for part in leaves)
+        report("cut", settled, count)
+        nodes = np.concatenate(children) if children else nodes[:0]
+    final = np.concatenate(leaves)
+    final = final[np.argsort(final[:, 0], kind="stable")]
+    ids = np.empty(count, dtype=np.int32)
+    ids[rows.where] = np.repeat(np.arange(len(final), dtype=np.int32), final[:, 1] - final[:, 0])
+    return ids, len(final)

@@ -1,0 +1,76 @@
+"""`shoal demo`: the whole way, on a generated hospital table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.console import Json, bars, emit, grid, note, out
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="Folder for the demo's files.")] = Path(
+        "demo"
+    ),
+    rows: Annotated[int, typer.Option(help="Patients to generate.")] = 10_000,
+    k: Annotated[int, typer.Option("-k", help="k of k-anonymity.")] = 5,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same patients.")] = 0,
+    json: Json = False,
+) -> None:
+    """Generate patients, anonymize them, verify the result and say what it cost.
+
+    Writes patients.csv (made up, before), patients.yaml (roles) and anonymous.csv (after) into
+    the folder, over those of an earlier demo.
+    """
+    from shoal.anonymize import anonymize as run
+    from shoal.cli.summary import show_summary, summarize
+    from shoal.datasets.writing import write_patients
+    from shoal.errors import OutputError
+    from shoal.privacy import KAnonymity, LDiversity
+    from shoal.reading import read
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
+    before, after = folder / "patients.csv", folder / "anonymous.csv"
+    with bars():
+        schema = write_patients(before, rows, seed, force=True)
+        table = read(before, schema)
+        model = KAnonymity(k) & LDiversity(2, "diagnosis")
+        if not json and _first_time():
+            note("compiling the kernels once; later runs start at once")
+        release = run(table, model)
+        release.write(after, force=True)
+    data = summarize(release, after)
+
+    def show() -> None:
+        shown = [name for name in table.quasi if name != "admission_date"]
+        _sample("before", table.to_arrow().select([*shown, "diagnosis"]))
+        _sample("after", release.to_arrow().select([*shown, "diagnosis"]))
+        show_summary(data, out)
+        out.print("\nthe same by hand:", markup=False)
+        out.print(
+            f"  shoal anonymize {before} --schema {schema} -k {k} "
+            f"--model 'l-diversity(2, diagnosis)' -o out.csv",
+            markup=False,
+        )
+
+    emit(json, data, show)
+
+
+def _first_time() -> bool:
+    from shoal.anonymize.partition import mondrian
+
+    cache = Path(mondrian.__file__).parent / "__pycache__"
+    return not any(cache.glob("*.nbi"))
+
+
+def _sample(title: str, data: object, rows: int = 4) -> None:
+    shown = data.slice(0, rows)  # type: ignore[attr-defined]
+    table = grid(*shown.column_names, title=title)
+    for row in shown.to_pylist():
+        table.add_row(*("" if cell is None else str(cell) for cell in row.values()))
+    out.print(table, end="\n\n")

@@ -1,0 +1,24 @@
+"""The ground: tables of codes, hierarchies, recodings, classes, releases."""
+
+from shoal.core.classes import Classes
+from shoal.core.column import Column, Kind, Role
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release, Run
+from shoal.core.subsets import Subsets
+from shoal.core.table import Table
+from shoal.core.verification import Verification
+
+__all__ = [
+    "Classes",
+    "Column",
+    "Hierarchy",
+    "Kind",
+    "Recoding",
+    "Release",
+    "Role",
+    "Run",
+    "Subsets",
+    "Table",
+    "Verification",
+]

@@ -1,0 +1,22 @@
+"""Array types by meaning, and arrays that nobody can write to."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]  # positions in a dictionary
+Counts = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+_Array = TypeVar("_Array", bound="NDArray[Any]")
+
+
+def frozen(array: _Array) -> _Array:
+    """Return a read-only view of the array."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

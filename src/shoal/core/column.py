@@ -1,0 +1,195 @@
+"""A column: codes into its sorted ground values.
+
+Integer codes everywhere; a missing value is a value with a code of its own, the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core import values as ground
+from shoal.core.arrays import Codes, Floats, frozen
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.core.hierarchy import Hierarchy
+
+
+class Role(StrEnum):
+    """What a column is to the person behind the row."""
+
+    IDENTIFIER = "identifier"  # names the person: never leaves
+    QUASI = "quasi"  # known to others: coarsened
+    SENSITIVE = "sensitive"  # not to be learned about a person: kept, guarded by the model
+    INSENSITIVE = "insensitive"  # passes through unchanged
+
+
+class Kind(StrEnum):
+    """How the values of a column relate to each other."""
+
+    NUMERIC = "numeric"  # order and distance: numbers, dates
+    ORDINAL = "ordinal"  # order only
+    NOMINAL = "nominal"  # neither
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One attribute of a table.
+
+    codes: (rows,) positions in `values`.
+    values: the ground domain in order, without repeats; a null, if any, comes last.
+    weight: how much losing this attribute hurts, against the others.
+    bounds: permissible least and greatest value, where wider than the data's.
+    hierarchy: aligned with `values`: level maps are indexed by code.
+
+    An identifier or insensitive column is carried, not studied: its values may repeat and stand
+    in row order.
+    """
+
+    name: str
+    role: Role
+    kind: Kind
+    codes: Codes
+    values: Any  # pyarrow.Array
+    weight: float = 1.0
+    bounds: tuple[float, float] | None = None
+    hierarchy: Hierarchy | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "codes", frozen(self.codes))
+        if not self.weight >= 0 or not np.isfinite(self.weight):
+            raise InputError(f"column {self.name!r}: weight must be 0 or more, not {self.weight}")
+        if self.bounds is not None:
+            self._check_bounds(*self.bounds)
+
+    def _check_bounds(self, low: float, high: float) -> None:
+        if self.kind is not Kind.NUMERIC:
+            raise InputError(f"column {self.name!r}: bounds go with kind numeric, not {self.kind}")
+        if not low < high:
+            raise InputError(f"column {self.name!r}: bounds must ascend")
+        known = self.positions[: self.known]
+        outside = int(((known < low) | (known > high)).sum())
+        if outside:
+            raise InputError(
+                f"column {self.name!r}: {outside} distinct values lie outside its bounds; "
+                "widen the bounds or mend the values"
+            )
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __repr__(self) -> str:
+        return (
+            f"Column({self.name!r}, {self.role}, {self.kind}, rows={len(self)}, "
+            f"values={len(self.values)})"
+        )
+
+    @property
+    def domain(self) -> int:
+        """Number of ground values, missing included."""
+        return len(self.values)
+
+    @cached_property
+    def missing(self) -> int | None:
+        """The code of the missing value, or None."""
+        return self.domain - 1 if self.domain and self.values.null_count else None
+
+    @property
+    def known(self) -> int:
+        """Number of ground values that are not missing: codes below are in order."""
+        return self.domain if self.missing is None else self.missing
+
+    @property
+    def ordered(self) -> bool:
+        """Whether ranges of values make sense."""
+        return self.kind is not Kind.NOMINAL
+
+    @cached_property
+    def labels(self) -> tuple[str | None, ...]:
+        """(domain,) each value as text, None for missing."""
+        return ground.texts(self.values)
+
+    @cached_property
+    def positions(self) -> Floats:
+        """(domain,) where each value lies on a line: its number, or its rank; NaN for missing."""
+        if self.kind is Kind.NUMERIC:
+            return frozen(ground.positions(self.values))
+        ranks = np.arange(self.domain, dtype=np.float64)
+        ranks[self.known :] = np.nan
+        return frozen(ranks)
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """Least and greatest permissible position: the bounds, or the data's own."""
+        if self.bounds is not None:
+            return self.bounds
+        if not self.known:
+            return (0.0, 0.0)
+        return (float(self.positions[0]), float(self.positions[self.known - 1]))
+
+    def take(self, rows: Any) -> Column:
+        """Return the column at these row positions; the ground domain stays."""
+        return replace(self, codes=self.codes[rows])
+
+    def to_arrow(self) -> Any:
+        """Return the values row by row."""
+        return self.values.take(pa.array(self.codes))
+
+    @classmethod
+    def encode(
+        cls,
+        name: str,
+        data: Any,
+        role: Role | str = Role.QUASI,
+        kind: Kind | str | None = None,
+        *,
+        weight: float = 1.0,
+        bounds: Sequence[float] | None = None,
+        order: Sequence[Any] | None = None,
+        hierarchy: Hierarchy | Mapping[str, Any] | None = None,
+    ) -> Column:
+        """Make a column of a sequence or an Arrow array.
+
+        kind: by default numeric for numbers and dates, nominal otherwise.
+        order: the values of an ordinal column, from least to greatest.
+        hierarchy: covers every value; it is aligned with the column here.
+        """
+        role = Role(role)
+        if role in (Role.IDENTIFIER, Role.INSENSITIVE):
+            carried = ground.combined(data, name)
+            codes = np.arange(len(carried), dtype=np.int32)
+            return cls(name, role, Kind(kind or Kind.NOMINAL), codes, carried, weight)
+        codes, values = ground.encode(data, name)
+        numeric = ground.is_numeric(values.type)
+        chosen = Kind(kind) if kind else Kind.NUMERIC if numeric else Kind.NOMINAL
+        if chosen is Kind.NUMERIC and not numeric:
+            raise InputError(
+                f"column {name!r}: kind numeric, but its values read as {values.type}; "
+                "mend the values that are not numbers or dates, or make it nominal"
+            )
+        if order is not None:
+            codes, values = ground.reorder(codes, values, order, name)
+            chosen = Kind(kind) if kind else Kind.ORDINAL
+        elif chosen is Kind.ORDINAL and not numeric:
+            raise InputError(
+                f"column {name!r}: an ordinal column of text needs its order: "
+                "add  order: [least, …, greatest]  to the schema"
+            )
+        limits = None if bounds is None else ground.bounds(bounds, values.type, name)
+        column = cls(name, role, chosen, codes, values, float(weight), limits)
+        return column if hierarchy is None else column.with_hierarchy(hierarchy)
+
+    def with_hierarchy(self, hierarchy: Hierarchy | Mapping[str, Any]) -> Column:
+        """Return the column with this hierarchy, or the one its recipe builds."""
+        from shoal.core.hierarchy import Hierarchy
+        from shoal.core.recipes import build
+
+        built = hierarchy if isinstance(hierarchy, Hierarchy) else build(self, hierarchy)
+        return replace(self, hierarchy=built.aligned(self))

@@ -1,0 +1,73 @@
+"""Which rows are alike: dense ids for equal tuples of codes.
+
+The one place that groups rows. Codes are packed into 64-bit keys and sorted; where a key would
+not fit, what is packed so far is replaced by its dense ids first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts, frozen
+
+_KEY_LIMIT = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Dense ids of equal rows, numbered in lexicographic order of the columns.
+
+    ids: (rows,) the group of each row.
+    first: (groups,) one row of each group, the earliest.
+    """
+
+    ids: Codes
+    first: Counts
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def sizes(self, counts: Counts | None = None) -> Counts:
+        """Return how many records each group holds; `counts` are multiplicities of rows."""
+        return sum_by(self.ids, len(self), counts)
+
+
+def group(columns: Sequence[Codes], domains: Sequence[int]) -> Grouping:
+    """Group rows by equal codes; column j holds codes below domains[j]."""
+    if not columns:
+        raise ValueError("nothing to group by")
+    keys, bound = columns[0].astype(np.int64), max(int(domains[0]), 1)
+    for codes, domain in zip(columns[1:], domains[1:], strict=True):
+        width = max(int(domain), 1)
+        if bound > _KEY_LIMIT // width:
+            packed = _dense(keys)
+            keys, bound = packed.ids.astype(np.int64), len(packed)
+        keys *= width
+        keys += codes
+        bound *= width
+    return _dense(keys)
+
+
+def sum_by(ids: Codes, groups: int, counts: Counts | None = None) -> Counts:
+    """Return, group by group, the number of rows or the sum of their counts; id −1 is left out."""
+    if len(ids) and ids.min() < 0:
+        kept = ids >= 0
+        ids = ids[kept]
+        counts = counts if counts is None else counts[kept]
+    if counts is None:
+        return np.bincount(ids, minlength=groups).astype(np.int64)
+    # float64 sums of counts are exact below 2**53 records
+    return np.bincount(ids, weights=counts, minlength=groups).astype(np.int64)
+
+
+def _dense(keys: Counts) -> Grouping:
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
+    ids = np.empty(len(keys), dtype=np.int32)
+    ids[order] = np.cumsum(starts, dtype=np.int32) - 1
+    return Grouping(frozen(ids), frozen(order[starts]))

@@ -1,0 +1,230 @@
+"""A hierarchy: nested groupings of a ground domain, from single values to one root.
+
+Read and written in the CSV form of ARX: one line per value, `value;level 1;…;*`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts, Floats, frozen
+from shoal.core.files import read_text, replace_file
+from shoal.errors import HierarchyError
+
+if TYPE_CHECKING:
+    from shoal.core.column import Column
+
+ROOT = "*"
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One grouping of the ground domain.
+
+    groups: (values,) the group of each ground value.
+    labels: one text per group; None is the group of the missing value alone.
+    leaves: (groups,) ground values under each group, in the whole hierarchy.
+    bounds: (groups, 2) published least and greatest position of each group, where it has any.
+    """
+
+    groups: Codes
+    labels: tuple[str | None, ...]
+    leaves: Counts
+    bounds: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Levels over ground values: level 0 is the values themselves, the last one a single root.
+
+    values: the ground domain as text, None for missing.
+    """
+
+    values: tuple[str | None, ...]
+    levels: tuple[Level, ...]
+
+    def __post_init__(self) -> None:
+        torn = [
+            (height, fine.labels[int(g)] or "")
+            for height, (fine, coarse) in enumerate(
+                zip(self.levels, self.levels[1:], strict=False), start=1
+            )
+            for g in _torn(fine, coarse)
+        ]
+        if torn:
+            raise HierarchyError(
+                f"hierarchy: {len(torn)} groups are torn: their members part again at a higher "
+                "level; values that share a label must share every label above it",
+                torn=torn,
+            )
+        if len(self.levels[-1]) != 1:
+            raise HierarchyError(
+                f"hierarchy: its last level has {len(self.levels[-1])} labels; "
+                f"end every line with one common root such as {ROOT!r}"
+            )
+
+    @property
+    def height(self) -> int:
+        """The level of the root."""
+        return len(self.levels) - 1
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Hierarchy(values={len(self)}, groups={[len(level) for level in self.levels]})"
+
+    @cached_property
+    def parents(self) -> tuple[Codes, ...]:
+        """For each level below the root, the group one level up of each of its groups."""
+        links = []
+        for fine, coarse in zip(self.levels, self.levels[1:], strict=False):
+            parent = np.empty(len(fine), dtype=np.int32)
+            parent[fine.groups] = coarse.groups
+            links.append(frozen(parent))
+        return tuple(links)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Sequence[str | None]],
+        bounds: Mapping[int, Mapping[str, tuple[float, float]]] | None = None,
+    ) -> Hierarchy:
+        """Make a hierarchy of rows `(value, level 1, …, root)`, all of one length.
+
+        bounds: for a level, the published bounds of its labels.
+        """
+        table = [tuple(row) for row in rows]
+        if not table:
+            raise HierarchyError("hierarchy: it has no values")
+        width = len(table[0])
+        ragged = sum(len(row) != width for row in table)
+        if ragged:
+            raise HierarchyError(
+                f"hierarchy: {ragged} of {len(table)} lines do not have {width} fields as the first"
+            )
+        values = tuple(row[0] for row in table)
+        if len(set(values)) < len(values):
+            twice = len(values) - len(set(values))
+            raise HierarchyError(f"hierarchy: {twice} values are listed more than once")
+        if width == 1 and len(values) > 1:
+            table = [(row[0], ROOT) for row in table]
+        levels = [
+            _level([row[height] for row in table], (bounds or {}).get(height))
+            for height in range(len(table[0]))
+        ]
+        return cls(values, tuple(levels))
+
+    @classmethod
+    def read(cls, path: str | Path, delimiter: str | None = None) -> Hierarchy:
+        """Read ARX's CSV form; the delimiter is `;` or `,`, whichever the file uses."""
+        path = Path(path)
+        text = read_text(path)
+        if not text.strip():
+            raise HierarchyError(f"{path}: the file is empty; expected  value;level 1;…;*")
+        first = text.splitlines()[0]
+        mark = delimiter or max(";,\t", key=first.count)
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=mark) if row]
+        try:
+            return cls.from_rows(rows)
+        except HierarchyError as error:
+            raise HierarchyError(f"{path}: {error}", error.missing, error.torn) from None
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the hierarchy as rows `(value, level 1, …, root)`."""
+        columns = [[level.labels[g] or "" for g in level.groups] for level in self.levels]
+        return list(zip(*columns, strict=True))
+
+    def write(self, path: str | Path, delimiter: str = ";", *, force: bool = False) -> None:
+        """Write ARX's CSV form, whole or not at all."""
+        with replace_file(Path(path), force=force) as temporary:
+            out = io.StringIO(newline="")
+            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(self.rows())
+            temporary.write_text(out.getvalue(), encoding="utf-8")
+
+    def aligned(self, column: Column) -> Hierarchy:
+        """Return the hierarchy over just the column's values, in the order of its codes.
+
+        Group sizes and bounds still speak of the whole hierarchy. A missing value that the
+        hierarchy does not list keeps to itself below the root.
+        """
+        place = {text: code for code, text in enumerate(self.values)}
+        if None not in place and "" in place:
+            place[None] = place[""]
+        absent = [t for t in column.labels if t is not None and t not in place]
+        if absent:
+            raise HierarchyError(
+                f"column {column.name!r}: its hierarchy misses {len(absent)} of {column.known} "
+                "values; `shoal hierarchy check` lists them",
+                missing=absent,
+            )
+        alone = column.missing is not None and None not in place
+        picks = np.array([place.get(t, -1) for t in column.labels], dtype=np.int64)
+        ends = _leaf_bounds(self, column)
+        levels = [
+            _restricted(level, picks, alone and height < self.height, ends)
+            for height, level in enumerate(self.levels)
+        ]
+        if len(levels) == 1 and len(levels[0]) > 1:
+            levels.append(_level([ROOT] * len(picks), None))
+        return Hierarchy(column.labels, tuple(levels))
+
+
+def _level(labels: Sequence[str | None], bounds: Mapping[str, tuple[float, float]] | None) -> Level:
+    number: dict[str | None, int] = {}
+    groups = np.array([number.setdefault(label, len(number)) for label in labels], dtype=np.int32)
+    leaves = np.bincount(groups, minlength=len(number)).astype(np.int64)
+    limits = None
+    if bounds:
+        nowhere = (np.nan, np.nan)
+        limits = frozen(np.array([bounds.get(label or "", nowhere) for label in number]))
+    return Level(frozen(groups), tuple(number), frozen(leaves), limits)
+
+
+def _torn(fine: Level, coarse: Level) -> Counts:
+    low = np.full(len(fine), len(coarse), dtype=np.int64)
+    high = np.full(len(fine), -1, dtype=np.int64)
+    np.minimum.at(low, fine.groups, coarse.groups)
+    np.maximum.at(high, fine.groups, coarse.groups)
+    return np.flatnonzero(low < high)
+
+
+def _leaf_bounds(hierarchy: Hierarchy, column: Column) -> Floats | None:
+    """(values, 2) each leaf of a numeric hierarchy as a number, so that groups have bounds."""
+    if not column.ordered or not column.known:
+        return None
+    place = {text: column.positions[code] for code, text in enumerate(column.labels)}
+    numbers = np.array([place.get(text, np.nan) for text in hierarchy.values])
+    for code in np.flatnonzero(np.isnan(numbers)):
+        try:
+            numbers[code] = float(hierarchy.values[code] or "nan")
+        except ValueError:
+            continue
+    return np.stack([numbers, numbers], axis=1)
+
+
+def _restricted(level: Level, picks: Counts, missing_alone: bool, ends: Floats | None) -> Level:
+    """Return the level over the picked ground values; pick −1 is the missing value."""
+    old = np.where(picks >= 0, level.groups[picks], -1 if missing_alone else level.groups[0])
+    kept, groups = np.unique(old, return_inverse=True)
+    labels = tuple(None if g < 0 else level.labels[g] for g in kept)
+    leaves = np.where(kept < 0, 1, level.leaves[kept])
+    limits = level.bounds
+    if limits is None and ends is not None:
+        limits = np.full((len(level), 2), np.nan)
+        np.fmin.at(limits[:, 0], level.groups, ends[:, 0])
+        np.fmax.at(limits[:, 1], level.groups, ends[:, 1])
+    if limits is not None:
+        limits = frozen(np.where((kept < 0)[:, None], np.nan, limits[kept]))
+    return Level(frozen(groups.astype(np.int32)), labels, frozen(leaves.astype(np.int64)), limits)

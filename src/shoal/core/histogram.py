@@ -1,0 +1,57 @@
+"""Values of a column, counted group by group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts, frozen
+from shoal.core.column import Column
+from shoal.core.grouping import sum_by
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each class (or any group of rows) shows each value of one column, without zeros.
+
+    indptr: (classes + 1,) where the values of a class begin and end.
+    codes, counts: the values of each class, ascending, and how many records show them.
+    """
+
+    indptr: Counts
+    codes: Codes
+    counts: Counts
+
+    def dense(self, domain: int, first: int, last: int) -> Counts:
+        """Return the counts of classes first … last − 1 as a (last − first, domain) matrix."""
+        begin, end = int(self.indptr[first]), int(self.indptr[last])
+        matrix = np.zeros((last - first, domain), dtype=np.int64)
+        owners = np.repeat(np.arange(last - first), np.diff(self.indptr[first : last + 1]))
+        matrix[owners, self.codes[begin:end]] = self.counts[begin:end]
+        return matrix
+
+
+def count_values(
+    column: Column, ids: Codes, groups: int, counts: Counts | None = None
+) -> Histogram:
+    """Count the values of a column in each group; rows of group −1 are passed over.
+
+    counts: (rows,) records behind each row.
+    """
+    keys = ids.astype(np.int64) * column.domain + column.codes
+    if len(ids) and ids.min() < 0:
+        kept = ids >= 0
+        keys = keys[kept]
+        counts = None if counts is None else counts[kept]
+    if groups * column.domain <= 8 * max(len(ids), 1024):
+        every = sum_by(keys, groups * column.domain, counts)
+        found = np.flatnonzero(every)
+        totals = every[found]
+    else:
+        found, inverse = np.unique(keys, return_inverse=True)
+        totals = sum_by(inverse, len(found), counts)
+    owners = found // column.domain
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=groups))))
+    codes = (found - owners * column.domain).astype(np.int32)
+    return Histogram(frozen(indptr), frozen(codes), frozen(totals))

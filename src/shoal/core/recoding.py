@@ -1,0 +1,165 @@
+"""A release column: codes into a small dictionary of subsets of the ground domain.
+
+Whatever a method does to a column, this is the result; metrics, checks and exporters read it alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.arrays import Bools, Codes, Counts, Floats, frozen
+from shoal.core.column import Column
+from shoal.core.hierarchy import ROOT
+from shoal.core.labels import hierarchy_bounds, member_bounds
+from shoal.core.subsets import Subsets
+
+Summary = Literal["range", "set", "representative"]
+NO_LEVEL = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """What is published of one column.
+
+    column: the original.
+    codes: (rows,) the dictionary entry of each row.
+    subsets: what each entry may stand for.
+    labels: (entries,) the published text, None for missing.
+    low, high: (entries,) published bounds of ordered columns, as wide as the members or wider.
+    levels: (entries,) hierarchy level, NO_LEVEL where an entry has none.
+    """
+
+    column: Column
+    codes: Codes
+    subsets: Subsets
+    labels: tuple[str | None, ...]
+    low: Floats | None = None
+    high: Floats | None = None
+    levels: Codes | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "codes", frozen(self.codes))
+        if self.low is None and self.column.ordered:
+            low, high = member_bounds(self.column, self.subsets)
+            object.__setattr__(self, "low", low)
+            object.__setattr__(self, "high", high)
+
+    def __repr__(self) -> str:
+        return f"Recoding({self.column.name!r}, entries={len(self.labels)})"
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
+
+    def usage(self, counts: Counts | None = None) -> Counts:
+        """(entries,) the number of records at each entry."""
+        weights = None if counts is None else counts.astype(np.float64)
+        return np.bincount(self.codes, weights, minlength=len(self.labels)).astype(np.int64)
+
+    def covers(self) -> bool:
+        """Whether every original value is a member of what is published for it."""
+        return bool(self.subsets.hold(self.codes, self.column.codes).all())
+
+    def to_arrow(self, rows: Any = slice(None)) -> Any:
+        """Return the published cells: in the original type while all are its values, else text."""
+        codes = self.codes[rows]
+        place = {text: code for code, text in enumerate(self.column.labels)}
+        used = np.bincount(codes, minlength=len(self.labels)) > 0
+        ground = np.array([place.get(text, -1) for text in self.labels], dtype=np.int32)
+        if (ground[used] >= 0).all():
+            return self.column.values.take(pa.array(ground[codes]))
+        return pa.array(self.labels, pa.string()).take(pa.array(codes))
+
+    def suppress(self, rows: Bools) -> Recoding:
+        """Return the recoding with these rows hidden behind the whole domain."""
+        if not rows.any():
+            return self
+        found = np.flatnonzero(self.subsets.whole & (np.array(self.labels) == ROOT))
+        entry = int(found[0]) if len(found) else len(self.labels)
+        codes = np.where(rows, np.int32(entry), self.codes)
+        if len(found):
+            return replace(self, codes=codes)
+        whole = Recoding.suppressed(self.column)
+        levels = self.levels
+        if levels is not None and whole.levels is not None:
+            levels = np.append(levels, whole.levels)
+        return Recoding(
+            self.column,
+            codes,
+            Subsets.joined([self.subsets, whole.subsets]),
+            (*self.labels, ROOT),
+            _append(self.low, whole.low),
+            _append(self.high, whole.high),
+            levels,
+        )
+
+    @classmethod
+    def identity(cls, column: Column) -> Recoding:
+        """Publish the column as it is."""
+        levels = np.zeros(column.domain, dtype=np.int32) if column.hierarchy else None
+        singles = Subsets.singletons(column.domain)
+        return cls(column, column.codes, singles, column.labels, levels=levels)
+
+    @classmethod
+    def at_level(cls, column: Column, level: int) -> Recoding:
+        """Publish every value at one level of the column's hierarchy."""
+        if column.hierarchy is None:
+            raise ValueError(f"column {column.name!r} has no hierarchy")
+        chosen = column.hierarchy.levels[level]
+        subsets = Subsets.of_groups(chosen.groups, len(chosen))
+        levels = np.full(len(chosen), level, dtype=np.int32)
+        low, high = hierarchy_bounds(column, subsets, chosen.bounds)
+        codes = chosen.groups[column.codes]
+        return cls(column, codes, subsets, chosen.labels, low, high, levels)
+
+    @classmethod
+    def suppressed(cls, column: Column) -> Recoding:
+        """Publish nothing of the column."""
+        codes = np.zeros(len(column), dtype=np.int32)
+        whole = Subsets.ranges(
+            column.domain, np.zeros(1, np.int32), np.full(1, column.domain - 1, np.int32)
+        )
+        top = NO_LEVEL if column.hierarchy is None else column.hierarchy.height
+        return cls(column, codes, whole, (ROOT,), levels=np.full(1, top, np.int32))
+
+    @classmethod
+    def of_groups(
+        cls,
+        column: Column,
+        ids: Codes,
+        groups: int,
+        summary: Summary = "range",
+        *,
+        use_hierarchy: bool = True,
+        counts: Counts | None = None,
+    ) -> Recoding:
+        """Publish, for the rows of each group, the least that covers their values.
+
+        That is the lowest common ancestor where the column has a hierarchy and it may be used,
+        else a range of an ordered column (summary "range"), else a set. "representative" publishes
+        the middle value of each group (ordered) or its most frequent one, by `counts` of records.
+        """
+        from shoal.core import summaries
+        from shoal.core.histogram import count_values
+
+        if not groups:
+            return cls.suppressed(column)
+        pairs = count_values(column, ids, groups, counts)
+        if summary == "representative":
+            made = summaries.representatives(column, ids, pairs)
+        elif use_hierarchy and column.hierarchy is not None:
+            made = summaries.ancestors(column, ids, pairs)
+        elif column.ordered and summary == "range":
+            made = summaries.ranges(column, ids, pairs)
+        else:
+            made = summaries.sets(column, ids, pairs)
+        return made.suppress(ids < 0)
+
+
+def _append(values: Floats | None, more: Floats | None) -> Floats | None:
+    return None if values is None or more is None else np.append(values, more)

@@ -1,0 +1,174 @@
+"""A release: what leaves the house, with the claim it makes and how it came about.
+
+Nothing is written before the claim has been checked on the very rows to be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.arrays import Bools, Codes, Counts
+from shoal.core.classes import SUPPRESSED, Classes
+from shoal.core.column import Role
+from shoal.core.grouping import group
+from shoal.core.recoding import Recoding, Summary
+from shoal.core.table import Table
+from shoal.core.verification import Guarantee, Verification, recount
+from shoal.core.writing import write_table
+from shoal.errors import MissingExtra, NotAnonymous
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a release came about: enough to repeat it."""
+
+    method: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """An anonymized table.
+
+    recodings: one for each quasi-identifier of the original, by name.
+    suppressed: (rows,) rows that are left out, None where none are.
+    model: the guarantee it claims.
+    """
+
+    original: Table
+    recodings: Mapping[str, Recoding]
+    model: Guarantee
+    suppressed: Bools | None = None
+    run: Run = field(default_factory=Run)
+
+    @classmethod
+    def of_groups(
+        cls,
+        table: Table,
+        ids: Codes,
+        groups: int,
+        model: Guarantee,
+        summary: Summary = "range",
+        *,
+        use_hierarchies: bool = True,
+    ) -> Release:
+        """Publish groups of rows, each by the least that covers its values; id −1 is left out."""
+        recodings = {
+            column.name: Recoding.of_groups(
+                column,
+                ids,
+                groups,
+                summary,
+                use_hierarchy=use_hierarchies,
+                counts=table.counts,
+            )
+            for column in table.quasi_columns
+        }
+        out = ids == SUPPRESSED
+        return cls(table, recodings, model, out if out.any() else None)
+
+    def __repr__(self) -> str:
+        return (
+            f"Release({self.run.method or 'by hand'}, {self.model}, "
+            f"rows={len(self.original)}, classes={len(self.classes)}, "
+            f"suppressed={self.classes.suppressed})"
+        )
+
+    @cached_property
+    def classes(self) -> Classes:
+        """Rows that are published alike."""
+        columns, domains = [], []
+        for recoding in self.recodings.values():
+            number: dict[str | None, int] = {}
+            same = [number.setdefault(text, len(number)) for text in recoding.labels]
+            columns.append(np.array(same, dtype=np.int32)[recoding.codes])
+            domains.append(len(number))
+        if self.suppressed is None:
+            return Classes.of(self.original, group(columns, domains).ids)
+        kept = self._rows
+        ids = np.full(len(self.original), SUPPRESSED, dtype=np.int32)
+        if len(kept):
+            ids[kept] = group([c[kept] for c in columns], domains).ids
+        return Classes.of(self.original, ids)
+
+    @cached_property
+    def _rows(self) -> Counts:
+        """Positions of the published rows, repeated by multiplicity in a weighted table."""
+        every = np.arange(len(self.original))
+        kept = every if self.suppressed is None else every[~self.suppressed]
+        if self.original.counts is None:
+            return kept
+        return np.repeat(kept, self.original.counts[kept])
+
+    def to_arrow(self) -> Any:
+        """Return the published rows: quasi-identifiers coarsened, identifiers gone."""
+        whole = len(self._rows) == len(self.original) and self.original.counts is None
+        rows: Any = slice(None) if whole else self._rows
+        cells = {}
+        for column in self.original.columns:
+            if column.role is Role.QUASI:
+                cells[column.name] = self.recodings[column.name].to_arrow(rows)
+            elif column.role is not Role.IDENTIFIER:
+                cells[column.name] = column.take(rows).to_arrow()
+        return pa.table(cells)
+
+    def to_pandas(self) -> Any:
+        """Return the published rows as a pandas frame."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            raise MissingExtra("pandas", "frames") from None
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return the published rows as a polars frame."""
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtra("polars", "frames") from None
+        return polars.from_arrow(self.to_arrow())
+
+    def verify(self) -> Verification:
+        """Derive the classes again from the published values and put the model to them."""
+        return self._check(self.to_arrow())
+
+    def _check(self, published: Any) -> Verification:
+        found = recount(published, self.original, self.model)
+        hidden = self.suppressed
+        truthful = all(recoding.covers() for recoding in self.recodings.values())
+        expected = self.original.records
+        if hidden is not None:
+            counts = self.original.counts
+            expected -= int(hidden.sum() if counts is None else counts[hidden].sum())
+        return replace(found, truthful=truthful and published.num_rows == expected)
+
+    def write(
+        self, path: str | Path, *, force: bool = False, shuffle: bool = False, seed: int = 0
+    ) -> None:
+        """Write the published rows as CSV or Parquet, by the name's ending, whole or not at all.
+
+        force: overwrite an existing file.
+        shuffle: write the rows in random order, so that their order says nothing.
+        """
+        published = self.to_arrow()
+        if shuffle:
+            order = np.random.default_rng(seed).permutation(published.num_rows)
+            published = published.take(pa.array(order))
+        checked = self._check(published)
+        if not checked:
+            raise NotAnonymous(
+                f"{self.model} does not hold: {checked.failing} of {checked.classes} classes "
+                "break it; nothing was written"
+            )
+        write_table(published, Path(path), force=force)

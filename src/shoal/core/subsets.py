@@ -1,0 +1,127 @@
+"""Subsets of a ground domain: what a released cell may say.
+
+Each subset is a short list of runs of consecutive codes, so that a range over a million values
+costs as much as a single one, and a set of a few values likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Codes, Counts, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Subsets:
+    """Subsets of the codes 0 … domain − 1, none of them empty.
+
+    Subset i holds the codes starts[r] … stops[r] − 1 for r in indptr[i] … indptr[i + 1] − 1;
+    its runs are disjoint, ascending and do not touch.
+    """
+
+    domain: int
+    indptr: Counts
+    starts: Codes
+    stops: Codes
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """(subsets,) number of members."""
+        lengths = (self.stops - self.starts).astype(np.int64)
+        return frozen(np.add.reduceat(lengths, self.indptr[:-1]) if len(self) else lengths)
+
+    @cached_property
+    def first(self) -> Codes:
+        """(subsets,) the least member."""
+        return frozen(self.starts[self.indptr[:-1]])
+
+    @cached_property
+    def last(self) -> Codes:
+        """(subsets,) the greatest member."""
+        return frozen(self.stops[self.indptr[1:] - 1] - np.int32(1))
+
+    def last_below(self, code: int) -> Codes:
+        """(subsets,) the greatest member below `code`, −1 where there is none."""
+        stops = np.minimum(self.stops, code)
+        ends = np.where(self.starts < code, stops - 1, -1).astype(np.int32)
+        return frozen(np.maximum.reduceat(ends, self.indptr[:-1]) if len(self) else ends)
+
+    @cached_property
+    def whole(self) -> Bools:
+        """(subsets,) whether nothing of the domain is ruled out."""
+        full: Bools = self.sizes == self.domain
+        return full
+
+    def members(self, index: int) -> Codes:
+        """Return the codes in one subset, ascending."""
+        runs = range(int(self.indptr[index]), int(self.indptr[index + 1]))
+        return np.concatenate(
+            [np.arange(self.starts[r], self.stops[r], dtype=np.int32) for r in runs]
+        )
+
+    def hold(self, indices: Codes, codes: Codes) -> Bools:
+        """Tell, pair by pair, whether subset indices[i] has the member codes[i]."""
+        owners = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.indptr))
+        keys = owners * (self.domain + 1) + self.starts
+        wanted = indices.astype(np.int64) * (self.domain + 1) + codes
+        run = np.searchsorted(keys, wanted, side="right") - 1
+        run = np.maximum(run, 0)
+        inside: Bools = (self.starts[run] <= codes) & (codes < self.stops[run])
+        own: Bools = owners[run] == indices
+        return inside & own
+
+    @classmethod
+    def singletons(cls, domain: int) -> Subsets:
+        """Return one subset for each code."""
+        codes = np.arange(domain, dtype=np.int32)
+        return cls(domain, np.arange(domain + 1, dtype=np.int64), codes, codes + np.int32(1))
+
+    @classmethod
+    def ranges(cls, domain: int, first: Codes, last: Codes) -> Subsets:
+        """Return the subsets first[i] … last[i], both ends included."""
+        indptr = np.arange(len(first) + 1, dtype=np.int64)
+        return cls(domain, indptr, first.astype(np.int32), (last + 1).astype(np.int32))
+
+    @classmethod
+    def of_members(cls, domain: int, indptr: Counts, members: Codes) -> Subsets:
+        """Return the subsets members[indptr[i]:indptr[i + 1]], each ascending without repeats."""
+        if not len(members):
+            return cls(domain, indptr.astype(np.int64), members, members)
+        opens = np.ones(len(members), dtype=np.bool_)
+        opens[1:] = members[1:] != members[:-1] + 1
+        opens[indptr[:-1]] = True
+        closes = np.append(opens[1:], True)
+        runs = np.concatenate(([0], np.cumsum(opens)))[indptr]
+        return cls(
+            domain,
+            runs.astype(np.int64),
+            members[opens].astype(np.int32),
+            (members[closes] + 1).astype(np.int32),
+        )
+
+    @classmethod
+    def of_groups(cls, groups: Codes, count: int) -> Subsets:
+        """Return, for each group of a map code → group, the codes that fall into it."""
+        order = np.argsort(groups, kind="stable").astype(np.int32)
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=count))))
+        return cls.of_members(len(groups), indptr, order)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Subsets]) -> Subsets:
+        """Return the subsets of all parts, one after the other."""
+        indptr = [parts[0].indptr]
+        for part in parts[1:]:
+            indptr.append(part.indptr[1:] + indptr[-1][-1])
+        return cls(
+            parts[0].domain,
+            np.concatenate(indptr),
+            np.concatenate([part.starts for part in parts]),
+            np.concatenate([part.stops for part in parts]),
+        )

@@ -1,0 +1,136 @@
+"""What covers the values of a group: a range, a set, an ancestor, a representative.
+
+All start from the counted values of each group, so that a million rows are looked at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Codes, Counts
+from shoal.core.column import Column
+from shoal.core.histogram import Histogram
+from shoal.core.labels import hierarchy_bounds, range_labels, set_labels
+from shoal.core.recoding import NO_LEVEL, Recoding
+from shoal.core.subsets import Subsets
+
+_BITS = 62  # a set over so few values fits one integer
+
+
+def ranges(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
+    """Publish `[least, greatest]` of each group, and say where a value is missing beside it."""
+    first = pairs.codes[pairs.indptr[:-1]]
+    last = pairs.codes[pairs.indptr[1:] - 1]
+    with_missing = np.zeros(len(first), dtype=np.bool_)
+    if column.missing is not None:
+        with_missing = last == column.missing
+        before = pairs.codes[np.maximum(pairs.indptr[1:] - 2, 0)]
+        last = np.where(with_missing & (first < column.missing), before, last)
+    keys = (first.astype(np.int64) * column.domain + last) * 2 + with_missing
+    _, sample, entry = np.unique(keys, return_index=True, return_inverse=True)
+    subsets = _with_missing(column, first[sample], last[sample], with_missing[sample])
+    return Recoding(column, _per_row(entry, ids), subsets, range_labels(column, subsets))
+
+
+def _with_missing(column: Column, first: Codes, last: Codes, missing: Bools) -> Subsets:
+    """Return the ranges first … last, with the missing code added where asked."""
+    if column.missing is None or not missing.any():
+        return Subsets.ranges(column.domain, first, last)
+    # the missing code follows the greatest known one, so a range may touch it
+    extra = missing & (last < column.missing - 1)
+    stops = np.where(missing & ~extra, column.missing, last)
+    indptr = np.concatenate(([0], np.cumsum(1 + extra)))
+    starts = np.insert(first, np.flatnonzero(extra) + 1, column.missing)
+    ends = np.insert(stops, np.flatnonzero(extra) + 1, column.missing)
+    return Subsets(column.domain, indptr, starts.astype(np.int32), (ends + 1).astype(np.int32))
+
+
+def sets(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
+    """Publish the set of values of each group."""
+    sample, entry = _distinct_sets(column, pairs)
+    lengths = np.diff(pairs.indptr)[sample]
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    members = np.concatenate(
+        [pairs.codes[pairs.indptr[s] : pairs.indptr[s + 1]] for s in sample] or [pairs.codes]
+    )
+    subsets = Subsets.of_members(column.domain, indptr, members)
+    return Recoding(column, _per_row(entry, ids), subsets, set_labels(column, subsets))
+
+
+def _distinct_sets(column: Column, pairs: Histogram) -> tuple[Counts, Counts]:
+    """Return one group for each distinct set, and the distinct set of each group."""
+    if column.domain <= _BITS:
+        bits = np.left_shift(np.int64(1), pairs.codes.astype(np.int64))
+        masks = np.bitwise_or.reduceat(bits, pairs.indptr[:-1])
+        _, sample, entry = np.unique(masks, return_index=True, return_inverse=True)
+        return sample, entry
+    seen: dict[bytes, int] = {}
+    groups = range(len(pairs.indptr) - 1)
+    keys = (pairs.codes[pairs.indptr[g] : pairs.indptr[g + 1]].tobytes() for g in groups)
+    entry = np.fromiter((seen.setdefault(k, len(seen)) for k in keys), np.int64, len(groups))
+    _, sample = np.unique(entry, return_index=True)
+    return sample, entry
+
+
+def ancestors(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
+    """Publish the lowest common ancestor of each group's values."""
+    assert column.hierarchy is not None
+    levels = column.hierarchy.levels
+    offsets = np.concatenate(([0], np.cumsum([len(level) for level in levels])))
+    chosen = np.full(len(pairs.indptr) - 1, -1, dtype=np.int64)
+    for height, level in enumerate(levels):
+        groups = level.groups[pairs.codes]
+        least = np.minimum.reduceat(groups, pairs.indptr[:-1])
+        most = np.maximum.reduceat(groups, pairs.indptr[:-1])
+        settled = (chosen < 0) & (least == most)
+        chosen[settled] = offsets[height] + least[settled]
+    used, entry = np.unique(chosen, return_inverse=True)
+    at = np.searchsorted(offsets, used, side="right") - 1
+    places = list(zip(at.tolist(), (used - offsets[at]).tolist(), strict=True))
+    by_level = [Subsets.of_groups(level.groups, len(level)) for level in levels]
+    subsets = Subsets.joined([_one(by_level[h], g) for h, g in places])
+    texts = tuple(levels[h].labels[g] for h, g in places)
+    bounds = None
+    if all(level.bounds is not None for level in levels):
+        bounds = np.concatenate([level.bounds for level in levels if level.bounds is not None])
+        bounds = bounds[used]
+    low, high = hierarchy_bounds(column, subsets, bounds)
+    codes = _per_row(entry, ids)
+    return Recoding(column, codes, subsets, texts, low, high, at.astype(np.int32))
+
+
+def _one(subsets: Subsets, index: int) -> Subsets:
+    runs = slice(int(subsets.indptr[index]), int(subsets.indptr[index + 1]))
+    indptr = np.array([0, runs.stop - runs.start], dtype=np.int64)
+    return Subsets(subsets.domain, indptr, subsets.starts[runs], subsets.stops[runs])
+
+
+def representatives(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
+    """Publish one value for each group: its median if ordered, else its most frequent value.
+
+    The subset behind it stays the range or set of the group, so that losses are not flattered.
+    """
+    cover = ranges(column, ids, pairs) if column.ordered else sets(column, ids, pairs)
+    owners = np.repeat(np.arange(len(pairs.indptr) - 1), np.diff(pairs.indptr))
+    if column.ordered:
+        upto = np.cumsum(pairs.counts)
+        before = np.concatenate(([0], upto))[pairs.indptr]
+        half = (np.diff(before) + 1) // 2 + before[:-1]
+        place = np.searchsorted(upto, half, side="left")
+    else:
+        order = np.lexsort((pairs.codes, -pairs.counts, owners))
+        place = order[pairs.indptr[:-1]]
+    middle = pairs.codes[place]
+    by_group = np.zeros(len(middle), dtype=np.int64)
+    by_group[ids[ids >= 0]] = cover.codes[ids >= 0]
+    keys = by_group * column.domain + middle
+    used, entry = np.unique(keys, return_inverse=True)
+    subsets = Subsets.joined([_one(cover.subsets, int(k)) for k in used // column.domain])
+    texts = tuple(column.labels[int(code)] for code in used % column.domain)
+    levels = np.full(len(used), NO_LEVEL, dtype=np.int32)
+    return Recoding(column, _per_row(entry, ids), subsets, texts, levels=levels)
+
+
+def _per_row(entry: Counts, ids: Codes) -> Codes:
+    """Spread the entry of each group to its rows; rows of no group are suppressed afterwards."""
+    return entry.astype(np.int32)[np.maximum(ids, 0)]

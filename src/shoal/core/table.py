@@ -1,0 +1,225 @@
+"""A table of people: immutable columns, rows by position.
+
+A table may be weighted: one row per distinct tuple, with the number of records behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.arrays import Codes, Counts, Floats, frozen
+from shoal.core.column import Column, Role
+from shoal.core.grouping import group, sum_by
+from shoal.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """The distinct tuples of a table.
+
+    table: one weighted row per tuple.
+    inverse: (rows,) the tuple of each row.
+    """
+
+    table: Table
+    inverse: Codes
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of one length, each with a role.
+
+    counts: (rows,) records behind each row of a weighted table; None where each row is one.
+    unassigned: columns of the source that nobody gave a role; they are not held.
+    """
+
+    columns: tuple[Column, ...]
+    counts: Counts | None = None
+    unassigned: tuple[str, ...] = ()
+    _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise InputError("no column has a role; name at least the quasi-identifiers")
+        names = [column.name for column in self.columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"column {twice[0]!r} occurs more than once; rename one of them")
+        lengths = {len(column) for column in self.columns}
+        if len(lengths) > 1:
+            raise InputError("columns differ in length")
+        if self.counts is not None:
+            self._check_counts(self.counts)
+            object.__setattr__(self, "counts", frozen(self.counts.astype(np.int64)))
+        self._by_name.update(zip(names, self.columns, strict=True))
+
+    def _check_counts(self, counts: Counts) -> None:
+        if len(counts) != len(self.columns[0]) or (len(counts) and counts.min() < 1):
+            raise InputError("a weighted table needs one count of 1 or more for each row")
+
+    def __len__(self) -> int:
+        """Return the number of stored rows; `records` counts the people behind them."""
+        return len(self.columns[0])
+
+    def __getitem__(self, name: str) -> Column:
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise InputError(
+                f"no column {name!r} with a role; there are {', '.join(self._by_name)}"
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __repr__(self) -> str:
+        roles = {role: [c.name for c in self.columns if c.role is role] for role in Role}
+        told = ", ".join(f"{role}={names}" for role, names in roles.items() if names)
+        return f"Table(rows={len(self)}, {told})"
+
+    @cached_property
+    def records(self) -> int:
+        """Number of people in the table."""
+        return len(self) if self.counts is None else int(self.counts.sum())
+
+    def names(self, role: Role | str) -> tuple[str, ...]:
+        """Return the names of the columns with this role."""
+        return tuple(c.name for c in self.columns if c.role is Role(role))
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return self.names(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Names of the sensitive columns."""
+        return self.names(Role.SENSITIVE)
+
+    @property
+    def quasi_columns(self) -> tuple[Column, ...]:
+        """The quasi-identifiers."""
+        return tuple(c for c in self.columns if c.role is Role.QUASI)
+
+    def shares(self, name: str) -> Floats:
+        """(domain,) the share of each value of a column among all records."""
+        cache: dict[str, Floats] = self.__dict__.setdefault("_shares", {})
+        if name not in cache:
+            column = self[name]
+            totals = sum_by(column.codes, column.domain, self.counts)
+            cache[name] = frozen(totals / max(self.records, 1))
+        return cache[name]
+
+    def distinct(self, *also: str) -> Distinct:
+        """Return the distinct quasi tuples (with the columns `also`), computed once.
+
+        The rows of the result are in lexicographic order of the codes.
+        """
+        cache: dict[tuple[str, ...], Distinct] = self.__dict__.setdefault("_distinct", {})
+        key = tuple(dict.fromkeys(also))
+        if key not in cache:
+            columns = [*self.quasi_columns, *(self[name] for name in key)]
+            found = group([c.codes for c in columns], [c.domain for c in columns])
+            picked = tuple(c.take(found.first) for c in columns)
+            cache[key] = Distinct(Table(picked, found.sizes(self.counts)), found.ids)
+        return cache[key]
+
+    def take(self, rows: Any) -> Table:
+        """Return the rows at these positions; ground domains stay as they are."""
+        counts = None if self.counts is None else self.counts[rows]
+        return Table(tuple(c.take(rows) for c in self.columns), counts, self.unassigned)
+
+    def with_column(self, column: Column) -> Table:
+        """Return the table with one column replaced by name."""
+        self[column.name]
+        columns = (column if c.name == column.name else c for c in self.columns)
+        return replace(self, columns=tuple(columns))
+
+    def to_arrow(self) -> Any:
+        """Return the table as it was read, identifiers included: for its owner."""
+        return pa.table({c.name: c.to_arrow() for c in self.columns})
+
+    @classmethod
+    def from_arrow(
+        cls,
+        data: Any,
+        roles: Mapping[str, Role | str | Mapping[str, Any]],
+        hierarchies: Mapping[str, Any] | None = None,
+        counts: Sequence[int] | None = None,
+    ) -> Table:
+        """Make a table of anything that speaks the Arrow C stream: pandas, polars, pyarrow.
+
+        roles: for each column its role, or a mapping with role, kind, weight, bounds, order.
+        """
+        arrow = data if isinstance(data, pa.Table) else _from_stream(data)
+        names = list(arrow.column_names)
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"column {twice[0]!r} occurs more than once; rename one of them")
+        specs = {name: _spec(name, told) for name, told in roles.items()}
+        _check_known(specs, names, "given a role")
+        _check_known(hierarchies or {}, names, "given a hierarchy")
+        for name, hierarchy in (hierarchies or {}).items():
+            if name not in specs:
+                raise InputError(f"column {name!r} has a hierarchy but no role; give it one")
+            specs[name]["hierarchy"] = hierarchy
+        columns = tuple(
+            Column.encode(name, arrow.column(name), **specs[name])
+            for name in names
+            if name in specs
+        )
+        unassigned = tuple(name for name in names if name not in specs)
+        return cls(columns, None if counts is None else np.asarray(counts), unassigned)
+
+
+_OPTIONS = ("role", "kind", "weight", "bounds", "order", "hierarchy")
+
+
+def _spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:
+    spec = dict(told) if isinstance(told, Mapping) else {"role": told}
+    unknown = [key for key in spec if key not in _OPTIONS]
+    if unknown:
+        raise InputError(
+            f"column {name!r}: unknown option {unknown[0]!r}; there are {', '.join(_OPTIONS)}"
+        )
+    if "role" not in spec:
+        raise InputError(f"column {name!r}: no role; it is one of {', '.join(Role)}")
+    for option, allowed in (("role", Role), ("kind", ("numeric", "ordinal", "nominal"))):
+        if option in spec and spec[option] not in list(allowed):
+            raise InputError(
+                f"column {name!r}: {option} {spec[option]!r} is not one of {', '.join(allowed)}"
+            )
+    return spec
+
+
+def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None:
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"column {name!r} is {what} but not in the data: {', '.join(names)}")
+
+
+def _from_stream(data: Any) -> Any:
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise InputError(
+            f"cannot read a table from {type(data).__name__}; "
+            "pass a file, or a pandas, polars or pyarrow table"
+        )
+    try:
+        return pa.table(data)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        # the cause quotes cells
+        raise InputError(
+            "a column of the frame mixes types that Arrow cannot hold; give each column one type"
+        ) from None

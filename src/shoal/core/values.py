@@ -1,0 +1,174 @@
+"""Ground values: from Arrow data to sorted distinct values and codes, and back to text.
+
+Exact throughout: integers of any size, decimals, dates and text keep their value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core.arrays import Codes, Floats
+from shoal.errors import InputError
+
+
+def combined(data: Any, name: str) -> Any:
+    """Return the data as one plain Arrow array; dictionaries are decoded, NaN becomes null."""
+    if isinstance(data, pa.ChunkedArray):
+        array = data.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):  # no chunks at all
+            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
+    elif isinstance(data, pa.Array):
+        array = data
+    else:
+        array = _from_python(data, name)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    return array
+
+
+def _from_python(data: Any, name: str) -> Any:
+    listed = list(data) if not isinstance(data, np.ndarray) else data
+    try:
+        return pa.array(listed, from_pandas=True)
+    except OverflowError:
+        return pa.array([None if v is None else Decimal(v) for v in listed])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        # the cause would quote a cell, so it is not chained
+        raise InputError(
+            f"column {name!r}: mixes values of different types; give it one type"
+        ) from None
+
+
+def is_numeric(kind: Any) -> bool:
+    """Whether values of this Arrow type lie on a line: numbers, dates, times."""
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind)
+        or pa.types.is_time(kind)
+        or pa.types.is_duration(kind)
+    )
+
+
+def encode(data: Any, name: str) -> tuple[Codes, Any]:
+    """Return codes and the distinct values in ascending order, a null last."""
+    array = combined(data, name)
+    if pa.types.is_null(array.type):
+        array = array.cast(pa.string())
+    try:
+        encoded = array.dictionary_encode(null_encoding="mask")
+        order = pc.sort_indices(encoded.dictionary)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+        raise InputError(
+            f"column {name!r}: values of type {array.type} cannot be quasi-identifying or "
+            "sensitive; make the column insensitive or turn it into text or numbers"
+        ) from None
+    values = encoded.dictionary.take(order)
+    rank = np.empty(len(values) + 1, dtype=np.int32)
+    rank[order.to_numpy(zero_copy_only=False)] = np.arange(len(values), dtype=np.int32)
+    rank[-1] = len(values)
+    if not array.null_count:
+        return rank[encoded.indices.to_numpy(zero_copy_only=False)], values
+    indices = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    return rank[indices], pa.concat_arrays([values, pa.nulls(1, values.type)])
+
+
+def reorder(codes: Codes, values: Any, order: Sequence[Any], name: str) -> tuple[Codes, Any]:
+    """Return codes and values in the stated order, which must name every value once."""
+    known = len(values) - values.null_count
+    texts_in_order = [str(v) for v in order]
+    if len(set(texts_in_order)) < len(texts_in_order):
+        raise InputError(f"column {name!r}: its order names a value twice")
+    place = {text: rank for rank, text in enumerate(texts_in_order)}
+    ranks = [place.get(text or "", -1) for text in texts(values)[:known]]
+    absent = ranks.count(-1)
+    if absent:
+        raise InputError(f"column {name!r}: its order leaves out {absent} of {known} values")
+    by_rank = np.argsort(np.array(ranks, dtype=np.int64), kind="stable")
+    new = np.empty(len(values), dtype=np.int32)
+    new[by_rank] = np.arange(known, dtype=np.int32)
+    new[known:] = known
+    indices = np.concatenate([by_rank, np.arange(known, len(values))])
+    return new[codes], values.take(pa.array(indices))
+
+
+def texts(values: Any) -> tuple[str | None, ...]:
+    """Return each value as the text in which it is published, None for missing."""
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return tuple(values.to_pylist())
+    if pa.types.is_floating(kind):
+        return tuple(None if v is None else float_text(v) for v in values.to_pylist())
+    return tuple(None if v is None else _text(v) for v in values.to_pylist())
+
+
+def float_text(value: float) -> str:
+    """Return the shortest text that reads back as this number, whole numbers without a point."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+def positions(values: Any) -> Floats:
+    """Return numeric values as floats: dates in days, times in seconds; NaN for missing."""
+    kind = values.type
+    if pa.types.is_date(kind):
+        days = values.cast(pa.date32()).cast(pa.int32())
+        return _floats(days)
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
+        ticks = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
+        narrow = pa.types.is_time32(kind)
+        return _floats(values.cast(pa.int32() if narrow else pa.int64())) / ticks
+    if pa.types.is_decimal(kind):
+        return _floats(values.cast(pa.float64()))
+    return _floats(values)
+
+
+def _floats(values: Any) -> Floats:
+    numbers: Floats = values.to_numpy(zero_copy_only=False).astype(np.float64)
+    return numbers
+
+
+def bounds(limits: Sequence[Any], kind: Any, name: str) -> tuple[float, float]:
+    """Return stated bounds as positions; dates may be written as dates."""
+    if len(limits) != 2:
+        raise InputError(f"column {name!r}: bounds are two values, least and greatest")
+    try:
+        low, high = (_position(limit, kind) for limit in limits)
+    except (ValueError, TypeError, pa.ArrowInvalid):
+        raise InputError(f"column {name!r}: bounds must be of the column's type, {kind}") from None
+    return low, high
+
+
+def _position(limit: Any, kind: Any) -> float:
+    if isinstance(limit, str):
+        limit = datetime.fromisoformat(limit)
+    if isinstance(limit, date) and pa.types.is_date(kind):
+        day = limit.date() if isinstance(limit, datetime) else limit
+        return float(positions(pa.array([day], pa.date32()))[0])
+    if isinstance(limit, date):
+        return float(positions(pa.array([limit], kind))[0])
+    return float(limit)

@@ -1,0 +1,110 @@
+"""Proof by recount: the classes of a release, derived from its published values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core import values as ground
+from shoal.core.arrays import Bools, Codes
+from shoal.core.classes import Classes
+from shoal.core.column import Column, Kind, Role
+from shoal.core.table import Table
+from shoal.errors import InputError
+
+
+class Guarantee(Protocol):
+    """What a release may claim: a question put to every class."""
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """The single models that it joins."""
+
+    def holds(self, classes: Classes) -> Bools:
+        """Tell, class by class, whether it is kept."""
+
+    def describe(self) -> str:
+        """Say in plain words what it promises."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of a check.
+
+    levels: for each model the parameter that the release in fact reaches.
+    failing: classes that break the model; `records` behind them.
+    truthful: every original value is a member of what was published for it.
+    """
+
+    model: str
+    classes: int
+    smallest: int
+    failing: int
+    failing_records: int
+    levels: dict[str, float]
+    truthful: bool = True
+
+    @property
+    def holds(self) -> bool:
+        """Whether the release may leave."""
+        return self.failing == 0 and self.truthful
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data."""
+        return {"holds": self.holds, **asdict(self)}
+
+
+def recount(published: Any, original: Table, guarantee: Guarantee) -> Verification:
+    """Check published rows against the guarantee; distributions are the original's."""
+    table = published_table(published, original)
+    return judge(Classes.by_quasi(table, origin=original), guarantee)
+
+
+def judge(classes: Classes, guarantee: Guarantee, *, truthful: bool = True) -> Verification:
+    """Put the guarantee to every class."""
+    kept = guarantee.holds(classes)
+    return Verification(
+        model=str(guarantee),
+        classes=len(classes),
+        smallest=int(classes.sizes.min()) if len(classes) else 0,
+        failing=int((~kept).sum()),
+        failing_records=int(classes.sizes[~kept].sum()),
+        levels={str(part): part.level(classes) for part in guarantee.parts},
+        truthful=truthful,
+    )
+
+
+def published_table(published: Any, original: Table) -> Table:
+    """Read published rows back: quasi-identifiers as bare values, sensitive ones in old codes."""
+    columns = []
+    for column in original.columns:
+        if column.role is Role.QUASI:
+            codes, values = ground.encode(published.column(column.name), column.name)
+            columns.append(Column(column.name, Role.QUASI, Kind.NOMINAL, codes, values))
+        elif column.role is Role.SENSITIVE:
+            codes = _old_codes(published.column(column.name), column)
+            columns.append(replace(column, codes=codes))
+    return Table(tuple(columns))
+
+
+def _old_codes(cells: Any, column: Column) -> Codes:
+    plain = ground.combined(cells, column.name)
+    try:
+        found = pc.index_in(plain.cast(column.values.type), value_set=column.values)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(f"column {column.name!r}: its type is not the original's") from None
+    if found.null_count:
+        raise InputError(
+            f"column {column.name!r}: {found.null_count} cells hold values that the original "
+            "does not have"
+        )
+    codes: Codes = found.to_numpy().astype(np.int32)
+    return codes

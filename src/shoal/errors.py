@@ -1,0 +1,66 @@
+"""Everything Shoal raises on purpose, in one tree.
+
+    ShoalError
+    ├── InputError        the input or an option is wrong             exit status 2
+    │   ├── HierarchyError  a hierarchy misses values or is torn
+    │   └── OutputError     a file cannot be written
+    ├── MissingExtra      an optional dependency is not installed     exit status 2
+    ├── Infeasible        no release can meet the model               exit status 1
+    └── NotAnonymous      a release broke its model; nothing left     exit status 1
+
+A message names files, columns, row numbers and counts, never a cell value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class ShoalError(Exception):
+    """Anything Shoal refuses to do, in one sentence."""
+
+    exit_status: ClassVar[int] = 2
+
+
+class InputError(ShoalError):
+    """The input or an option is wrong; the message says what to do."""
+
+
+class HierarchyError(InputError):
+    """A hierarchy does not fit.
+
+    missing: ground values without an entry.
+    torn: labels of a level whose members part again at the next one.
+    Both are for the owner's eyes (`shoal hierarchy check`); the message only counts them.
+    """
+
+    def __init__(
+        self, message: str, missing: Sequence[str] = (), torn: Sequence[tuple[int, str]] = ()
+    ) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+        self.torn = tuple(torn)
+
+
+class OutputError(InputError):
+    """A file cannot be written where it was asked for."""
+
+
+class MissingExtra(ShoalError):  # noqa: N818
+    """An optional dependency is needed and absent."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs {package}: install it with  pip install 'shoal[{extra}]'")
+
+
+class Infeasible(ShoalError):  # noqa: N818
+    """No release of this table meets the model by this method."""
+
+    exit_status = 1
+
+
+class NotAnonymous(ShoalError):  # noqa: N818
+    """A finished release failed its own check, so it was withheld."""
+
+    exit_status = 1

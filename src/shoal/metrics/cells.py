@@ -1,0 +1,66 @@
+"""The loss of a single cell, by which several metrics differ only in what they look at.
+
+Ordered columns lose the width of a range against the column's whole extent, nominal ones the
+number of values that a cell may stand for. A cell that may be missing or some other value has
+lost everything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Floats
+from shoal.core.column import Column
+from shoal.core.histogram import Histogram
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+
+
+def published_width(recoding: Recoding) -> Floats:
+    """(entries,) width of the published range against the column's extent, 0 to 1."""
+    column, subsets = recoding.column, recoding.subsets
+    assert recoding.low is not None
+    assert recoding.high is not None
+    width = _relative(column, recoding.high - recoding.low)
+    if column.missing is not None:
+        mixed = (subsets.last == column.missing) & (subsets.sizes > 1)
+        width[mixed] = 1.0
+    return width
+
+
+def class_width(column: Column, values: Histogram) -> Floats:
+    """(classes,) width of the values inside each class against the column's extent, 0 to 1."""
+    first = values.codes[values.indptr[:-1]]
+    last = values.codes[values.indptr[1:] - 1]
+    width = _relative(column, column.positions[last] - column.positions[first])
+    if column.missing is not None:
+        width[(last == column.missing) & (first < last)] = 1.0
+    return width
+
+
+def _relative(column: Column, width: Floats) -> Floats:
+    low, high = column.extent
+    share = width / (high - low) if high > low else np.zeros_like(width)
+    return np.clip(np.nan_to_num(share), 0.0, 1.0)
+
+
+def set_share(sizes: Floats, domain: int) -> Floats:
+    """Return (values − 1) / (domain − 1): 0 for one value, 1 for all."""
+    return (sizes - 1) / (domain - 1) if domain > 1 else np.zeros(len(sizes))
+
+
+def mean_over_records(release: Release, name: str, losses: Floats) -> float:
+    """Average the losses of a column's dictionary entries over all records.
+
+    A suppressed record has lost everything.
+    """
+    counts = release.original.counts
+    usage = release.recodings[name].usage(counts).astype(np.float64)
+    lost = 0.0
+    if release.suppressed is not None:
+        hidden = release.suppressed
+        weights = None if counts is None else counts[hidden].astype(np.float64)
+        codes = release.recodings[name].codes[hidden]
+        usage -= np.bincount(codes, weights, minlength=len(usage))
+        lost = float(hidden.sum() if counts is None else counts[hidden].sum())
+    return float((usage @ losses + lost) / max(release.original.records, 1))

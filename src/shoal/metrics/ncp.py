@@ -1,0 +1,47 @@
+"""Normalized Certainty Penalty, and its sum over a record, the Global Certainty Penalty.
+
+Liang, "Optimization-based k-anonymity and robust networks", 2020, definitions 8 and 9;
+Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Floats
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.metrics.cells import mean_over_records, published_width
+
+
+def ncp(release: Release) -> float:
+    """Mean penalty of a cell, weighted by attribute, from 0 (best) to 1.
+
+    An ordered cell pays the width of its range against the permissible one, a nominal cell
+    (values − 1) / domain; a suppressed record pays 1. Attribute weights are scaled to sum 1.
+    """
+    total = sum(column.weight for column in release.original.quasi_columns)
+    return gcp(release) / total if total else 0.0
+
+
+def gcp(release: Release) -> float:
+    """Mean over records of the weighted sum of its cells' penalties, 0 (best) and up."""
+    by_attribute = ncp_by_attribute(release)
+    return sum(
+        column.weight * by_attribute[column.name] for column in release.original.quasi_columns
+    )
+
+
+def ncp_by_attribute(release: Release) -> dict[str, float]:
+    """Return the mean penalty of each attribute's cells."""
+    return {
+        name: mean_over_records(release, name, _penalty(recoding))
+        for name, recoding in release.recodings.items()
+    }
+
+
+def _penalty(recoding: Recoding) -> Floats:
+    if recoding.column.ordered:
+        return published_width(recoding)
+    sizes = recoding.subsets.sizes
+    return np.asarray((sizes - 1) / recoding.column.domain, dtype=np.float64)

@@ -1,0 +1,139 @@
+"""What a privacy model is: a question put to every class of a release."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.core.arrays import Bools
+from shoal.core.classes import Classes
+from shoal.core.column import Role
+from shoal.core.table import Table
+from shoal.errors import InputError
+
+ROUNDING = 1e-12  # what sums of shares may be off by
+
+
+class Model(ABC):
+    """A guarantee that each class of a release keeps on its own; join several with `&`.
+
+    monotone: whether a class made of two that hold must hold itself. Searches rely on it.
+    """
+
+    name: ClassVar[str]
+    monotone: ClassVar[bool]
+
+    @abstractmethod
+    def holds(self, classes: Classes) -> Bools:
+        """Tell, class by class, whether the model is kept."""
+
+    @abstractmethod
+    def level(self, classes: Classes) -> float:
+        """Return the parameter that the classes in fact reach, the worst class deciding."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Say in one plain sentence what a reader of the release cannot do."""
+
+    @property
+    def parts(self) -> tuple[Model, ...]:
+        """The models that this one joins."""
+        return (self,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns that it looks at."""
+        column = getattr(self, "column", None)
+        return () if column is None else (column,)
+
+    def check(self, table: Table) -> None:
+        """Refuse a table that the model cannot be asked of."""
+        for name in self.columns:
+            column = table[name]
+            if column.role is not Role.SENSITIVE:
+                raise InputError(
+                    f"{self}: column {name!r} is {column.role}; the model needs it sensitive"
+                )
+
+    def __and__(self, other: Model) -> Model:
+        parts = tuple(dict.fromkeys((*self.parts, *other.parts)))
+        return parts[0] if len(parts) == 1 else All(parts)
+
+    def __str__(self) -> str:
+        options = [(f.name, getattr(self, f.name)) for f in fields(self)]  # type: ignore[arg-type]
+        told = ", ".join(f"{key}={_told(value)}" for key, value in options if value is not None)
+        return f"{self.name}({told})"
+
+
+_PLAIN = re.compile(r"[^\s,()\"'\\](?:[^,()\n\r]*[^\s,()])?")
+
+
+def _told(value: object) -> str:
+    """Return an option's value, quoted where it would not be read back."""
+    text = str(value)
+    return text if _PLAIN.fullmatch(text) else '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+
+
+@dataclass(frozen=True)
+class All(Model):
+    """Several models at once."""
+
+    name: ClassVar[str] = "all"
+    models: tuple[Model, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "monotone", all(model.monotone for model in self.models))
+
+    def holds(self, classes: Classes) -> Bools:
+        """Tell, class by class, whether every model is kept."""
+        kept = np.ones(len(classes), dtype=np.bool_)
+        for model in self.models:
+            kept &= model.holds(classes)
+        return kept
+
+    def level(self, classes: Classes) -> float:
+        """Return the share of classes that keep every model."""
+        return float(self.holds(classes).mean()) if len(classes) else 1.0
+
+    def describe(self) -> str:
+        """Say what each model says."""
+        return " ".join(model.describe() for model in self.models)
+
+    @property
+    def parts(self) -> tuple[Model, ...]:
+        """The models joined here."""
+        return self.models
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns that any of them looks at."""
+        return tuple(dict.fromkeys(name for model in self.models for name in model.columns))
+
+    def check(self, table: Table) -> None:
+        """Refuse a table that any of the models cannot be asked of."""
+        for model in self.models:
+            model.check(table)
+
+    def __str__(self) -> str:
+        return " & ".join(str(model) for model in self.models)
+
+
+def check_range(
+    option: str, value: Any, low: float, high: float = np.inf, *, above: bool = False
+) -> None:
+    """Refuse an option outside low … high; `above` leaves out the lower end itself."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not (low < value if above else low <= value) or not value <= high:
+        least = f"more than {low:g}" if above else f"{low:g} or more"
+        most = "" if high == np.inf else f", {high:g} at most"
+        raise InputError(f"{option} must be {least}{most}, not {value!r}")
+
+
+def check_whole(option: str, value: Any, low: int) -> None:
+    """Refuse an option that is not a whole number of at least `low`."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+        raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")
