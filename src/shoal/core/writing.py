@@ -57,7 +57,12 @@ class _TextWriter:
     def __init__(self, path: Path, schema: Any, delimiter: str) -> None:
         import pyarrow.csv as pacsv
 
-        options = pacsv.WriteOptions(quoting_style="needed", delimiter=delimiter)
+        special = any(sign in name for name in schema.names for sign in f'{delimiter}"\r\n')
+        options = pacsv.WriteOptions(
+            quoting_style="needed",
+            quoting_header="needed" if special else "none",
+            delimiter=delimiter,
+        )
         plain = _plain(schema.empty_table())
         self._writer = pacsv.CSVWriter(path, plain.schema, write_options=options)
 

@@ -1,0 +1,76 @@
+"""The house keeps its order: imports point one way, public names stay, heavy things load late."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shoal
+
+SOURCE = Path(shoal.__file__).parent
+LAYERS = {  # what a folder may import, besides itself and errors
+    "core": set(),
+    "privacy": {"core"},
+    "reading": {"core"},
+    "datasets": {"core", "reading"},
+    "anonymize": {"core", "privacy"},
+    "metrics": {"core", "privacy", "anonymize"},
+    "inspection": {"core"},
+    "cli": {
+        "core", "privacy", "reading", "datasets", "anonymize", "metrics", "inspection",
+    },
+}  # fmt: skip
+PUBLIC = """
+    METHODS MODELS AlphaKAnonymity BetaLikeness Classes Column DeltaDisclosure EntropyLDiversity
+    Hierarchy HierarchyError Infeasible InputError KAnonymity Kind LDiversity MissingExtra Mondrian
+    NotAnonymous OutputError Recoding RecursiveLDiversity Release Role Run Schema ShoalError
+    TCloseness Table UnassignedColumns anonymize datasets hierarchies metrics read
+""".split()
+
+
+def imported(path):
+    """Return the parts of Shoal that a module imports, at its top or inside its functions."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal"):
+            parts = node.module.split(".")
+            yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from [a.name.split(".")[1] for a in node.names if a.name.startswith("shoal.")]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_point_one_way(layer):
+    home = SOURCE / layer
+    files = home.rglob("*.py") if home.is_dir() else [home.with_suffix(".py")]
+    wrong = {
+        (str(path.relative_to(SOURCE)), part)
+        for path in files
+        for part in imported(path)
+        if part not in LAYERS[layer] | {layer, "errors"}
+    }
+    assert wrong == set()
+
+
+def test_every_folder_has_its_layer():
+    found = {p.stem for p in SOURCE.iterdir() if p.suffix in ("", ".py") and p.stem[0] != "_"}
+    assert found - {"errors", "py"} == set(LAYERS)
+
+
+def test_public_names_stay():
+    assert sorted(shoal.__all__) == sorted(PUBLIC)
+    assert all(hasattr(shoal, name) for name in PUBLIC)
+
+
+def test_heavy_libraries_are_loaded_by_the_work_that_needs_them():
+    program = (
+        "import sys, shoal, shoal.cli;"
+        "print([n for n in ('numba', 'duckdb', 'pandas', 'polars', 'scipy', 'sklearn', 'altair',"
+        " 'highspy', 'opendp') if n in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert shown.stdout.decode().strip() == "[]"
