@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any, NoReturn
 
 import typer
 
@@ -39,21 +40,43 @@ def version(
 
 
 def main() -> None:
-    """Run the command line: 0 fine, 1 the guarantee cannot be met, 2 something is wrong."""
-    from shoal.cli.console import err
+    """Run the command line: 0 fine, 1 the guarantee cannot be met, 2 something is wrong.
+
+    What is wrong is said in one line on the error stream.
+    """
     from shoal.errors import ShoalError
 
     try:
-        app()
+        status = app(standalone_mode=False)
     except ShoalError as error:
-        err.print(f"shoal: {error}", markup=False)
-        sys.exit(error.exit_status)
-    except KeyboardInterrupt:
-        err.print("shoal: interrupted; nothing was written", markup=False)
-        sys.exit(130)
+        _leave(error, error.exit_status)
     except MemoryError:
-        err.print("shoal: not enough memory for this table", markup=False)
-        sys.exit(2)
+        _leave("not enough memory for this table", 2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except Exception as error:
+        _leave_with_usage(error)
+        raise
+    if status == 130:
+        _leave("interrupted; nothing was written", 130)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _leave(message: object, status: int) -> NoReturn:
+    from shoal.cli.console import err, one_line
+
+    err.print(f"shoal: {one_line(message)}")
+    sys.exit(status)
+
+
+def _leave_with_usage(error: Any) -> None:
+    """Say what is wrong with the options; typer's errors for it know their command."""
+    if not hasattr(error, "format_message"):
+        return
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "shoal"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        sys.exit(2)
+    _leave(f"{error.format_message().rstrip('.')}; see {command} --help", 2)

@@ -54,7 +54,8 @@ def anonymize(
     seed: Annotated[int | None, typer.Option(help="For methods that draw at random.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
     shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="Write the rows in random order.")
+        bool,
+        typer.Option("--shuffle", help="Write the rows in random order, repeatable with --seed."),
     ] = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -79,7 +80,7 @@ def anonymize(
         table = load(file, schema, roles, delimiter=delimiter, encoding=encoding, missing=missing)
         release = run(table, wanted, method, seed=seed, **method_options(option))
         if output is not None:
-            release.write(output, force=force, shuffle=shuffle, seed=seed or 0)
+            release.write(output, force=force, shuffle=shuffle, seed=seed)
     data = summarize(release, output)
     emit(json, data, lambda: show_summary(data, out))
     if output is None and not json:

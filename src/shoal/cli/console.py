@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table as Grid
+from rich.text import Text
 
 from shoal.errors import InputError
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from shoal.core.progress import Progress
     from shoal.core.table import Table
 
-out = Console(highlight=False, soft_wrap=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# names of files and columns are shown as they are: no markup in them, no emoji codes
+out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
 File = Annotated[Path, typer.Argument(help="A CSV, Parquet or JSON lines file.")]
@@ -48,6 +50,11 @@ def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> No
         show()
 
 
+def one_line(message: object) -> str:
+    """Return a message without line breaks and control signs that a name in it may hold."""
+    return "".join(sign if sign.isprintable() else " " for sign in str(message))
+
+
 def plain(value: Any) -> Any:
     """Return a value as JSON can hold it; infinity and NaN become null."""
     if isinstance(value, Mapping):
@@ -69,16 +76,23 @@ def grid(*headings: str, title: str | None = None) -> Grid:
     return table
 
 
+def verdict(model: str, kept: bool, told: str) -> Text:
+    """Return a model with what became of it, in the colour of the outcome."""
+    return Text.assemble((model, "bold"), "  ", (told, "green" if kept else "red"))
+
+
 def note(message: str) -> None:
     """Tell the user something in passing."""
-    err.print(f"note: {message}", markup=False)
+    err.print(f"note: {one_line(message)}")
 
 
 @contextmanager
-def notes() -> Iterator[None]:
-    """Print Python warnings raised inside as notes, each once."""
+def notes(*, unless: type[Warning] | None = None) -> Iterator[None]:
+    """Print Python warnings raised inside as notes, each once, `unless` of a kind."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        if unless is not None:
+            warnings.simplefilter("ignore", unless)
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         note(message)
@@ -150,6 +164,16 @@ def load(
             encoding=encoding,
             missing=missing,
         )
+
+
+@contextmanager
+def about(file: Path) -> Iterator[None]:
+    """Say of the file what is found wrong inside."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (f"{file}: {error}", *error.args[1:])
+        raise
 
 
 def number(value: float) -> str:

@@ -37,15 +37,19 @@ def catalogue(context: typer.Context, json: Json = False) -> None:
 
 @app.command()
 def patients(
-    rows: Annotated[int, typer.Argument(help="How many, up to 100 million.")],
+    rows: Annotated[
+        int, typer.Argument(help="How many, up to 100 million.", min=1, max=100_000_000)
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same table.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
     json: Json = False,
 ) -> None:
     """Generate a hospital table, with its schema beside it."""
+    from shoal.core.writing import writer_for
     from shoal.datasets.writing import write_patients
 
+    writer_for(output)
     with bars():
         schema = write_patients(output, rows, seed, force=force)
     data = {"output": str(output), "schema": str(schema), "rows": rows, "seed": seed}

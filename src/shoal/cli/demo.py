@@ -14,7 +14,7 @@ def demo(
     folder: Annotated[Path, typer.Option("--out", help="Folder for the demo's files.")] = Path(
         "demo"
     ),
-    rows: Annotated[int, typer.Option(help="Patients to generate.")] = 10_000,
+    rows: Annotated[int, typer.Option(help="Patients to generate.", min=1)] = 10_000,
     k: Annotated[int, typer.Option("-k", help="k of k-anonymity.")] = 5,
     seed: Annotated[int, typer.Option(help="The same seed gives the same patients.")] = 0,
     json: Json = False,
@@ -51,11 +51,11 @@ def demo(
         _sample("before", table.to_arrow().select([*shown, "diagnosis"]))
         _sample("after", release.to_arrow().select([*shown, "diagnosis"]))
         show_summary(data, out)
-        out.print("\nthe same by hand:", markup=False)
+        out.print("\nthe same by hand:")
         out.print(
             f"  shoal anonymize {before} --schema {schema} -k {k} "
             f"--model 'l-diversity(2, diagnosis)' -o out.csv",
-            markup=False,
+            soft_wrap=True,
         )
 
     emit(json, data, show)

@@ -153,17 +153,17 @@ def _show_check(data: dict[str, Any], most: int) -> None:
             f"{', '.join(map(str, data['groups']))})"
         )
         return
-    out.print(data["problem"], markup=False)
+    out.print(data["problem"])
     if data["missing"]:
         rows = grid("values without an entry")
         for value in data["missing"][:most]:
             rows.add_row(value)
-        out.print(rows, markup=False)
+        out.print(rows)
     if data["torn"]:
         rows = grid("level", "label that is torn above it")
         for torn in data["torn"][:most]:
             rows.add_row(str(torn["level"] - 1), torn["label"])
-        out.print(rows, markup=False)
+        out.print(rows)
 
 
 def _draw(tree: Hierarchy, most: int) -> None:

@@ -68,5 +68,5 @@ def _show(data: dict[str, Any]) -> None:
                 f"{found['smallest']:,}",
             )
         out.print(rows)
-    out.print("\na schema to start from (check every role):\n", markup=False)
-    out.print(data["schema"], markup=False)
+    out.print("\na schema to start from (check every role):\n")
+    out.print(data["schema"], soft_wrap=True)

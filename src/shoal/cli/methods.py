@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from rich.text import Text
+
 from shoal.cli.console import Json, emit, grid, out
 
 
@@ -42,7 +44,7 @@ def methods(json: Json = False) -> None:
 
 def _show(data: dict[str, Any]) -> None:
     for name, method in data["methods"].items():
-        out.print(f"[bold]{name}[/bold]  {method['about']}")
+        out.print(Text.assemble((name, "bold"), f"  {method['about']}"))
         options = grid("  option", "default", "choices")
         for option, told in method["options"].items():
             choices = ", ".join(map(str, told["choices"])) or told["type"]

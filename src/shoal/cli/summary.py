@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from shoal.cli.console import grid, number, share
+from shoal.cli.console import grid, number, share, verdict
 from shoal.core.column import Role
 from shoal.core.release import Release
 from shoal.metrics import METRICS, evaluate
@@ -50,9 +50,9 @@ def summarize(release: Release, output: Path | None) -> dict[str, Any]:
 
 def show_summary(data: dict[str, Any], console: Console) -> None:
     """Draw the account."""
-    mark = "[green]verified[/green]" if data["verified"] else "[red]NOT KEPT[/red]"
-    console.print(f"[bold]{data['model']}[/bold]  {mark} on the released values")
-    console.print(f"  {data['promise']}", markup=False)
+    told = "verified on the released values" if data["verified"] else "NOT KEPT"
+    console.print(verdict(data["model"], data["verified"], told), soft_wrap=True)
+    console.print(f"  {data['promise']}")
     console.print()
     rows = grid("", "")
     rows.add_row("records", f"{data['released']:,} of {data['records']:,} released")
@@ -77,4 +77,4 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         losses.add_row(name, share(value), _MEANING.get(name, ""))
     console.print(losses)
     if data["output"]:
-        console.print(f"\nwritten to {data['output']}", markup=False)
+        console.print(f"\nwritten to {data['output']}", soft_wrap=True)

@@ -17,13 +17,14 @@ from shoal.cli.console import (
     Quasi,
     SchemaFile,
     Sensitive,
+    about,
     emit,
     grid,
-    load,
     notes,
     number,
     out,
     roles_of,
+    verdict,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def verify(
     from shoal.core.classes import Classes
     from shoal.core.verification import judge
     from shoal.privacy import profile
+    from shoal.reading import UnassignedColumns, read
 
     wanted = wanted_model(k, model) if k is not None or model else None
     roles = roles_of(quasi, sensitive, "", "")
@@ -68,7 +70,8 @@ def verify(
         form["missing"] = tuple(missing)
     source = None
     if original is not None:
-        source = load(original, schema, roles, missing=missing)
+        with notes(unless=UnassignedColumns):
+            source = read(original, schema, roles=roles, missing=missing)
     published = _published(file, known, source, form)
     check_askable(published, wanted)
     classes = Classes.by_quasi(published, origin=source)
@@ -96,8 +99,9 @@ def _published(file: Path, known: Schema, original: Table | None, form: dict[str
     quasi = [name for name, spec in known.columns.items() if spec["role"] == "quasi"]
     with notes():
         data = read_arrow(file, Format(**{**known.file, **form}), quasi)
-    table = Table.from_arrow(data, known.columns)
-    return table if original is None else published_table(data, original)
+    with about(file):
+        table = Table.from_arrow(data, known.columns)
+        return table if original is None else published_table(data, original)
 
 
 def _known(schema: Path | None, roles: dict[str, str]) -> Schema:
@@ -120,8 +124,8 @@ def _known(schema: Path | None, roles: dict[str, str]) -> Schema:
 def _show(data: dict[str, Any]) -> None:
     check = data.get("check")
     if check:
-        mark = "[green]holds[/green]" if check["holds"] else "[red]does not hold[/red]"
-        out.print(f"[bold]{check['model']}[/bold]  {mark}")
+        told = "holds" if check["holds"] else "does not hold"
+        out.print(verdict(check["model"], check["holds"], told), soft_wrap=True)
         if not check["holds"]:
             out.print(
                 f"  {check['failing']:,} of {check['classes']:,} classes break it "

@@ -72,8 +72,8 @@ class Column:
     def _check_bounds(self, low: float, high: float) -> None:
         if self.kind is not Kind.NUMERIC:
             raise InputError(f"column {self.name!r}: bounds go with kind numeric, not {self.kind}")
-        if not low < high:
-            raise InputError(f"column {self.name!r}: bounds must ascend")
+        if not low < high or not np.isfinite(high - low):
+            raise InputError(f"column {self.name!r}: bounds must be finite and ascend")
         known = self.positions[: self.known]
         outside = int(((known < low) | (known > high)).sum())
         if outside:
@@ -161,7 +161,7 @@ class Column:
         order: the values of an ordinal column, from least to greatest.
         hierarchy: covers every value; it is aligned with the column here.
         """
-        role = Role(role)
+        role, weight = Role(role), _weight(name, weight)
         if role in (Role.IDENTIFIER, Role.INSENSITIVE):
             carried = ground.combined(data, name)
             codes = np.arange(len(carried), dtype=np.int32)
@@ -169,21 +169,29 @@ class Column:
         codes, values = ground.encode(data, name)
         numeric = ground.is_numeric(values.type)
         chosen = Kind(kind) if kind else Kind.NUMERIC if numeric else Kind.NOMINAL
-        if chosen is Kind.NUMERIC and not numeric:
+        if chosen is Kind.NUMERIC and not numeric and len(values) > values.null_count:
             raise InputError(
                 f"column {name!r}: kind numeric, but its values read as {values.type}; "
                 "mend the values that are not numbers or dates, or make it nominal"
             )
         if order is not None:
+            if kind is not None and chosen is not Kind.ORDINAL:
+                raise InputError(f"column {name!r}: an order goes with kind ordinal, not {chosen}")
             codes, values = ground.reorder(codes, values, order, name)
-            chosen = Kind(kind) if kind else Kind.ORDINAL
+            chosen = Kind.ORDINAL
         elif chosen is Kind.ORDINAL and not numeric:
             raise InputError(
                 f"column {name!r}: an ordinal column of text needs its order: "
                 "add  order: [least, …, greatest]  to the schema"
             )
         limits = None if bounds is None else ground.bounds(bounds, values.type, name)
-        column = cls(name, role, chosen, codes, values, float(weight), limits)
+        column = cls(name, role, chosen, codes, values, weight, limits)
+        endless = int(np.isinf(column.positions).sum())
+        if endless:
+            raise InputError(
+                f"column {name!r}: {endless} distinct values are infinite; "
+                "mend them, or make the column nominal"
+            )
         return column if hierarchy is None else column.with_hierarchy(hierarchy)
 
     def with_hierarchy(self, hierarchy: Hierarchy | Mapping[str, Any]) -> Column:
@@ -193,3 +201,10 @@ class Column:
 
         built = hierarchy if isinstance(hierarchy, Hierarchy) else build(self, hierarchy)
         return replace(self, hierarchy=built.aligned(self))
+
+
+def _weight(name: str, weight: Any) -> float:
+    try:
+        return float(weight)
+    except (TypeError, ValueError):
+        raise InputError(f"column {name!r}: weight must be 0 or more, not {weight!r}") from None

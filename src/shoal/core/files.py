@@ -13,13 +13,13 @@ from shoal.errors import InputError, OutputError
 
 def check_readable(path: Path) -> None:
     """Refuse what is not a readable, non-empty file, saying what it is instead."""
-    if path.is_dir():
-        raise InputError(f"{path}: is a directory, not a file; name the file inside it")
     try:
         with path.open("rb") as handle:
             head = handle.read(1)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a directory, not a file; name the file inside it") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError:
@@ -32,7 +32,7 @@ def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
     """Return the text of a small file."""
     check_readable(path)
     try:
-        return path.read_text(encoding=encoding)
+        return path.read_bytes().decode(encoding)
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise InputError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
@@ -40,9 +40,15 @@ def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
 
 def check_writable(path: Path, *, force: bool = False) -> None:
     """Refuse early an output that exists or has nowhere to go."""
+    if "\0" in str(path):
+        raise OutputError("the path holds a character that no file name can have")
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
     if path.is_dir():
         raise OutputError(f"{path}: is a directory; name a file to write")
-    if path.exists() and not force:
+    if there and not force:
         raise OutputError(f"{path}: exists already; choose another name or overwrite with --force")
     parent = path.parent
     if not parent.is_dir():
@@ -59,9 +65,7 @@ def replace_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     """
     check_writable(path, force=force)
     try:
-        handle, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
-        )
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".shoal.", suffix=path.suffix)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
     os.close(handle)

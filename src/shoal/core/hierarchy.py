@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +68,7 @@ class Hierarchy:
                 "level; values that share a label must share every label above it",
                 torn=torn,
             )
-        if len(self.levels[-1]) != 1:
+        if len(self.levels[-1]) > 1:
             raise HierarchyError(
                 f"hierarchy: its last level has {len(self.levels[-1])} labels; "
                 f"end every line with one common root such as {ROOT!r}"
@@ -133,11 +133,12 @@ class Hierarchy:
         text = read_text(path)
         if not text.strip():
             raise HierarchyError(f"{path}: the file is empty; expected  value;level 1;…;*")
-        first = text.splitlines()[0]
-        mark = delimiter or max(";,\t", key=first.count)
-        rows = [row for row in csv.reader(io.StringIO(text), delimiter=mark) if row]
         try:
-            return cls.from_rows(rows)
+            return cls.from_rows(_parse(text, delimiter or ";,\t"))
+        except csv.Error:
+            raise HierarchyError(
+                f"{path}: not readable as CSV; look for a quotation mark that is not closed"
+            ) from None
         except HierarchyError as error:
             raise HierarchyError(f"{path}: {error}", error.missing, error.torn) from None
 
@@ -157,7 +158,8 @@ class Hierarchy:
         """Return the hierarchy over just the column's values, in the order of its codes.
 
         Group sizes and bounds still speak of the whole hierarchy. A missing value that the
-        hierarchy does not list keeps to itself below the root.
+        hierarchy does not list keeps to itself below the root; one that it lists has an empty
+        text there, as in a file.
         """
         place = {text: code for code, text in enumerate(self.values)}
         if None not in place and "" in place:
@@ -172,13 +174,37 @@ class Hierarchy:
         alone = column.missing is not None and None not in place
         picks = np.array([place.get(t, -1) for t in column.labels], dtype=np.int64)
         ends = _leaf_bounds(self, column)
-        levels = [
-            _restricted(level, picks, alone and height < self.height, ends)
-            for height, level in enumerate(self.levels)
-        ]
+        ground = _restricted(self.levels[0], picks, alone, ends)
+        bounds = None if ground.bounds is None else frozen(ground.bounds[ground.groups])
+        codes = np.arange(column.domain, dtype=np.int32)
+        ones = np.ones(column.domain, dtype=np.int64)
+        levels = [Level(frozen(codes), column.labels, frozen(ones), bounds)]
+        for height, level in enumerate(self.levels[1:], start=1):
+            restricted = _restricted(level, picks, alone and height < self.height, ends)
+            levels.append(_with_missing_label(restricted, column.missing))
         if len(levels) == 1 and len(levels[0]) > 1:
             levels.append(_level([ROOT] * len(picks), None))
         return Hierarchy(column.labels, tuple(levels))
+
+
+def _parse(text: str, marks: str) -> list[list[str]]:
+    """Split lines at the first of the marks that gives each line equally many fields."""
+    parsed = [
+        [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
+        for mark in marks
+    ]
+    even = [rows for rows in parsed if len(rows[0]) > 1 and len({len(row) for row in rows}) == 1]
+    return even[0] if even else max(parsed, key=lambda rows: len(rows[0]))
+
+
+def _with_missing_label(level: Level, missing: int | None) -> Level:
+    """Return the level with the empty label of the missing value alone as None."""
+    if missing is None:
+        return level
+    own = int(level.groups[missing])
+    if level.labels[own] or int((level.groups == own).sum()) > 1:
+        return level
+    return replace(level, labels=(*level.labels[:own], None, *level.labels[own + 1 :]))
 
 
 def _level(labels: Sequence[str | None], bounds: Mapping[str, tuple[float, float]] | None) -> Level:

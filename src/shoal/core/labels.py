@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from shoal.core.arrays import Codes, Floats, frozen
+from shoal.core.arrays import Floats, frozen
 from shoal.core.column import Column, Kind
 from shoal.core.hierarchy import ROOT
 from shoal.core.subsets import Subsets
@@ -31,21 +33,25 @@ def _range_text(texts: tuple[str | None, ...], first: int, last: int, missing: b
 
 def set_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
     """Return sets as text: `a`, `{a, b}`, `*` for all."""
+    indptr, members = subsets.flat()
+    shown = pa.array(column.labels, pa.string()).fill_null("missing")
+    listed = pa.ListArray.from_arrays(pa.array(indptr, pa.int32()), shown.take(pa.array(members)))
+    joined = pc.binary_join(listed, ", ")
+    braced = pc.binary_join_element_wise("{", joined, "}", "").to_pylist()
+    single = [column.labels[first] for first in subsets.first.tolist()]
     return tuple(
-        ROOT if whole and column.domain > 1 else _set_text(column.labels, subsets.members(i))
-        for i, whole in enumerate(subsets.whole)
+        ROOT if whole and column.domain > 1 else one if size == 1 else many
+        for whole, size, one, many in zip(
+            subsets.whole.tolist(), subsets.sizes.tolist(), single, braced, strict=True
+        )
     )
-
-
-def _set_text(texts: tuple[str | None, ...], members: Codes) -> str | None:
-    if len(members) == 1:
-        return texts[int(members[0])]
-    shown = ("missing" if texts[int(m)] is None else texts[int(m)] for m in members)
-    return "{" + ", ".join(str(text) for text in shown) + "}"
 
 
 def member_bounds(column: Column, subsets: Subsets) -> tuple[Floats, Floats]:
     """Return least and greatest member as positions; NaN where an entry is only missing."""
+    if not column.known:
+        nowhere = frozen(np.full(len(subsets), np.nan))
+        return nowhere, nowhere
     last = subsets.last_below(column.known)
     only_missing = last < 0
     low = np.where(only_missing, np.nan, column.positions[subsets.first])

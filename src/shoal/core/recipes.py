@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import calendar
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,10 @@ from shoal.core.values import float_text
 from shoal.errors import InputError
 
 Bounds = dict[str, tuple[float, float]]
+_EMPTY = Hierarchy.from_rows([(None, ROOT)])  # of a column that knows no value
 
 
-def intervals(column: Any, widths: Sequence[float], origin: float = 0) -> Hierarchy:
+def intervals(column: Any, widths: Sequence[Any], origin: float = 0) -> Hierarchy:
     """Group numbers into intervals `[20, 25[` of growing width, each a multiple of the last.
 
     >>> intervals([21, 24, 25], [5]).rows()
@@ -34,26 +37,39 @@ def intervals(column: Any, widths: Sequence[float], origin: float = 0) -> Hierar
         raise InputError(f"column {column.name!r}: intervals need numbers; dates have `dates`")
     _check_widths(column.name, widths)
     whole = pa.types.is_integer(column.values.type)
-    positions = column.positions[: column.known]
-    texts = [[label] for label in column.labels[: column.known]]
+    # exact: in floating point 0.3 / 0.1 is less than 3
+    exact, zero = [Fraction(str(width)) for width in widths], Fraction(str(origin))
+    labels = [str(label) for label in column.labels[: column.known]]
+    steps = [int((Fraction(label) - zero) // exact[0]) for label in labels]
+    levels = []
     bounds: dict[int, Bounds] = {}
-    for height, width in enumerate(widths, start=1):
-        named: Bounds = {}
-        for row, start in zip(texts, np.floor((positions - origin) / width), strict=True):
-            low, high = origin + start * width, origin + (start + 1) * width
-            label = f"[{float_text(float(low))}, {float_text(float(high))}["
-            named[label] = (float(low), float(high) - 1 if whole and width >= 1 else float(high))
-            row.append(label)
-        bounds[height] = named
-    return Hierarchy.from_rows([(*row, ROOT) for row in texts], bounds)
+    for height, width in enumerate(exact, start=1):
+        merged = int(width / exact[0])
+        named: dict[int, str] = {}
+        bounds[height] = {}
+        for start in {step // merged for step in steps}:
+            low, high = zero + start * width, zero + (start + 1) * width
+            named[start] = f"[{_number_text(low)}, {_number_text(high)}["
+            bounds[height][named[start]] = (
+                float(low),
+                math.ceil(high) - 1.0 if whole else float(high),
+            )
+        levels.append([named[step // merged] for step in steps])
+    return Hierarchy.from_rows(
+        list(zip(labels, *levels, [ROOT] * len(labels), strict=True)), bounds
+    )
 
 
-def _check_widths(name: str, widths: Sequence[float]) -> None:
-    if not widths or any(not width > 0 for width in widths):
+def _number_text(number: Fraction) -> str:
+    return str(number) if number.denominator == 1 else float_text(float(number))
+
+
+def _check_widths(name: str, widths: Sequence[Any]) -> None:
+    if not widths or any(not 0 < width < math.inf for width in widths):
         raise InputError(f"column {name!r}: interval widths must be positive numbers")
     for fine, coarse in itertools.pairwise(widths):
-        ratio = coarse / fine
-        if ratio <= 1 or abs(ratio - round(ratio)) > 1e-9:
+        ratio = Fraction(str(coarse)) / Fraction(str(fine))
+        if ratio <= 1 or ratio.denominator > 1:
             raise InputError(
                 f"column {name!r}: each interval width must be a multiple of the one before, "
                 f"and {coarse} is not a multiple of {fine}"
@@ -68,6 +84,8 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
     column = _column(column)
     if not column.ordered:
         raise InputError(f"column {column.name!r}: quantiles need an ordered column")
+    if not groups or groups[-1] < 1:
+        raise InputError(f"column {column.name!r}: quantiles are numbers of groups, 1 or more")
     for fine, coarse in itertools.pairwise(groups):
         if coarse < 1 or fine % coarse or fine == coarse:
             raise InputError(f"column {column.name!r}: {fine} groups do not merge into {coarse}")
@@ -222,8 +240,9 @@ def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
     """Draw a random tree with all leaves at one depth, after de Spoelberch (2020), 3.3.2.
 
-    The domain is split at random into consecutive parts, again and again, down to single values;
-    then every branch is cut to the depth of the shallowest leaf. `ordered=False` shuffles first.
+    The domain is split at random into two or three consecutive parts (with more, nearly all trees
+    would be flat), again and again, down to single values; then every branch is cut to the depth
+    of the shallowest leaf. `ordered=False` shuffles first.
     """
     column = _column(column)
     labels = [str(label) for label in column.labels[: column.known]]
@@ -237,14 +256,14 @@ def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
         for part in parts:
             text = "{" + ", ".join(labels[i] for i in sorted(part)) + "}"
             for i in part:
-                row[i] = labels[part[0]] if len(part) == 1 else text
+                row[i] = text
     return Hierarchy.from_rows(
         list(zip(labels, *reversed(names), [ROOT] * len(labels), strict=True))
     )
 
 
 def _split(part: Any, generator: np.random.Generator) -> list[Any]:
-    pieces = int(generator.integers(2, len(part) + 1))
+    pieces = int(generator.integers(2, min(len(part), 3) + 1))
     cuts = generator.choice(np.arange(1, len(part)), size=pieces - 1, replace=False)
     return np.split(part, np.sort(cuts))
 
@@ -258,22 +277,30 @@ def suppression(column: Any) -> Hierarchy:
 def suggest(column: Column) -> Hierarchy:
     """Return a starting hierarchy for any column, to be edited by its owner."""
     kind = column.values.type
+    if not column.known:
+        return _EMPTY
     if pa.types.is_date(kind):
         return dates(column)
     if pa.types.is_timestamp(kind):
         return dates(column, ("day", "month", "year", "decade"))
     if column.kind is Kind.NUMERIC and column.known > 1 and not pa.types.is_temporal(kind):
-        low, high = column.extent
-        width = 10.0 ** np.floor(np.log10(max(high - low, 1e-12) / 10))
-        return intervals(column, [_tidy(width * factor) for factor in (0.5, 1, 2, 4)])
+        widths = _suggest_widths(column)
+        return intervals(column, widths) if widths else ordering(column, 4)
     texts = [label for label in column.labels[: column.known] if label]
     if texts and len(texts) > 20 and len({len(t) for t in texts}) == 1 and len(texts[0]) > 2:
         return mask(column)
     return suppression(column) if column.kind is Kind.NOMINAL else ordering(column, 4)
 
 
-def _tidy(width: float) -> float:
-    return int(width) if float(width).is_integer() else float(width)
+def _suggest_widths(column: Column) -> list[Fraction]:
+    """Return 5, 10, 20, 40 or the like: more than one value wide, less than all."""
+    low, high = column.positions[0], column.positions[column.known - 1]
+    if not high > low:  # apart by less than a float can tell
+        return []
+    unit = Fraction(10) ** math.floor(math.log10((high - low) / 3))
+    least = 1 if pa.types.is_integer(column.values.type) else 0
+    widths = (unit / 2, unit, unit * 2, unit * 4)
+    return [width for width in widths if least < width < high - low]
 
 
 def _column(values: Any) -> Column:
@@ -294,7 +321,7 @@ RECIPES: dict[str, Callable[..., Hierarchy]] = {
 
 def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     """Build the hierarchy that a recipe such as `{mask: right}` asks for."""
-    names = [name for name in recipe if name in RECIPES]
+    names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
     if len(names) != 1:
         raise InputError(
             f"column {column.name!r}: a hierarchy is a file or one of {', '.join(RECIPES)}"
@@ -302,16 +329,18 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     name = names[0]
     options = {key: value for key, value in recipe.items() if key != name}
     argument = recipe[name]
-    arguments = [] if argument in (None, True) else [argument]
+    arguments = [] if argument is None or argument is True else [argument]
     if name == "tree" or not isinstance(argument, Mapping):
         return _call(column, name, arguments, options)
     return _call(column, name, [], {**options, **argument})
 
 
 def _call(column: Column, name: str, arguments: list[Any], options: dict[str, Any]) -> Hierarchy:
+    if not column.known:
+        return _EMPTY
     try:
         return RECIPES[name](column, *arguments, **options)
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
         raise InputError(
             f"column {column.name!r}: the arguments of its hierarchy {name!r} are not understood"
         ) from None

@@ -65,21 +65,33 @@ class Recoding:
         """Whether every original value is a member of what is published for it."""
         return bool(self.subsets.hold(self.codes, self.column.codes).all())
 
-    def to_arrow(self, rows: Any = slice(None)) -> Any:
-        """Return the published cells: in the original type while all are its values, else text."""
+    def published(self, rows: Any = slice(None)) -> Any:
+        """Return the published cells as an Arrow dictionary: codes and what they stand for.
+
+        In the original type while all are its values, else text.
+        """
         codes = self.codes[rows]
         place = {text: code for code, text in enumerate(self.column.labels)}
-        used = np.bincount(codes, minlength=len(self.labels)) > 0
-        ground = np.array([place.get(text, -1) for text in self.labels], dtype=np.int32)
-        if (ground[used] >= 0).all():
-            return self.column.values.take(pa.array(ground[codes]))
-        return pa.array(self.labels, pa.string()).take(pa.array(codes))
+        used = np.flatnonzero(np.bincount(codes, minlength=len(self.labels)))
+        dense = np.zeros(len(self.labels), dtype=np.int32)
+        dense[used] = np.arange(len(used), dtype=np.int32)
+        texts = [self.labels[entry] for entry in used.tolist()]
+        ground = [place.get(text, -1) for text in texts]
+        if min(ground, default=0) >= 0:
+            cells = self.column.values.take(pa.array(ground, pa.int32()))
+        else:
+            cells = pa.array(texts, pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(dense[codes]), cells)
+
+    def to_arrow(self, rows: Any = slice(None)) -> Any:
+        """Return the published cells, plain."""
+        return self.published(rows).dictionary_decode()
 
     def suppress(self, rows: Bools) -> Recoding:
         """Return the recoding with these rows hidden behind the whole domain."""
         if not rows.any():
             return self
-        found = np.flatnonzero(self.subsets.whole & (np.array(self.labels) == ROOT))
+        found = np.flatnonzero(self.subsets.whole & [text == ROOT for text in self.labels])
         entry = int(found[0]) if len(found) else len(self.labels)
         codes = np.where(rows, np.int32(entry), self.codes)
         if len(found):

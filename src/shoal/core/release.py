@@ -21,7 +21,7 @@ from shoal.core.grouping import group
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, Verification, recount
-from shoal.core.writing import write_table
+from shoal.core.writing import decoded, write_table
 from shoal.errors import MissingExtra, NotAnonymous
 
 
@@ -96,7 +96,7 @@ class Release:
             domains.append(len(number))
         if self.suppressed is None:
             return Classes.of(self.original, group(columns, domains).ids)
-        kept = self._rows
+        kept = np.flatnonzero(~self.suppressed)
         ids = np.full(len(self.original), SUPPRESSED, dtype=np.int32)
         if len(kept):
             ids[kept] = group([c[kept] for c in columns], domains).ids
@@ -113,12 +113,16 @@ class Release:
 
     def to_arrow(self) -> Any:
         """Return the published rows: quasi-identifiers coarsened, identifiers gone."""
+        return decoded(self._published())
+
+    def _published(self) -> Any:
+        """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size."""
         whole = len(self._rows) == len(self.original) and self.original.counts is None
         rows: Any = slice(None) if whole else self._rows
         cells = {}
         for column in self.original.columns:
             if column.role is Role.QUASI:
-                cells[column.name] = self.recodings[column.name].to_arrow(rows)
+                cells[column.name] = self.recodings[column.name].published(rows)
             elif column.role is not Role.IDENTIFIER:
                 cells[column.name] = column.take(rows).to_arrow()
         return pa.table(cells)
@@ -141,7 +145,7 @@ class Release:
 
     def verify(self) -> Verification:
         """Derive the classes again from the published values and put the model to them."""
-        return self._check(self.to_arrow())
+        return self._check(self._published())
 
     def _check(self, published: Any) -> Verification:
         found = recount(published, self.original, self.model)
@@ -154,21 +158,32 @@ class Release:
         return replace(found, truthful=truthful and published.num_rows == expected)
 
     def write(
-        self, path: str | Path, *, force: bool = False, shuffle: bool = False, seed: int = 0
+        self,
+        path: str | Path,
+        *,
+        force: bool = False,
+        shuffle: bool = False,
+        seed: int | None = None,
     ) -> None:
         """Write the published rows as CSV or Parquet, by the name's ending, whole or not at all.
 
         force: overwrite an existing file.
         shuffle: write the rows in random order, so that their order says nothing.
+        seed: repeats a shuffle, for testing: who guesses it can undo the shuffle.
         """
-        published = self.to_arrow()
+        published = self._published()
         if shuffle:
             order = np.random.default_rng(seed).permutation(published.num_rows)
             published = published.take(pa.array(order))
         checked = self._check(published)
-        if not checked:
+        if checked.failing:
             raise NotAnonymous(
                 f"{self.model} does not hold: {checked.failing} of {checked.classes} classes "
                 "break it; nothing was written"
+            )
+        if not checked.truthful:
+            raise NotAnonymous(
+                "the published cells do not cover the original values, row for row; "
+                "nothing was written"
             )
         write_table(published, Path(path), force=force)

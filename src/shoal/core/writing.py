@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.core.files import replace_file
 from shoal.core.progress import report
+from shoal.core.values import combined, texts
 from shoal.errors import OutputError
 
 _BATCH = 1 << 18  # rows handed over at once
@@ -21,10 +24,10 @@ def write_table(table: Any, path: Path, *, force: bool = False) -> None:
     writer_for(path)
     with replace_file(path, force=force) as temporary:
         try:
-            with open_writer(temporary, table.schema) as writer:
+            with open_writer(temporary, decoded(table.slice(0, 0)).schema) as writer:
                 for start in range(0, table.num_rows, _BATCH):
-                    writer.write_table(table.slice(start, _BATCH))
-                    report("write", start, table.num_rows)
+                    writer.write_table(decoded(table.slice(start, _BATCH)))
+                    report("write", min(start + _BATCH, table.num_rows), table.num_rows)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             raise OutputError(
                 f"{path}: a column's type does not fit this format; write Parquet instead"
@@ -52,19 +55,13 @@ def open_writer(path: Path, schema: Any) -> Any:
 
 
 class _TextWriter:
-    """Writes CSV with quotes only where needed, decimals and times in full."""
+    """Writes CSV with quotes only where needed, numbers and times in full."""
 
     def __init__(self, path: Path, schema: Any, delimiter: str) -> None:
-        import pyarrow.csv as pacsv
-
-        special = any(sign in name for name in schema.names for sign in f'{delimiter}"\r\n')
-        options = pacsv.WriteOptions(
-            quoting_style="needed",
-            quoting_header="needed" if special else "none",
-            delimiter=delimiter,
-        )
-        plain = _plain(schema.empty_table())
-        self._writer = pacsv.CSVWriter(path, plain.schema, write_options=options)
+        self._delimiter = delimiter
+        header = _lines([_quoted(pa.array([name]), delimiter) for name in schema.names], delimiter)
+        self._handle = path.open("wb")
+        self._handle.write(header)
 
     def __enter__(self) -> _TextWriter:
         return self
@@ -74,27 +71,47 @@ class _TextWriter:
 
     def write_table(self, table: Any) -> None:
         """Write some more rows."""
-        self._writer.write_table(_plain(table))
+        if table.num_rows:
+            cells = [_text(table.column(name), self._delimiter) for name in table.column_names]
+            self._handle.write(_lines(cells, self._delimiter))
 
     def close(self) -> None:
         """Finish the file."""
-        self._writer.close()
+        self._handle.close()
 
 
-def _plain(table: Any) -> Any:
-    return pa.table({name: _cells(table.column(name)) for name in table.column_names})
+def _lines(columns: list[Any], delimiter: str) -> Any:
+    """Join columns of text to the bytes of whole lines."""
+    kind = pa.large_string()
+    nothing = '""' if len(columns) == 1 else ""  # an empty line would be no row
+    cells = [column.cast(kind).fill_null(nothing) for column in columns]
+    lines = pc.binary_join_element_wise(*cells, pa.scalar(delimiter, kind))
+    every = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
+    return pc.binary_join(every, pa.scalar("\n", kind))[0].as_buffer().to_pybytes() + b"\n"
 
 
-def _cells(cells: Any) -> Any:
-    if pa.types.is_decimal(cells.type):
-        return cells.cast(pa.string())
-    if pa.types.is_timestamp(cells.type):
-        return _whole_seconds(cells).cast(pa.string())
-    return cells
+def decoded(table: Any) -> Any:
+    """Return the table with its dictionaries decoded."""
+    columns = [
+        combined(table.column(name), name)
+        if pa.types.is_dictionary(table.schema.field(name).type)
+        else table.column(name)
+        for name in table.column_names
+    ]
+    return pa.table(columns, names=table.column_names)
 
 
-def _whole_seconds(cells: Any) -> Any:
-    try:
-        return cells.cast(pa.timestamp("s", cells.type.tz))
-    except pa.ArrowInvalid:  # fractions of a second matter
-        return cells
+def _text(cells: Any, delimiter: str) -> Any:
+    """Return cells as the text that stands in the file, worked out once for each distinct one."""
+    plain = combined(cells, "")
+    if pa.types.is_nested(plain.type):
+        raise pa.ArrowNotImplementedError("nested values have no text")
+    encoded = plain.dictionary_encode()
+    distinct = pa.array(texts(encoded.dictionary), pa.string())
+    return _quoted(distinct, delimiter).take(encoded.indices)
+
+
+def _quoted(distinct: Any, delimiter: str) -> Any:
+    special = pc.match_substring_regex(distinct, f'^$|[{re.escape(delimiter)}"\r\n]')
+    doubled = pc.replace_substring(distinct, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), distinct)

@@ -11,8 +11,10 @@ from shoal.core.column import Role
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.reading.checks import check_kinds
 from shoal.reading.files import Format, read_arrow
-from shoal.reading.schema import Schema
+from shoal.reading.frames import from_frame
+from shoal.reading.schema import Schema, check_spec
 
 
 class UnassignedColumns(UserWarning):
@@ -38,26 +40,46 @@ def read(
     hierarchies: `{column: CSV path, Hierarchy or recipe}`, such as `{"age": {"intervals": [5]}}`.
     delimiter, quote, encoding: of a CSV file; found out where not stated.
     missing: texts that mean a missing value, such as `["?", "NA"]`, besides empty fields.
+
+    A frame goes by its rows, not by its index; the options of files do not go with it.
     """
     known = _schema(schema)
     specs = _merged(known, roles)
     trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
+    stated = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
+    stated = {option: value for option, value in stated.items() if value is not None}
     if isinstance(source, (str, Path)):
-        path = Path(source)
-        stated = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
-        options = {**known.file, **{k: v for k, v in stated.items() if v is not None}}
-        options["missing"] = tuple(str(text) for text in options.get("missing") or ())
-        data = read_arrow(path, Format(**options), _carried(specs))
-        try:
-            table = Table.from_arrow(data, specs, trees)
-        except InputError as error:
-            error.args = (f"{path}: {error}", *error.args[1:])
-            raise
+        form = Format(**{**known.file, **stated})
+        table = _table(read_arrow(Path(source), form, _carried(specs)), specs, trees, Path(source))
     else:
-        table = Table.from_arrow(source, specs, trees)
+        if stated:
+            raise InputError(f"{', '.join(stated)}: for files only; change the frame itself")
+        table = _table(from_frame(source), specs, trees)
     if table.unassigned:
         warnings.warn(unassigned_message(table.unassigned), UnassignedColumns, stacklevel=2)
     return table
+
+
+def _table(
+    data: Any,
+    specs: Mapping[str, Mapping[str, Any]],
+    trees: Mapping[str, Any],
+    path: Path | None = None,
+) -> Table:
+    """Make the table; what is wrong with it is said of the file."""
+    if path is not None and not set(specs) & set(data.column_names):
+        # its first line may be a person's: it is not shown
+        raise InputError(
+            f"{path}: has none of the columns {', '.join(specs)}; does it begin with a line of "
+            "names, and is the delimiter right?"
+        )
+    try:
+        check_kinds(data, specs)
+        return Table.from_arrow(data, specs, trees)
+    except InputError as error:
+        if path is not None:
+            error.args = (f"{path}: {error}", *error.args[1:])
+        raise
 
 
 def unassigned_message(names: Sequence[str]) -> str:
@@ -77,10 +99,12 @@ def _schema(schema: Any) -> Schema:
 
 
 def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    if not isinstance(roles, Mapping | None):
+        raise InputError("roles must be a mapping such as {column: 'quasi'}")
     merged = {name: dict(spec) for name, spec in schema.columns.items()}
     for name, told in (roles or {}).items():
-        spec = told if isinstance(told, Mapping) else {"role": told}
-        merged.setdefault(name, {}).update(spec)
+        spec = check_spec("roles: ", str(name), told)
+        merged.setdefault(str(name), {}).update(spec)
     if not merged:
         raise InputError(
             "no column has a role; pass a schema, or roles={column: "

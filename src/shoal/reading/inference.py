@@ -6,6 +6,9 @@ numbers with leading zeros stay text, huge integers and long decimals stay exact
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -16,8 +19,9 @@ from shoal.core.values import float_text
 _WHOLE = r"^(0|-?[1-9][0-9]*)$"
 _POINT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
 _FLOAT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$"
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?$"
+_DAY = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"  # no year 0
+_DATE = rf"^{_DAY}$"
+_TIME = rf"^{_DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(\.[0-9]{{1,6}})?$"
 _LONGEST = 76  # digits of the widest Arrow decimal
 
 
@@ -40,7 +44,7 @@ def infer(distinct: Any, *, numbers: bool = True) -> Any:
     if numbers and _all(distinct, _POINT):
         return _point(distinct)
     if numbers and _all(distinct, _FLOAT):
-        return _cast(distinct, pa.float64())
+        return _floats(distinct)
     if _all(distinct, _DATE):
         return _cast(distinct, pa.date32())
     if _all(distinct, _TIME):
@@ -48,12 +52,42 @@ def infer(distinct: Any, *, numbers: bool = True) -> Any:
     return distinct
 
 
-def unreadable(distinct: Any) -> Any:
-    """Tell, text by text, whether it is neither number nor date: what keeps a column from both."""
-    readable = pc.match_substring_regex(distinct, _FLOAT)
-    for pattern in (_DATE, _TIME):
-        readable = pc.or_(readable, pc.match_substring_regex(distinct, pattern))
-    return pc.invert(readable)
+def misfits(cells: Any) -> Any:
+    """(rows,) the texts that keep a column from being numbers or dates, whichever most are."""
+    forms = (_FLOAT, _DATE, _TIME)
+    fits = [pc.fill_null(pc.match_substring_regex(cells, form), True) for form in forms]
+    counts = [pc.sum(fit).as_py() for fit in fits]
+    best = counts.index(max(counts))
+    reads = (_reads_as_number, _reads_as_time, _reads_as_time)[best]
+    distinct = cells.unique().drop_null()
+    readable = pa.array([t for t in distinct.to_pylist() if reads(t)], distinct.type)
+    return pc.invert(pc.and_(fits[best], pc.or_(pc.is_in(cells, readable), pc.is_null(cells))))
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        return len(text) <= _LONGEST // 2 and Decimal(text).is_finite()
+    except ArithmeticError:
+        return False
+
+
+def _reads_as_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def without(cells: Any, missing: Sequence[str]) -> Any:
+    """Return the cells with the texts that mean missing taken out; numbers count as printed."""
+    kind = cells.type
+    if not missing or not (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
+    ):
+        return cells
+    hit = pc.is_in(cells.cast(pa.large_string()), pa.array(missing, pa.large_string()))
+    return pc.if_else(hit, pa.scalar(None, kind), cells)
 
 
 def _all(texts: Any, pattern: str) -> bool:
@@ -79,6 +113,13 @@ def _point(texts: Any) -> Any:
         if all(float_text(f) == t for f, t in zip(*map(pa.Array.to_pylist, (floats, texts)))):  # noqa: B905
             return floats
     return _decimal(texts, digits=longest + scale, scale=scale)
+
+
+def _floats(texts: Any) -> Any:
+    """Return numbers with exponents as floats, if all of them read back as the same number."""
+    floats = pc.add(_cast(texts, pa.float64()), 0.0)  # no minus zero
+    pairs = zip(floats.to_pylist(), texts.to_pylist(), strict=True)
+    return floats if all(Decimal(repr(f)) == Decimal(t) for f, t in pairs) else texts
 
 
 def _decimal(texts: Any, digits: int, scale: int) -> Any:

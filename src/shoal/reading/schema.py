@@ -12,9 +12,18 @@ import yaml
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
 from shoal.errors import InputError
+from shoal.reading.yaml_files import load_yaml
 
 _TOP = ("columns", "file")
 _FILE = ("delimiter", "quote", "encoding", "missing")
+_SPEC: dict[str, tuple[tuple[type, ...], str]] = {
+    "role": ((str,), "quasi, sensitive, identifier or insensitive"),
+    "kind": ((str,), "numeric, ordinal or nominal"),
+    "weight": ((int, float), "a number, 0 or more"),
+    "bounds": ((list, tuple), "two values, [least, greatest]"),
+    "order": ((list, tuple), "the values, [least, …, greatest]"),
+    "hierarchy": ((str, Path, Mapping, Hierarchy), "a file, or a recipe such as {mask: right}"),
+}
 
 
 @dataclass(frozen=True)
@@ -33,11 +42,14 @@ class Schema:
         """Read a YAML schema; hierarchy files are found beside it."""
         path = Path(path)
         try:
-            data = yaml.safe_load(read_text(path))
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            line = f"line {mark.line + 1}" if mark else "somewhere"
-            raise InputError(f"{path}: {line} is not valid YAML") from None
+            data = load_yaml(read_text(path))
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark
+            where = f"line {mark.line + 1}" if mark else "somewhere"
+            twice = "; a name is given twice" if "twice" in str(error.problem) else ""
+            raise InputError(f"{path}: {where} is not valid YAML{twice}; mend that line") from None
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
         return cls.of(data, path)
 
     @classmethod
@@ -49,17 +61,35 @@ class Schema:
         for key in data:
             if key not in _TOP:
                 raise InputError(f"{where}unknown entry {key!r}; there are {', '.join(_TOP)}")
-        columns = {}
-        for name, told in data["columns"].items():
-            spec = {"role": told} if isinstance(told, str) else told
-            if not isinstance(spec, Mapping):
-                raise InputError(f"{where}column {str(name)!r} needs a mapping such as role: quasi")
-            columns[str(name)] = _with_hierarchy(dict(spec), path)
+        columns = {
+            str(name): _with_hierarchy(check_spec(where, str(name), told), path)
+            for name, told in data["columns"].items()
+        }
         file = data.get("file") or {}
+        if not isinstance(file, Mapping):
+            raise InputError(f"{where}file needs a mapping such as  delimiter: ';'")
         unknown = [key for key in file if key not in _FILE]
         if unknown:
-            raise InputError(f"{where}unknown file option {unknown[0]!r}: {', '.join(_FILE)}")
+            raise InputError(
+                f"{where}unknown file option {unknown[0]!r}; there are {', '.join(_FILE)}"
+            )
         return cls(columns, dict(file))
+
+
+def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
+    """Return what is told of a column as options, refusing unknown ones and wrong types."""
+    spec = {"role": told} if isinstance(told, str) else told
+    if not isinstance(spec, Mapping):
+        raise InputError(f"{where}column {name!r} needs a mapping such as  role: quasi")
+    for option, value in spec.items():
+        if option not in _SPEC:
+            raise InputError(
+                f"{where}column {name!r}: unknown option {option!r}; there are {', '.join(_SPEC)}"
+            )
+        types, wanted = _SPEC[option]
+        if isinstance(value, bool) or not isinstance(value, (*types, type(None))):
+            raise InputError(f"{where}column {name!r}: {option} must be {wanted}")
+    return {option: value for option, value in spec.items() if value is not None}
 
 
 def _with_hierarchy(spec: dict[str, Any], schema: Path | None) -> dict[str, Any]:

@@ -19,6 +19,10 @@ NOMINAL, ORDERED, TREE = 0, 1, 2
 STEPS = 64
 TIE = 1e-9  # scores closer than this are equal: the lower column, then the smaller cut, wins
 
+# a sort key is a code less a count in the higher bits: commonest first, then by code
+CODE_BITS = 32
+CODE_MASK = 2**CODE_BITS - 1
+
 # rows of Scratch.slots, (6, values in the node)
 VALUE, COUNT, STEP, LEAST, MOST, UPTO = range(6)
 # rows of Scratch.columns, (6, columns)
@@ -86,12 +90,15 @@ def zeros_above(context: Any, word: Any) -> Any:
 def make_scratch(rows: int, domain: Any) -> Scratch:
     """Return work space for nodes of at most so many rows."""
     columns, total = len(domain), int(domain.sum())
-    room = int(np.minimum(domain, rows).sum())
+    rooms = np.minimum(domain, rows)
+    room = int(rooms.sum())
+    per_column = np.zeros((6, columns), np.int64)
+    per_column[BASE] = np.cumsum(rooms) - rooms
     return Scratch(
         np.zeros(total, np.int32),
         np.zeros(total, np.int64),
         np.zeros((6, room), np.int64),
-        np.zeros((6, columns), np.int64),
+        per_column,
         np.zeros((room, columns), np.uint64),
         np.zeros(columns, np.uint64),
         np.zeros((4, STEPS), np.int64),
@@ -160,7 +167,7 @@ def order_column(j, space, scratch):
     first, domain = space.first[j], space.domain[j]
     if space.kind[j] == NOMINAL:
         for a in range(base, base + size):
-            value[a] -= scratch.seen[first + value[a]] * domain
+            value[a] -= scratch.seen[first + value[a]] << CODE_BITS
     sort_keys(value, base, base + size)
     if space.kind[j] == TREE:
         at = space.tree_first[j]
@@ -179,10 +186,10 @@ def order_column(j, space, scratch):
                 step[c] = total
             a = b
         for a in range(base, base + size):
-            value[a] -= step[a] * domain
+            value[a] -= step[a] << CODE_BITS
         sort_keys(value, base, base + size)
     for a in range(base, base + size):
-        value[a] %= domain
+        value[a] &= CODE_MASK
         count[a] = scratch.seen[first + value[a]]
         scratch.rank[first + value[a]] = a - base + 1
     if space.kind[j] == TREE:
@@ -195,6 +202,22 @@ def order_column(j, space, scratch):
 
 
 @njit(cache=True, error_model="numpy")
+def tally(codes, weight, low, high, first, base, size, value, seen):
+    """Count the values of every column in rows low … high − 1, and list them as they are met."""
+    for j in range(codes.shape[1]):
+        size[j] = 0
+    for i in range(low, high):
+        records = weight[i]
+        for j in range(codes.shape[1]):
+            at = first[j] + codes[i, j]
+            before = seen[at]
+            if before == 0:
+                value[base[j] + size[j]] = codes[i, j]
+                size[j] += 1
+            seen[at] = before + records
+
+
+@njit(cache=True, error_model="numpy")
 def localise(codes, weight, low, high, space, scratch):
     """Find, count and order the values of every column in rows low … high − 1.
 
@@ -202,28 +225,42 @@ def localise(codes, weight, low, high, space, scratch):
     """
     value, size = scratch.slots[VALUE], scratch.columns[SIZE]
     base, active = scratch.columns[BASE], scratch.columns[ACTIVE]
-    width = codes.shape[1]
-    slot, live = 0, 0
-    for j in range(width):
-        first, found = space.first[j], slot
-        for i in range(low, high):
-            code = codes[i, j]
-            if scratch.seen[first + code] == 0:
-                value[found] = code
-                found += 1
-            scratch.seen[first + code] += weight[i]
-        base[j] = slot
-        size[j] = found - slot
+    tally(codes, weight, low, high, space.first, base, size, value, scratch.seen)
+    live = 0
+    for j in range(codes.shape[1]):
         if size[j] > 1:
             order_column(j, space, scratch)
             active[live] = j
             live += 1
         else:
-            scratch.rank[first + value[slot]] = 1
-        for a in range(slot, found):
-            scratch.seen[first + value[a]] = 0
-        slot = found
+            scratch.rank[space.first[j] + value[base[j]]] = 1
+        for a in range(base[j], base[j] + size[j]):
+            scratch.seen[space.first[j] + value[a]] = 0
     return live
+
+
+@njit(cache=True, error_model="numpy")
+def rows_loss(codes, low, high, space, seen):
+    """Loss of one record of rows low … high − 1, over all columns, without localising them."""
+    loss = 0.0
+    for j in range(codes.shape[1]):
+        first = space.first[j]
+        least = most = np.int64(codes[low, j])
+        if space.kind[j] != NOMINAL:
+            for i in range(low + 1, high):
+                least = min(least, np.int64(codes[i, j]))
+                most = max(most, np.int64(codes[i, j]))
+            if least < most:
+                loss += spread(space, j, least, most)
+            continue
+        others = -1
+        for i in range(low, high):
+            others += seen[first + codes[i, j]] == 0
+            seen[first + codes[i, j]] = 1
+        for i in range(low, high):
+            seen[first + codes[i, j]] = 0
+        loss += space.unit[j] * others
+    return loss
 
 
 @njit(cache=True, error_model="numpy")
@@ -289,43 +326,50 @@ def fill_masks(codes, low, high, live, open_columns, space, scratch):
 
     A mask row is a value of a nominal or tree column, a step of an ordered one.
     """
-    mask, bit, place = scratch.mask, scratch.bit, scratch.columns[PLACE]
+    mask, bit, rank = scratch.mask, scratch.bit, scratch.rank
+    place, cuttable = scratch.columns[PLACE], scratch.columns[CUTTABLE]
     base, active = scratch.columns[BASE], scratch.columns[ACTIVE]
-    step, least, most = scratch.slots[STEP], scratch.slots[LEAST], scratch.slots[MOST]
+    step, first, kind = scratch.slots[STEP], space.first, space.kind
     for x in range(live):
-        j = active[x]
-        rows = scratch.columns[SIZE, j]
-        for a in range(base[j], base[j] + rows):
-            row = base[j] + step[a] if space.kind[j] == ORDERED else a
-            code = scratch.slots[VALUE, a]
-            if row == a or a == base[j] or step[a] != step[a - 1]:
-                least[row] = code
-            most[row] = code
+        note_ends(active[x], space, scratch)
+        rows = scratch.columns[SIZE, active[x]]
+        for row in range(base[active[x]], base[active[x]] + rows):
             for y in range(open_columns):
                 mask[row, y] = 0
     for i in range(low, high):
         for x in range(live):
             j = active[x]
-            place[x] = base[j] + scratch.rank[space.first[j] + codes[i, j]] - 1
+            place[x] = base[j] + rank[first[j] + codes[i, j]] - 1
         for y in range(open_columns):
-            bit[y] = np.uint64(1) << np.uint64(step[place[scratch.columns[CUTTABLE, y]]])
+            bit[y] = np.uint64(1) << np.uint64(step[place[cuttable[y]]])
         for x in range(live):
-            j = active[x]
-            row = base[j] + step[place[x]] if space.kind[j] == ORDERED else place[x]
+            row = place[x]
+            if kind[active[x]] == ORDERED:
+                row = base[active[x]] + step[row]
             for y in range(open_columns):
                 mask[row, y] |= bit[y]
 
 
 @njit(cache=True, error_model="numpy")
+def note_ends(j, space, scratch):
+    """Note the least and greatest code of each mask row of column j."""
+    base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
+    value, step = scratch.slots[VALUE], scratch.slots[STEP]
+    least, most = scratch.slots[LEAST], scratch.slots[MOST]
+    if space.kind[j] == TREE:
+        for a in range(base, base + size):
+            least[a] = most[a] = value[a]
+    elif space.kind[j] == ORDERED:
+        for a in range(base, base + size):
+            if a == base or step[a] != step[a - 1]:
+                least[base + step[a]] = value[a]
+            most[base + step[a]] = value[a]
+
+
+@njit(cache=True, error_model="numpy")
 def add_growth(j, y, steps, space, scratch):
-    """Add to growth what column j's loss grows by, step by step, from either end."""
-    mask, edge, growth = scratch.mask, scratch.edge, scratch.growth
-    base = scratch.columns[BASE, j]
-    if space.kind[j] == NOMINAL:
-        for row in range(base, base + scratch.columns[SIZE, j]):
-            growth[0, np.int64(lowest_bit(mask[row, y]))] += space.unit[j]
-            growth[1, 63 - np.int64(zeros_above(mask[row, y]))] += space.unit[j]
-        return
+    """Add to growth what a range's or tree's loss grows by, step by step, from either end."""
+    mask, edge, base = scratch.mask, scratch.edge, scratch.columns[BASE, j]
     rows = scratch.columns[STEPPED, j] if space.kind[j] == ORDERED else scratch.columns[SIZE, j]
     for a in range(steps):
         edge[0, a] = edge[2, a] = space.domain[j]
@@ -346,7 +390,7 @@ def add_growth(j, y, steps, space, scratch):
                 least = min(least, edge[2 * side, a])
                 most = max(most, edge[2 * side + 1, a])
                 now = spread(space, j, least, most)
-                growth[side, a] += now - before
+                scratch.growth[side, a] += now - before
                 before = now
 
 
@@ -362,12 +406,19 @@ def weigh_cuts(y, records, loss, live, space, scratch):
     growth, score, cut = scratch.growth, scratch.score, scratch.cut
     for s in range(steps):
         growth[0, s] = growth[1, s] = 0.0
+    mask, from_left, from_right = scratch.mask, growth[0], growth[1]
     start = 0.0
     for x in range(live):
         other = scratch.columns[ACTIVE, x]
-        if space.kind[other] == NOMINAL:
-            start -= space.unit[other]
-        add_growth(other, y, steps, space, scratch)
+        if space.kind[other] != NOMINAL:
+            add_growth(other, y, steps, space, scratch)
+            continue
+        unit = space.unit[other]  # each value more costs the same, where it first or last occurs
+        start -= unit
+        rows = scratch.columns[BASE, other] + scratch.columns[SIZE, other]
+        for row in range(scratch.columns[BASE, other], rows):
+            from_left[np.int64(lowest_bit(mask[row, y]))] += unit
+            from_right[63 - np.int64(zeros_above(mask[row, y]))] += unit
     left_loss = start
     right_loss = start
     for s in range(steps):

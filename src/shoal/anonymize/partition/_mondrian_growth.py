@@ -14,6 +14,7 @@ from shoal.anonymize.partition._mondrian_cuts import (
     find_cuts,
     forget,
     localise,
+    rows_loss,
 )
 
 
@@ -56,14 +57,20 @@ def copy_rows(rows, low, high, spare):
 
 
 @njit(cache=True, error_model="numpy")
-def cut_node(rows, low, high, column, place, space, scratch):
-    """Localise and divide a node; returns its middle and the records before it."""
-    localise(rows.codes, rows.weight, low, high, space, scratch)
+def divide_node(rows, low, high, column, place, space, scratch):
+    """Divide a localised node and forget it; returns its middle and the records before it."""
     middle, left = divide(
         rows.codes, rows.weight, rows.where, low, high, column, place, space, scratch
     )
     forget(space, scratch)
     return middle, left
+
+
+@njit(cache=True, error_model="numpy")
+def cut_node(rows, low, high, column, place, space, scratch):
+    """Localise and divide a node; returns its middle and the records before it."""
+    localise(rows.codes, rows.weight, low, high, space, scratch)
+    return divide_node(rows, low, high, column, place, space, scratch)
 
 
 @njit(cache=True, error_model="numpy")
@@ -74,26 +81,20 @@ def carry_on(rows, low, high, records, bound, space, scratch):
     while depth > 0:
         depth -= 1
         a, b, n = rows.stack[depth, 0], rows.stack[depth, 1], rows.stack[depth, 2]
-        loss = find_cuts(rows.codes, rows.weight, a, b, n, space, scratch)
-        _, best = best_cut(scratch.score, scratch.cut)
+        best = -1
+        if n < 2 * space.k or b - a < 2:
+            loss = rows_loss(rows.codes, a, b, space, scratch.seen)
+        else:
+            loss = find_cuts(rows.codes, rows.weight, a, b, n, space, scratch)
+            _, best = best_cut(scratch.score, scratch.cut)
         if best < 0:
-            forget(space, scratch)
+            if n >= 2 * space.k and b - a > 1:
+                forget(space, scratch)
             total += n * loss
             if total >= bound:
                 return np.inf
             continue
-        middle, left = divide(
-            rows.codes,
-            rows.weight,
-            rows.where,
-            a,
-            b,
-            best,
-            scratch.cut[0, best],
-            space,
-            scratch,
-        )
-        forget(space, scratch)
+        middle, left = divide_node(rows, a, b, best, scratch.cut[0, best], space, scratch)
         push(rows.stack, depth, middle, b, n - left)
         push(rows.stack, depth + 1, a, middle, left)
         depth += 2
@@ -132,39 +133,42 @@ def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, spac
 
 
 @njit(cache=True, error_model="numpy")
-def grow(rows, ids, spare, space, scratch, reach, tries):
-    """Write the class of every row into ids and return the number of classes.
+def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
+    """Cut the nodes on the stack and write the class of every settled row into ids.
 
     reach: nodes of 3k to reach · k records choose among their `tries` best cuts by carrying each
     to the end; elsewhere the best cut is taken at once.
+    tree: nodes on the stack, classes made, rows settled; so far and, when it returns, by then.
+    budget: return after so many rows, so that somebody may be told.
     """
     known, chosen = np.empty(2), np.zeros(2, np.int64)
-    depth, classes = min(len(ids), 1), 0
-    while depth > 0:
+    depth, classes, settled = tree[0], tree[1], tree[2]
+    while depth > 0 and settled < tree[2] + budget:
         depth -= 1
         low, high = rows.stack[depth, 0], rows.stack[depth, 1]
         records, column = rows.stack[depth, 2], -1
         if records >= 2 * space.k and high - low > 1:
             find_cuts(rows.codes, rows.weight, low, high, records, space, scratch)
             _, column = best_cut(scratch.score, scratch.cut)
+            if column < 0:
+                forget(space, scratch)
         if column < 0:
-            forget(space, scratch)
             for i in range(low, high):
                 ids[rows.where[i]] = classes
             classes += 1
+            settled += high - low
             continue
         chosen[0], chosen[1] = column, scratch.cut[0, column]
         known[0] = known[1] = -1.0
         if 3 * space.k <= records < reach * space.k:
             look_ahead(rows, depth, low, high, records, tries, chosen, known, spare, space, scratch)
-        else:
-            forget(space, scratch)
-        middle, left = cut_node(rows, low, high, chosen[0], chosen[1], space, scratch)
+            localise(rows.codes, rows.weight, low, high, space, scratch)
+        middle, left = divide_node(rows, low, high, chosen[0], chosen[1], space, scratch)
         push(rows.stack, depth, middle, high, records - left)
         push(rows.stack, depth + 1, low, middle, left)
         rows.expected[depth], rows.expected[depth + 1] = known[1], known[0]
         depth += 2
-    return classes
+    tree[0], tree[1], tree[2] = depth, classes, settled
 
 
 @njit(cache=True, error_model="numpy")

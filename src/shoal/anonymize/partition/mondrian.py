@@ -27,7 +27,8 @@ Summary = Literal["range", "set", "representative"]
 Effort = Literal["low", "normal", "high"]
 _MANY = 200_000  # distinct tuples from which looking ahead is rationed
 _LOOK: dict[str, tuple[float, int]] = {"low": (0.0, 1), "normal": (16.0, 6), "high": (64.0, 6)}
-_RATIONED = (8.0, 3)
+_RATIONED = (6.0, 3)
+_BUDGET = 100_000  # rows settled between two reports
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +107,11 @@ def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int
     spare = kernels.make_rows(layout.codes[:room], layout.weight[:room])
     scratch = make_scratch(count, layout.space.domain)
     ids = np.empty(count, dtype=np.int32)
-    classes = kernels.grow(rows, ids, spare, layout.space, scratch, reach, tries)
-    return ids, int(classes)
+    tree = np.array([1, 0, 0], dtype=np.int64)  # nodes waiting, classes made, rows settled
+    while tree[0]:
+        kernels.grow(rows, ids, spare, layout.space, scratch, reach, tries, tree, _BUDGET)
+        report("cut", int(tree[2]), count)
+    return ids, int(tree[1])
 
 
 def _grow_guarded(layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:

@@ -30,13 +30,13 @@ def divide_ties(
     judge = Judge(table, table, model)
     scratch = make_scratch(len(ids), space.domain)
     count = np.zeros(int(space.domain.max()) + 2, dtype=np.int64)
-    ordered, best = np.empty(len(ids), np.int64), rows.copy()
+    ordered, picked, best = np.empty(len(ids), np.int64), np.empty_like(codes), rows.copy()
     leaves = []
     while len(nodes):
         small = nodes[:, 2] < 2 * space.k
         leaves.append(nodes[small])
         nodes = nodes[~small]
-        kernels.divide_records(codes, rows, nodes, space, scratch, count, ordered, best)
+        kernels.divide_records(codes, rows, nodes, space, scratch, count, ordered, picked, best)
         rows = best.copy()
         nodes[:, 4] = nodes[:, 3] - nodes[:, 0]
         whole = nodes[:, 3] == nodes[:, 1]

@@ -1,0 +1,89 @@
+"""One measurement, one fresh process: how the benchmark and its `job_*.py` files talk.
+
+A job finds `job.json` in the folder it is started with and leaves `result.json` there.
+Standard library only, since it runs inside the peers' environment too.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+
+
+class JobError(RuntimeError):
+    """A job did not end well; the message is fit for a table cell."""
+
+
+def run_job(script: str, job: dict[str, Any], folder: Path, *, python: Path, limit: int) -> Any:
+    """Run `script` in a process of its own and return its result.
+
+    limit: CPU seconds that it may use; three times as many by the clock.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "job.json").write_text(json.dumps({**job, "limit": limit}))
+    with (folder / "log").open("w") as log:
+        try:
+            ended = subprocess.run(
+                [python, HERE / script, folder],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                timeout=3 * limit,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise JobError(f"stopped after {3 * limit} s by the clock") from None
+    if ended.returncode < 0:
+        raise JobError(f"stopped: over its {limit} CPU s, or out of memory")
+    if ended.returncode:
+        lines = (folder / "log").read_text().strip().splitlines() or ["no message"]
+        raise JobError(f"failed: {lines[-1][:120]}")
+    return json.loads((folder / "result.json").read_text())
+
+
+def receive() -> tuple[Path, dict[str, Any]]:
+    """Return, inside a job, its folder and what it is asked to do; from here the limit holds."""
+    folder = Path(sys.argv[1])
+    job = json.loads((folder / "job.json").read_text())
+    resource.setrlimit(resource.RLIMIT_CPU, (job["limit"], job["limit"] + 5))
+    return folder, job
+
+
+def answer(folder: Path, result: dict[str, Any]) -> None:
+    """Leave the result of a job."""
+    (folder / "result.json").write_text(json.dumps(result))
+
+
+def bench_python(root: Path) -> Path:
+    """Return the Python of .venv-bench, where the peers live; it is made on first use."""
+    home = root / ".venv-bench"
+    python, done = home / "bin" / "python", home / ".installed"
+    if not done.exists():
+        sys.stderr.write("making .venv-bench for the peers, once\n")
+        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", "anonypy", "anjana", "pycanon"]
+        subprocess.run(install, check=True)
+        done.touch()
+    return python
+
+
+def installed(python: Path, *packages: str) -> dict[str, str]:
+    """Return the versions of packages in another environment."""
+    code = (
+        "import json, sys; from importlib.metadata import version; "
+        "print(json.dumps({name: version(name) for name in sys.argv[1:]}))"
+    )
+    told = subprocess.run([str(python), "-c", code, *packages], capture_output=True, check=True)
+    found: dict[str, str] = json.loads(told.stdout)
+    return found
+
+
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder that is gone afterwards."""
+    return tempfile.TemporaryDirectory(prefix="shoal-bench-")

@@ -1,0 +1,167 @@
+"""Run the examples of a page, in order and in one folder, and put in what they print.
+
+A fenced block is
+- a file, if it has a title: it is written to the folder;
+- Python: run in the page's namespace, as a doctest if it begins with `>>>`; what it prints must be
+  the `text` block right after it, if there is one;
+- a console session: each line `$ shoal …` must end with status 0 and print what follows it, if
+  anything follows; in a `text` block such a line must fail, with status 1 or 2.
+`$ head -n N FILE` works too; other programs are left alone. An output that ends in a line `…` is
+shown so far only. Seconds may differ.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+WIDTH = 88
+MORE = "…"
+_FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TITLE = re.compile(r'title="([^"]+)"')
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_SECONDS = re.compile(r"\b\d+\.\d+ s\b")
+_ONCE = "note: compiling the kernels once"
+
+
+class ExampleFailed(AssertionError):  # noqa: N818
+    """An example did not end as its page says."""
+
+
+def refresh(page: str, folder: Path) -> str:
+    """Return the page with every output as it came out; raises ExampleFailed."""
+    runner = _Runner()
+    with _inside(folder):
+        pieces, place = [], 0
+        for fence in _FENCE.finditer(page):
+            between = page[place : fence.start()]
+            body = runner.run(fence[1].strip(), fence[2], follows=not between.strip())
+            pieces += [between, f"```{fence[1]}\n{body}```"]
+            place = fence.end()
+    return "".join(pieces) + page[place:]
+
+
+def alike(page: str) -> str:
+    """Return a page without what may differ from run to run."""
+    return _SECONDS.sub("0.00 s", page)
+
+
+class _Runner:
+    """Runs the blocks of one page; they share a namespace."""
+
+    def __init__(self) -> None:
+        self.namespace: dict[str, Any] = {"__name__": "__page__"}
+        self.printed = ""
+
+    def run(self, info: str, body: str, *, follows: bool) -> str:
+        """Run a block and return its body as it should read."""
+        printed, self.printed = self.printed, ""
+        language = info.split(" ", maxsplit=1)[0]
+        title = _TITLE.search(info)
+        if title:
+            Path(title[1]).write_text(body, encoding="utf-8")
+        elif language == "python":
+            self.printed = self._python(body)
+        elif language in ("console", "text") and body.startswith("$ "):
+            return self._session(body, fails=language == "text")
+        elif language == "text" and follows and printed:
+            return _shown(body, printed)
+        return body
+
+    def _python(self, body: str) -> str:
+        if body.startswith(">>>"):
+            return self._doctest(body)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(body, "<page>", "exec"), self.namespace)
+        return _tidy(out.getvalue())
+
+    def _doctest(self, body: str) -> str:
+        test = doctest.DocTestParser().get_doctest(body, self.namespace, "page", None, 0)
+        told = io.StringIO()
+        outcome = doctest.DocTestRunner(verbose=False).run(test, out=told.write, clear_globs=False)
+        self.namespace.update(test.globs)
+        if outcome.failed:
+            raise ExampleFailed(told.getvalue())
+        return ""
+
+    def _session(self, body: str, *, fails: bool) -> str:
+        lines = []
+        for command, output in _commands(body):
+            words = shlex.split(command.replace("\\\n", " ")[2:], comments=True)
+            if words[0] not in ("shoal", "head"):
+                lines.append(f"{command}\n{output}")
+                continue
+            status, printed = _call(words)
+            if bool(status) is not fails or status not in (0, 1, 2):
+                raise ExampleFailed(f"{command}\nended with status {status}:\n{printed}")
+            lines.append(command + "\n" + (_shown(output, printed) if output.strip() else output))
+        return "".join(lines)
+
+
+def _commands(body: str) -> Iterator[tuple[str, str]]:
+    """Split a session into commands, with their continued lines, and what is shown after each."""
+    for part in re.split(r"^(?=\$ )", body, flags=re.MULTILINE)[1:]:
+        command, _, rest = part.partition("\n")
+        while command.endswith("\\"):
+            more, _, rest = rest.partition("\n")
+            command += "\n" + more
+        yield command, rest
+
+
+def _call(words: list[str]) -> tuple[int, str]:
+    program, *arguments = words
+    if program == "head":
+        count, name = int(arguments[1]), arguments[2]
+        return 0, "".join(Path(name).read_text(encoding="utf-8").splitlines(True)[:count])
+    from shoal.cli import console, main
+
+    printed = io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", words),
+        mock.patch.object(console.out, "_width", WIDTH),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
+        try:
+            main()
+            status: Any = 0
+        except SystemExit as end:
+            status = end.code
+    return int(status or 0), _tidy(printed.getvalue())
+
+
+def _tidy(text: str) -> str:
+    """Return printed text without colours, trailing blanks and what only a first run says."""
+    lines = [line.rstrip() for line in _COLOUR.sub("", text).splitlines()]
+    kept = [line for line in lines if not line.startswith(_ONCE)]
+    return "\n".join(kept).strip("\n") + "\n"
+
+
+def _shown(old: str, printed: str) -> str:
+    """Return what came out, as much of it as is shown; the old text if only seconds differ."""
+    ends = old.endswith("\n\n")
+    lines = old.rstrip("\n").splitlines()
+    if lines and lines[-1] == MORE:
+        printed = "\n".join([*printed.splitlines()[: len(lines) - 1], MORE]) + "\n"
+    if alike(old.rstrip("\n")) == alike(printed.rstrip("\n")):
+        return old
+    return printed + ("\n" if ends else "")
+
+
+@contextlib.contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

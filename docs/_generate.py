@@ -1,0 +1,360 @@
+"""Write the pages that follow from the code, and the outputs that the other pages show.
+
+`python docs/_generate.py` rewrites commands.md and api.md, and runs every example.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import sys
+import tempfile
+import types
+import typing
+from collections.abc import Iterator
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import shoal
+from shoal import errors
+from shoal.cli import app
+from shoal.privacy import Model
+
+DOCS = Path(__file__).parent
+NOTE = "<!-- Written by docs/_generate.py; edit that, or the docstrings. -->"
+SHELL = ("install_completion", "show_completion")  # typer's own, told of in a sentence
+WORDS = {int: "N", float: "X", Path: "PATH", str: "TEXT"}
+
+COMMANDS = """\
+# Commands
+
+{note}
+
+Every command and option of `shoal`; `shoal COMMAND --help` says the same in the terminal.
+
+## Exit statuses
+
+| status | means | raised as |
+|---|---|---|
+{statuses}
+
+A wrong option on the command line ends with 2 as well. Messages go to the error stream and name
+files, columns, line numbers and counts. They never show a cell.
+
+## What many commands share
+
+| option | does |
+|---|---|
+| `--json` | prints the result as JSON on the output stream; infinite numbers become `null` |
+| `-O name=value` | sets an option of the method; the value is read as YAML; repeatable |
+| `--model TEXT` | a [privacy model](models.md), `'t-closeness(0.2, diagnosis)'` say; repeatable |
+| `--schema PATH` | roles, kinds, weights, bounds, hierarchies: [one YAML file](reading.md#schema) |
+| `--delimiter`, `--encoding`, `--missing` | how a text file is written, if sniffing fails |
+
+Notes go to the error stream, so that `--json` output can be piped. Where several models are given,
+all must hold. YAML values are what they look like: `true`, `3`, `0.5`, `high`.
+
+Every command explains itself with `--help` or `-h`. `shoal --install-completion` teaches your shell
+to complete commands and options, `shoal --show-completion` only prints what it would install.
+
+Column lists are written `a,b,c`. A role on the command line wins over the schema's.
+"""
+
+EXAMPLES = {
+    "shoal demo": ["shoal demo --rows 400"],
+    "shoal inspect": [
+        "shoal datasets patients 400 -o patients.csv",
+        "shoal inspect patients.csv --quasi birth_date,sex,postcode",
+    ],
+    "shoal anonymize": [
+        "shoal anonymize patients.csv --schema patients.yaml -k 5 -o anonymous.csv",
+        "shoal anonymize patients.csv --quasi birth_date,sex --sensitive diagnosis -k 4 "
+        "--model 'l-diversity(2, diagnosis)' -O hierarchies=false -O effort=high -o fine.parquet",
+    ],
+    "shoal verify": [
+        "shoal verify anonymous.csv --schema patients.yaml -k 5",
+        "shoal verify anonymous.csv --schema patients.yaml --original patients.csv --json",
+    ],
+    "shoal methods": ["shoal methods --json"],
+    "shoal hierarchy make": [
+        "shoal hierarchy make patients.csv --column postcode --recipe 'mask: right' -o postcode.csv"
+    ],
+    "shoal hierarchy check": ["shoal hierarchy check postcode.csv patients.csv --column postcode"],
+    "shoal hierarchy show": ["shoal hierarchy show postcode.csv --most 2"],
+    "shoal datasets": ["shoal datasets"],
+    "shoal datasets patients": ["shoal datasets patients 1000 --seed 7 -o more.parquet"],
+}
+
+API = """\
+# Python names
+
+{note}
+
+Everything that `import shoal` offers, with its signature and the first line of what it says about
+itself; `help(shoal.anonymize)` says the rest.
+
+Every privacy model has the same verbs: `holds(classes)` answers class by class, `level(classes)`
+gives the parameter that the classes reach, `describe()` says the promise in words, `check(table)`
+refuses a table that it cannot be asked of, and `&` joins it with another.
+"""
+
+
+def main() -> None:
+    """Write the generated pages, then run the examples of all pages and put in their outputs."""
+    (DOCS / "commands.md").write_text(commands(), encoding="utf-8")
+    (DOCS / "api.md").write_text(api(), encoding="utf-8")
+    refresh = examples().refresh
+    for page in pages():
+        with tempfile.TemporaryDirectory() as folder:
+            text = page.read_text(encoding="utf-8")
+            page.write_text(refresh(text, Path(folder)), encoding="utf-8")
+    print("up to date:", ", ".join(str(page.relative_to(DOCS)) for page in pages()))
+
+
+def pages() -> list[Path]:
+    """Return every page of the site."""
+    return sorted(DOCS.rglob("*.md"))
+
+
+def examples() -> types.ModuleType:
+    """Return the module beside this one that runs examples; docs/ is no package."""
+    spec = importlib.util.spec_from_file_location("docs_examples", DOCS / "_examples.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def commands() -> str:
+    """Return the command reference."""
+    parts = [COMMANDS.format(note=NOTE, statuses="\n".join(_statuses()))]
+    parts += [_command(path, command) for path, command in _walk("shoal", _root())]
+    return "\n".join(parts)
+
+
+def _root() -> Any:
+    return typer.main.get_command(app)
+
+
+def _statuses() -> list[str]:
+    told = {
+        0: "all is well; with `verify`, the guarantee holds",
+        1: "the guarantee cannot be met, or does not hold",
+        2: "the input, an option or a path is wrong; with `hierarchy check`, it does not fit",
+        130: "interrupted from the keyboard; nothing was written",
+    }
+    raised: dict[int, list[str]] = {}
+    for error in vars(errors).values():
+        if isinstance(error, type) and issubclass(error, errors.ShoalError):
+            raised.setdefault(error.exit_status, []).append(f"`{error.__name__}`")
+    return [f"| {n} | {text} | {', '.join(raised.get(n, []))} |" for n, text in told.items()]
+
+
+def _walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    yield path, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _walk(f"{path} {name}", below)
+
+
+def _command(path: str, command: Any) -> str:
+    arguments = [p for p in command.params if not p.opts[0].startswith("-")]
+    options = [p for p in command.params if p.opts[0].startswith("-") and p.name not in SHELL]
+    usage = [p.name.upper() if p.required else f"[{p.name.upper()}]" for p in arguments]
+    below = ["[COMMAND …]"] if getattr(command, "commands", None) else []
+    text = inspect.cleandoc(command.help or "").replace("\n", " ").replace("  ", "\n\n")
+    lines = [f"## {path}", "", text, "", "```text"]
+    lines += [" ".join([path, *usage, *(["[OPTIONS]"] if options else []), *below]), "```"]
+    hints = _hints(command)
+    if arguments:
+        lines += ["", "| argument | is |", "|---|---|"]
+        lines += [f"| `{p.name.upper()}` | {_cell(p.help)} |" for p in arguments]
+    if options:
+        lines += ["", "| option | does | default |", "|---|---|---|"]
+        lines += [_option(p, hints) for p in options]
+    if path in EXAMPLES:
+        lines += ["", "```console", *(f"$ {line}" for line in EXAMPLES[path]), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _option(option: Any, hints: dict[str, Any]) -> str:
+    value = "" if option.is_flag else f" {_word(hints.get(option.name, str))}"
+    names = ", ".join(f"`{name}{value}`" for name in option.opts)
+    default = "required" if option.required else ""
+    if not option.is_flag and option.default not in (None, "", [], ()):
+        default = f"`{option.default}`"
+    return f"| {names} | {_cell(option.help)} | {default} |"
+
+
+def _hints(command: Any) -> dict[str, Any]:
+    return typing.get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
+
+
+def _word(hint: Any) -> str:
+    found = [word for kind, word in WORDS.items() if kind is hint or kind in _inside(hint)]
+    return found[0] if found else "TEXT"
+
+
+def _inside(hint: Any) -> list[Any]:
+    parts = list(typing.get_args(hint))
+    return parts + [deeper for part in parts for deeper in _inside(part)]
+
+
+def _cell(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text or "").replace("|", "\\|").replace("*", "\\*")
+
+
+def api() -> str:
+    """Return the list of public names."""
+    groups: dict[str, list[str]] = {
+        "Functions": [],
+        "Classes": [],
+        "Modules": [],
+        "Tables of names": [],
+        "Errors and warnings": [],
+    }
+    for name in sorted(shoal.__all__, key=str.casefold):
+        thing = getattr(shoal, name)
+        if isinstance(thing, types.ModuleType):
+            groups["Modules"].append(_module(name, thing))
+        elif isinstance(thing, type) and issubclass(thing, BaseException):
+            groups["Errors and warnings"].append(_error(name, thing))
+        elif isinstance(thing, type) and issubclass(thing, Enum):
+            groups["Classes"].append(_enum(name, thing))
+        elif isinstance(thing, type):
+            groups["Classes"].append(_class(name, thing))
+        elif callable(thing):
+            groups["Functions"].append(_function(f"shoal.{name}", thing))
+        else:
+            groups["Tables of names"].append(_names(name, thing))
+    parts = [API.format(note=NOTE)]
+    heads = {"Errors and warnings": ["| name | is a | means | exit status |\n|---|---|---|---|"]}
+    for heading, entries in groups.items():
+        parts += [f"## {heading}\n", *heads.get(heading, []), *entries]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def _function(name: str, thing: Any) -> str:
+    return f"### {name}\n\n{_code(name, thing)}\n\n{_first(thing)}\n"
+
+
+def _class(name: str, thing: type) -> str:
+    members = {} if issubclass(thing, Model) else vars(thing)
+    rows = [row for member in members for row in _member(thing, member)]
+    text = f"### shoal.{name}\n\n{_code(f'shoal.{name}', thing)}\n\n{_first(thing)}\n"
+    return text + ("\n| name | is |\n|---|---|\n" + "\n".join(rows) + "\n" if rows else "")
+
+
+def _member(thing: type, name: str) -> Iterator[str]:
+    found = inspect.getattr_static(thing, name)
+    if name.startswith("_"):
+        return
+    if isinstance(found, (property, cached_property)):
+        yield f"| `{name}` | {_cell(_first(found))} |"
+    elif isinstance(found, (classmethod, staticmethod)) or inspect.isfunction(found):
+        plain = getattr(found, "__func__", found)
+        yield f"| `{name}{_signature(plain, method=True, narrow=True)}` | {_cell(_first(plain))} |"
+
+
+def _enum(name: str, thing: Any) -> str:
+    values = ", ".join(f"`{member.name}` = `{member.value!r}`" for member in thing)
+    return f"### shoal.{name}\n\n{_first(thing)} {values}.\n"
+
+
+def _error(name: str, thing: Any) -> str:
+    status = getattr(thing, "exit_status", None)
+    return f"| `{name}` | `{thing.__base__.__name__}` | {_first(thing)} | {status or ''} |"
+
+
+def _module(name: str, module: types.ModuleType) -> str:
+    names = getattr(module, "__all__", None) or [
+        key
+        for key, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and key[0] != "_"
+    ]
+    functions = {key: getattr(module, key) for key in names}
+    rows = [
+        f"| `{key}{_signature(function, narrow=True)}` | {_cell(_first(function))} |"
+        for key, function in functions.items()
+        if inspect.isfunction(function)
+    ]
+    head = f"### shoal.{name}\n\n{_first(module)}\n\n| function | does |\n|---|---|\n"
+    return head + "\n".join(rows) + "\n"
+
+
+def _names(name: str, thing: dict[str, Any]) -> str:
+    rows = [f"- `{key}`: `{value.__name__}`" for key, value in thing.items()]
+    return f"### shoal.{name}\n\n" + "\n".join(rows) + "\n"
+
+
+def _code(name: str, thing: Any) -> str:
+    text = f"{name}{_signature(thing)}"
+    if len(text) > 88:
+        inside = [f"    {p},\n" for p in _parameters(thing)]
+        text = f"{name}(\n{''.join(inside)}){_returns(thing)}"
+    return f"```text\n{text}\n```"
+
+
+def _signature(thing: Any, *, method: bool = False, narrow: bool = False) -> str:
+    """Return the signature; `narrow` for a cell: names and defaults only."""
+    parameters = _parameters(thing, bare=narrow)
+    inside = ", ".join(parameters[1:] if method else parameters)
+    return f"({inside})" if narrow else f"({inside}){_returns(thing)}"
+
+
+def _parameters(thing: Any, *, bare: bool = False) -> list[str]:
+    told, keyword = [], False
+    for p in inspect.signature(thing).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and not keyword:
+            told.append("*")
+        keyword = keyword or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
+        annotation = p.empty if bare else _Bare(p.annotation)
+        text = str(p.replace(annotation=annotation, default=_default(p)))
+        told.append(text.replace(" = ", "=") if bare else text)
+    return told
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    """Return the default as one would write it."""
+    found = parameter.default
+    if repr(found) in ("<factory>", "slice(None, None, None)"):
+        return ...
+    return found.value if isinstance(found, Enum) else found
+
+
+def _returns(thing: Any) -> str:
+    found = inspect.signature(thing).return_annotation
+    wanted = not isinstance(thing, type) and found is not inspect.Signature.empty
+    return f" -> {_Bare(found)}" if wanted else ""
+
+
+class _Bare:
+    """An annotation that prints as it was written."""
+
+    def __new__(cls, annotation: Any) -> Any:
+        return annotation if annotation is inspect.Parameter.empty else super().__new__(cls)
+
+    def __init__(self, annotation: Any) -> None:
+        self.text = annotation if isinstance(annotation, str) else _plain(annotation)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _plain(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def _first(thing: Any) -> str:
+    text = inspect.getdoc(thing) or ""
+    return re.sub(r"\s+", " ", text.split("\n\n", maxsplit=1)[0]).strip()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""Draw the pictures of the documentation: `python docs/pictures/make.py`.
+
+All data is generated, so the same versions draw the same pictures.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pyarrow as pa
+import vl_convert
+
+import shoal
+
+HERE = Path(__file__).parent
+INK, SOFT, PAPER = "#1f2933", "#6b7785", "#ffffff"
+EFFORTS = {"low": "#86b3c6", "normal": "#2a7f9e", "high": "#0b3c5d"}
+WAYS = {"ranges and sets": "#2a7f9e", "hierarchies": "#d0743c"}
+PATIENTS, K, DOT = 1500, 25, 0.55
+LIFTS = {
+    "ranges and sets": (-14, -27),
+    "hierarchies": (-42, -16),
+    "low": (-31, -12),
+    "normal": (-36, -14),
+    "high": (42, 16),
+}
+KS = (2, 3, 5, 10, 20, 50, 100, 200)
+
+
+def main() -> None:
+    """Write the vector pictures, and the first one as pixels too."""
+    plane = draw_plane()
+    save(plane, "mondrian")
+    pixels = vl_convert.vegalite_to_png(plane.to_json(), scale=1.66, ppi=72)
+    (HERE / "mondrian.png").write_bytes(pixels)
+    save(draw_losses(), "loss")
+
+
+def draw_plane() -> alt.LayerChart:
+    """Patients by age and cost, with the box that Mondrian publishes for each class."""
+    table = patients_on_a_plane()
+    release = shoal.anonymize(table, shoal.KAnonymity(K), effort="high")
+    sizes = release.classes.sizes
+    x = alt.X("age_low:Q", title="age in years", scale=alt.Scale(domain=[-1, 106], nice=False))
+    x = x.axis(values=list(range(0, 101, 10)))
+    y = alt.Y("cost_low:Q", title="cost of the stay, on a logarithmic scale")
+    y = y.scale(zero=False, nice=False, padding=12)
+    y = y.axis(
+        values=np.log10([500, 1000, 2000, 5000, 10_000, 20_000, 40_000]).tolist(),
+        labelExpr="format(round(pow(10, datum.value) / 100) * 100, ',')",
+    )
+    colours = alt.Scale(domain=[K, int(sizes.max())], range=["#e3f1f5", "#8cc7d6", "#3d95b0"])
+    key = alt.Legend(title="people in the box", tickCount=4, gradientLength=180, format="d")
+    rectangles = (
+        alt.Chart(alt.Data(values=boxes_of(release)))
+        .mark_rect(stroke=PAPER, strokeWidth=1.2)
+        .encode(
+            x=x,
+            x2="age_high:Q",
+            y=y,
+            y2="cost_high:Q",
+            color=alt.Color("records:Q", scale=colours, legend=key),
+        )
+    )
+    points = (
+        alt.Chart(alt.Data(values=rows_of(table.to_arrow().to_pydict())))
+        .mark_circle(size=5, color=INK, opacity=DOT)
+        .encode(x="age:Q", y="cost:Q")
+    )
+    title = alt.TitleParams(
+        f"{len(table):,} people, {len(sizes)} boxes, at least {sizes.min()} people in each",
+        subtitle=[
+            "Each dot is a generated patient. Mondrian publishes the box, not the dot:",
+            "narrow where people are many, wide where they are few.",
+        ],
+    )
+    return styled((rectangles + points).properties(width=640, height=400, title=title))
+
+
+def patients_on_a_plane() -> shoal.Table:
+    """Return generated patients with two attributes: age, and the logarithm of the cost."""
+    full = pa.concat_tables(shoal.datasets.patient_chunks(PATIENTS, seed=5))
+    full = full.filter(full.column("birth_date").is_valid())
+    days = full.column("admission_date").to_numpy() - full.column("birth_date").to_numpy()
+    age = np.round(days.astype("timedelta64[D]").astype(float) / 365.2425, 1)
+    cost = np.round(np.log10(full.column("cost").to_numpy().astype(float)), 2)
+    data = pa.table({"age": age, "cost": cost})
+    return shoal.Table.from_arrow(data, {"age": "quasi", "cost": "quasi"})
+
+
+def boxes_of(release: shoal.Release) -> list[dict[str, Any]]:
+    """Return what is published of each class: its bounds, and how many people are in it."""
+    sizes, ids = release.classes.sizes, release.classes.ids
+    first = np.array([np.flatnonzero(ids == c)[0] for c in range(len(sizes))])
+    boxes: dict[str, Any] = {"records": sizes.tolist()}
+    for name, recoding in release.recodings.items():
+        assert recoding.low is not None
+        assert recoding.high is not None
+        entry = recoding.codes[first]
+        boxes[f"{name}_low"] = recoding.low[entry].tolist()
+        boxes[f"{name}_high"] = recoding.high[entry].tolist()
+    return rows_of(boxes)
+
+
+def draw_losses() -> alt.HConcatChart:
+    """Loss against k, and how much of it each effort leaves."""
+    table = shoal.datasets.patients(10_000, seed=1)
+    ways = {"ranges and sets": False, "hierarchies": True}
+    costs = [
+        {"k": k, "line": way, "loss": loss_of(table, k, "normal", through)}
+        for way, through in ways.items()
+        for k in KS
+    ]
+    least = {k: loss_of(table, k, "low", False) for k in KS}
+    saved = [
+        {"k": k, "line": effort, "loss": loss_of(table, k, effort, False) / least[k]}
+        for effort in EFFORTS
+        for k in KS
+    ]
+    left = draw_panel(costs, WAYS, "loss (ncp), normal effort", [0, 0.6], ".1f")
+    right = draw_panel(
+        saved, EFFORTS, "loss against that of low effort, ranges and sets", [0.75, 1.05], ".2f"
+    )
+    title = alt.TitleParams(
+        "What k costs, and what effort saves",
+        subtitle="10,000 generated patients, six quasi-identifiers, Mondrian",
+        offset=18,
+    )
+    joined = alt.hconcat(left, right, spacing=34, title=title)
+    return styled(joined.resolve_scale(color="independent"))
+
+
+def loss_of(table: shoal.Table, k: int, effort: str, through_hierarchies: bool) -> float:
+    """Return the normalized certainty penalty of one release."""
+    options = {"effort": effort, "hierarchies": through_hierarchies}
+    release = shoal.anonymize(table, shoal.KAnonymity(k), **options)
+    return shoal.metrics.ncp(release)
+
+
+def draw_panel(
+    rows: list[dict[str, Any]], colours: dict[str, str], title: str, span: list[float], form: str
+) -> alt.LayerChart:
+    """Draw one line for each name, and the name behind its last point."""
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("k:Q", title="k", scale=alt.Scale(type="log", domain=[1.8, 220], nice=False)).axis(
+            values=list(KS), grid=False, format="d"
+        ),
+        y=alt.Y("loss:Q", title=None).scale(domain=span).axis(format=form, tickCount=6),
+        color=alt.Color(
+            "line:N",
+            scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+            legend=None,
+        ),
+    )
+    lines = base.mark_line(strokeWidth=2.4)
+    dots = base.mark_circle(size=36, opacity=1)
+    names = [
+        base.transform_filter(f"datum.k == 10 && datum.line == '{name}'")
+        .mark_text(align="center", dx=right, dy=down, fontSize=13)
+        .encode(text="line:N")
+        for name, (right, down) in LIFTS.items()
+        if name in colours
+    ]
+    told = alt.TitleParams(title, fontSize=13, fontWeight="normal")
+    return alt.layer(lines, dots, *names).properties(width=290, height=270, title=told)
+
+
+def rows_of(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Turn columns into rows."""
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def styled(chart: Any) -> Any:
+    """Give a chart the house's look: white paper, dark ink, no frame."""
+    font = "Inter, Helvetica Neue, Helvetica, Arial, sans-serif"
+    return (
+        chart.configure(background=PAPER, font=font, padding=18)
+        .configure_view(stroke=None)
+        .configure_title(
+            anchor="start",
+            color=INK,
+            fontSize=19,
+            subtitleColor=SOFT,
+            subtitleFontSize=13,
+            subtitlePadding=6,
+            offset=16,
+        )
+        .configure_axis(
+            labelColor=SOFT,
+            titleColor=INK,
+            titleFontWeight="normal",
+            titleFontSize=13,
+            labelFontSize=12,
+            gridColor="#eef1f4",
+            domainColor="#c5ccd3",
+            tickColor="#c5ccd3",
+            titlePadding=10,
+        )
+        .configure_legend(
+            labelColor=SOFT,
+            titleColor=INK,
+            titleFontWeight="normal",
+            titleFontSize=13,
+            labelFontSize=12,
+            offset=22,
+        )
+    )
+
+
+def save(chart: Any, name: str) -> None:
+    """Write a chart as SVG: a file to look at, so dots are one path and have no names."""
+    svg = vl_convert.vegalite_to_svg(chart.to_json())
+    svg = re.sub(r' (aria-\w+|role)="[^"]*"', "", svg)
+    dots = rf'<path transform="translate\(([\d.]+),([\d.]+)\)" d="[^"]+" fill="{INK}"[^>]*/>'
+    places = re.findall(dots, svg)
+    if len(places) > 100:
+        spots = "".join(
+            f"M{float(x) - 1.2:.1f},{float(y):.1f}a1.2,1.2 0 1 0 2.4 0a1.2,1.2 0 1 0-2.4 0"
+            for x, y in places
+        )
+        whole = f'<path d="{spots}" fill="{INK}" opacity="{DOT}"/>'
+        svg = re.sub(dots, "", re.sub(dots, "@dots@", svg, count=1)).replace("@dots@", whole)
+    (HERE / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""What a file must have before it can be a table: names, rows, and values of the stated kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core.column import Kind, Role
+from shoal.errors import InputError
+from shoal.reading.inference import misfits
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Refuse columns without a name or with the name of another."""
+    unnamed = [place for place, name in enumerate(names, start=1) if not name.strip()]
+    if unnamed:
+        raise InputError(f"{path}: column {unnamed[0]} has no name; name it")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"{path}: column {name!r} occurs more than once; rename one of them")
+        seen.add(name)
+    folded = {name.casefold() for name in names}
+    if len(folded) < len(names):
+        raise InputError(f"{path}: two column names differ only in case; rename one of them")
+
+
+def check_rows(path: Path, table: Any) -> None:
+    """Refuse a table without rows."""
+    if not table.num_rows:
+        raise InputError(f"{path}: has a header but no rows; nothing to anonymize")
+
+
+def check_kinds(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse studied columns whose values are not what they are said to be.
+
+    Rows are counted from 1, the header left out.
+    """
+    for name, spec in specs.items():
+        if data.column_names.count(name) != 1 or spec.get("role") not in (
+            Role.QUASI,
+            Role.SENSITIVE,
+        ):
+            continue
+        cells = data.column(name)
+        if pa.types.is_temporal(cells.type):
+            _check_calendar(name, cells)
+        if spec.get("kind") == Kind.NUMERIC and is_text(cells.type):
+            _refuse_text(name, misfits(cells))
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type holds text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _check_calendar(name: str, cells: Any) -> None:
+    """Refuse times that no calendar of ours can print: the least or the greatest is such a one."""
+    try:
+        pc.min_max(cells).as_py()
+    except (ArithmeticError, ValueError, LookupError, pa.ArrowException):
+        raise InputError(
+            f"column {name!r}: holds times outside the years 1 to 9999, or of an unknown time "
+            "zone; mend them or make the column insensitive"
+        ) from None
+
+
+def _refuse_text(name: str, wrong: Any) -> None:
+    rows = pc.indices_nonzero(wrong)
+    told = "one row is" if len(rows) == 1 else f"{len(rows)} of {len(wrong)} rows are"
+    first = f"row {rows[0].as_py() + 1}" if len(rows) else "unknown"
+    raise InputError(
+        f"column {name!r}: kind numeric, but {told} not numbers or dates like the others, the "
+        f"first is {first} (the header not counted); mend them, list the text that means missing "
+        "under missing, or make the column nominal"
+    )

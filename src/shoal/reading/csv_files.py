@@ -1,0 +1,70 @@
+"""CSV files to Arrow tables: text in, types inferred; errors name the line, not what it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError
+from shoal.reading.checks import check_names, check_rows
+from shoal.reading.dialects import sniff
+from shoal.reading.engine import query
+from shoal.reading.formats import Format
+from shoal.reading.inference import typed
+from shoal.reading.text_files import as_utf8
+
+_READ = """
+    SELECT * FROM read_csv($path, auto_detect=false, strict_mode=true, null_padding=false,
+        hive_partitioning=false, delim=$delim, quote=$quote, escape=$escape, header=$header,
+        skip=$skip, nullstr=$nullstr, columns=$columns, compression=$compression)
+"""
+
+
+def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
+    """Return a CSV file as an Arrow table."""
+    with as_utf8(path, form.encoding) as plain:
+        dialect = sniff(plain, path, form.delimiter, form.quote)
+        names = form.names or dialect.header
+        check_names(path, names)
+        _check_missing(form, dialect.delimiter, dialect.quote)
+        places = [f"c{place}" for place in range(len(names))]
+        options = {
+            "delim": dialect.delimiter,
+            "quote": dialect.quote,
+            "escape": dialect.quote,
+            "header": form.names is None,
+            "skip": dialect.blank,
+            "nullstr": ["", *form.missing],
+            "columns": dict.fromkeys(places, "VARCHAR"),
+            "compression": "gzip" if plain.suffix.lower() == ".gz" else "none",
+        }
+        table = query(plain, _READ, options, lambda message: _explain(path, message))
+    check_rows(path, table)
+    read = zip(names, (table.column(place) for place in places), strict=True)
+    return pa.table({name: cells if name in keep_text else typed(cells) for name, cells in read})
+
+
+def _check_missing(form: Format, delimiter: str, quote: str) -> None:
+    signs = {delimiter, quote, "\n", "\r"} - {""}
+    if any(sign in text for text in form.missing for sign in signs):
+        raise InputError("a text that means missing must not hold the delimiter, a quote or a line")
+
+
+def _explain(path: Path, message: str) -> str:
+    line = re.search(r"(?:on|at) [Ll]ine:? (\d+)|in line (\d+)", message)
+    where = f"line {next(g for g in line.groups() if g)}" if line else "somewhere"
+    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if columns:
+        wanted, found = columns.groups()
+        return f"{path}: {where} has {found} fields where the header has {wanted}; mend that line"
+    if "unterminated quote" in message:
+        return f"{path}: {where} opens a quote that is not closed before a delimiter; mend it"
+    if "Maximum line size" in message:
+        return f"{path}: {where} is over 2 MB long; is a quote left open, or the delimiter wrong?"
+    if "unicode" in message.lower():
+        return f"{path}: {where} is not valid text; state the encoding"
+    return f"{path}: cannot be read ({where}); check delimiter, quotes and line ends"

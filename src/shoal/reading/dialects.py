@@ -1,0 +1,100 @@
+"""How a CSV file separates its fields, found out from its beginning."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.reading.text_files import open_bytes
+
+_SAMPLE = 1 << 21  # the longest line that is read
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file separates its fields.
+
+    blank: empty lines before the header.
+    """
+
+    delimiter: str
+    quote: str
+    header: tuple[str, ...]
+    blank: int = 0
+
+
+def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> Dialect:
+    """Find delimiter, quote and header from the beginning of a UTF-8 file.
+
+    name: what to call the file in messages.
+    """
+    with open_bytes(path) as handle:
+        raw = handle.read(_SAMPLE)
+    sample = codecs.getincrementaldecoder("utf-8-sig")().decode(raw)
+    lines = sample.replace("\r\n", "\n").replace("\r", "\n")
+    if len(raw) == _SAMPLE:
+        lines = lines[: lines.rfind("\n") + 1] or lines
+    begun = lines.lstrip("\n")
+    if not begun:
+        raise InputError(f"{name}: the file is empty")
+    best, mark = max(
+        ((d, q) for q in _quotes(begun, delimiter, quote) for d in _delimiters(delimiter, q)),
+        key=lambda signs: _fit(begun, *signs),
+    )
+    records = _records(begun, best, mark)
+    if not records:
+        raise InputError(f"{name}: its header cannot be read; check delimiter and quotes")
+    header = tuple(records[0])
+    if len(header) > 1 and header[-1] == "" and all(r[-1:] == [""] for r in records[1:]):
+        raise InputError(f"{name}: every line ends in {best!r}; remove the empty last column")
+    return Dialect(best, mark, header, len(lines) - len(begun))
+
+
+def _delimiters(stated: str | None, quote: str) -> list[str]:
+    return [stated] if stated else [sign for sign in _DELIMITERS if sign != quote]
+
+
+def _quotes(lines: str, delimiter: str | None, stated: str | None) -> list[str]:
+    """Return the likely quotes, the likelier first; single ones need a sign of being such."""
+    if stated is not None:
+        return [stated]
+    if delimiter in ('"', "'"):
+        return ["'" if delimiter == '"' else '"']
+    first = lines.split("\n", 1)[0]
+    marks = [delimiter] if delimiter else _DELIMITERS
+    wrapped = [f for d in marks for f in first.split(d) if len(f) > 1]
+    if '"' not in first and any(f[0] == f[-1] == "'" for f in wrapped):
+        return ["'"]
+    return ['"', "'"] if "'" in lines else ['"']
+
+
+def _records(lines: str, delimiter: str, quote: str, most: int = 500) -> list[list[str]]:
+    reader = csv.reader(
+        io.StringIO(lines),
+        delimiter=delimiter,
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+    )
+    found: list[list[str]] = []
+    try:
+        for record in reader:
+            if record:
+                found.append(record)
+            if len(found) >= most:
+                break
+    except csv.Error:
+        pass
+    return found
+
+
+def _fit(lines: str, delimiter: str, quote: str) -> tuple[bool, float, int]:
+    """Rank the signs: they part the header, and the records as often as the header."""
+    records = _records(lines, delimiter, quote)
+    width = len(records[0]) if records else 0
+    alike = sum(len(r) == width for r in records[1:]) / max(len(records) - 1, 1)
+    return (width > 1, alike, width)

@@ -1,0 +1,61 @@
+"""DuckDB, asked about one file at a time.
+
+One database for the whole process: opening one takes longer than reading a small file. It holds
+nothing, fetches nothing and leaves nothing on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+
+
+def query(
+    path: Path, statement: str, parameters: Mapping[str, Any], explain: Callable[[str], str]
+) -> Any:
+    """Return the answer to a statement about `$path` as an Arrow table.
+
+    explain: turns DuckDB's message, which quotes cells, into one that does not.
+    """
+    import duckdb
+
+    cursor = _database(os.getpid()).cursor()
+    try:
+        asked = cursor.sql(statement, params={"path": _exactly(path), **parameters})
+        return asked.to_arrow_table()
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.OutOfMemoryException:
+        raise MemoryError from None
+    except duckdb.Error as error:
+        # the cause quotes the line, so it is not chained
+        raise InputError(explain(str(error))) from None
+    finally:
+        cursor.close()
+
+
+@cache
+def _database(process: int) -> Any:
+    """Open the database of this process; a forked child must not use its parent's."""
+    import duckdb
+
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "enable_external_file_cache": "false",
+        "preserve_insertion_order": "true",
+        "python_enable_replacements": "false",
+        "temp_directory": "",
+    }
+    return duckdb.connect(config=settings)
+
+
+def _exactly(path: Path) -> str:
+    """Return a pattern that names this one file, whatever signs its name holds."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path.absolute()))

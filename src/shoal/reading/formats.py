@@ -1,0 +1,64 @@
+"""How a text file is written, as far as it is stated."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.errors import InputError
+
+
+@dataclass(frozen=True)
+class Format:
+    r"""How to read a text file; what is None is found out.
+
+    delimiter: one character; a tab may be written \t.
+    missing: texts that mean a missing value, besides nothing at all.
+    names: column names of a file without a header line.
+    """
+
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.delimiter == r"\t":
+            object.__setattr__(self, "delimiter", "\t")
+        _check_sign("delimiter", self.delimiter, least=1)
+        _check_sign("quote", self.quote, least=0)
+        if self.delimiter is not None and self.delimiter == self.quote:
+            raise InputError("delimiter and quote must not be the same character")
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
+        object.__setattr__(self, "missing", _texts(self.missing))
+
+
+def _check_sign(option: str, sign: Any, least: int) -> None:
+    if sign is None:
+        return
+    plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))
+    if not plain or not least <= len(sign) <= 1:
+        came = f"{len(sign)} characters" if isinstance(sign, str) and len(sign) > 1 else repr(sign)
+        raise InputError(f'{option} must be a single plain character such as , or ", not {came}')
+
+
+def _check_encoding(encoding: Any) -> None:
+    try:
+        "".encode(encoding)  # refuses codecs that are not for text
+        codecs.getincrementaldecoder(encoding)
+    except (LookupError, ValueError, TypeError):
+        told = f" {encoding!r}" if len(str(encoding)) <= 20 else ""
+        raise InputError(f"encoding{told} is not known; try utf-8, latin-1, cp1252") from None
+
+
+def _texts(listed: Any) -> tuple[str, ...]:
+    """Return the texts that mean missing; numbers are taken as they are printed."""
+    if not isinstance(listed, (list, tuple, set, frozenset)) or not all(
+        isinstance(text, (str, int, float, type(None))) and not isinstance(text, bool)
+        for text in listed
+    ):
+        raise InputError("missing must be a list of texts such as ['?', 'NA']")
+    return tuple(str(text) for text in listed if text not in (None, ""))

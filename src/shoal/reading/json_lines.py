@@ -1,0 +1,86 @@
+"""JSON lines to Arrow tables: one object a line, its keys the columns.
+
+Text stays text, whole numbers stay exact, nested values stay as they are written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError
+from shoal.reading.checks import check_names, check_rows
+from shoal.reading.engine import query
+from shoal.reading.formats import Format
+from shoal.reading.inference import typed, without
+from shoal.reading.text_files import as_utf8, open_bytes
+
+_OBJECTS = "read_ndjson_objects($path, hive_partitioning=false, compression=$compression)"
+_NUMBERS = {"UBIGINT", "BIGINT", "DOUBLE", "HUGEINT"}
+
+
+def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any:
+    """Return a JSON lines file as an Arrow table."""
+    with as_utf8(path, form.encoding, marked=False) as plain:
+        packing = {"compression": "gzip" if plain.suffix.lower() == ".gz" else "none"}
+
+        def ask(statement: str, **more: str) -> Any:
+            return query(plain, statement, {**packing, **more}, lambda _: _explain(path, plain))
+
+        keys = _keys(path, plain, ask)
+        parts = ", ".join(
+            f"json_extract_string(json, $p{i}) AS c{i}, json_type(json, $p{i}) AS t{i}"
+            for i in range(len(keys))
+        )
+        pointers = {
+            f"p{i}": f"/{key.replace('~', '~0').replace('/', '~1')}" for i, key in enumerate(keys)
+        }
+        table = ask(f"SELECT {parts} FROM {_OBJECTS}", **pointers)
+    check_rows(path, table)
+    columns = {}
+    for i, key in enumerate(keys):
+        cells = without(table.column(f"c{i}"), form.missing)
+        columns[key] = cells if key in keep_text else _typed(cells, table.column(f"t{i}"))
+    return pa.table(columns)
+
+
+def _keys(path: Path, plain: Path, ask: Any) -> list[str]:
+    """Return all keys, those of the first object first."""
+    others = ask(f"SELECT count(*) AS n FROM {_OBJECTS} WHERE json_type(json) <> 'OBJECT'")
+    if others.column("n")[0].as_py():
+        raise InputError(_explain(path, plain))
+    first = ask(f"SELECT json_keys(json) AS k FROM {_OBJECTS} LIMIT 1")
+    every = ask(f"SELECT DISTINCT unnest(json_keys(json)) AS k FROM {_OBJECTS}")
+    keys = list((first.column("k")[0].as_py() or []) if first.num_rows else [])
+    keys += sorted(set(every.column("k").to_pylist()) - set(keys))
+    if not keys:
+        raise InputError(f"{path}: no records; expected one object {{…}} a line")
+    check_names(path, keys)
+    return keys
+
+
+def _typed(cells: Any, kinds: Any) -> Any:
+    found = set(kinds.unique().to_pylist()) - {None, "NULL"}
+    if found == {"BOOLEAN"}:
+        return cells.cast(pa.bool_())
+    return typed(cells, numbers=found <= _NUMBERS)
+
+
+def _explain(path: Path, plain: Path) -> str:
+    """Find the first line that is not one object."""
+    with open_bytes(plain) as handle:
+        for number, line in enumerate(handle, start=1):
+            if line.strip() and not _is_object(line):
+                return f"{path}: line {number} is not one JSON object {{…}}; mend that line"
+    return f"{path}: cannot be read as JSON lines; each line must be one object {{…}}"
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,32 @@
+"""Parquet files to Arrow tables, types kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError
+from shoal.reading.checks import check_names, check_rows
+from shoal.reading.formats import Format
+from shoal.reading.frames import plain
+from shoal.reading.inference import without
+
+
+def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
+    """Return a Parquet file as an Arrow table, every page of it checked."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            check_names(path, file.schema_arrow.names)
+            table = file.read()
+        table.validate(full=True)
+        table = plain(table).replace_schema_metadata(None)
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError):
+        # the cause may quote cells
+        raise InputError(f"{path}: is damaged or not Parquet; write the file anew") from None
+    check_rows(path, table)
+    return pa.table({n: without(table.column(n), form.missing) for n in table.column_names})

@@ -1,0 +1,40 @@
+"""The command line as a user meets it: through `main`, in an empty folder."""
+
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from shoal.cli import main
+
+SECRET = "QXZW"  # in cells, never in a message
+PEOPLE = "name,age,town,disease\n" + "".join(
+    f"{SECRET}-{i},{30 + i % 4},{SECRET} {i % 2},{SECRET} {'flu' if i % 3 else 'cold'}\n"
+    for i in range(12)
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    return tmp_path
+
+
+@pytest.fixture
+def shoal(folder, monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["shoal", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        shown = capsys.readouterr()
+        return Outcome(caught.value.code or 0, shown.out, shown.err)
+
+    return run

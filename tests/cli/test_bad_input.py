@@ -1,0 +1,328 @@
+"""Bad input gets one line that names what is wrong and what to do, and nothing is written."""
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SECRET = "QXZW"
+ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name")
+
+
+def refused(outcome, *told, status=2):
+    """Check the one line; return it."""
+    assert outcome.status == status
+    assert outcome.out == ""
+    *noted, said = outcome.err.splitlines()
+    assert all(line.startswith("note: ") for line in noted)
+    assert said.startswith("shoal: ")
+    assert "Traceback" not in outcome.err
+    assert SECRET not in outcome.err
+    for part in told:
+        assert part in said
+    return said
+
+
+@pytest.fixture
+def anonymize(shoal, folder):
+    def run(*arguments, file="people.csv", roles=ROLES, k=("-k", 3), output="out.csv"):
+        before = {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+        found = shoal("anonymize", file, *roles, *k, "-o", output, *arguments)
+        assert {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()} == before
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize("command", ["inspect", "anonymize", "verify"])
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "no such file; check the path"),
+        ("", "the file is empty"),
+        ("age,town,disease,name\n", "has a header but no rows"),
+        (f"age,town,disease,name\n1,2,3,4\n{SECRET},2\n", "line 3 has 2 fields where the header"),
+        (f"age,town,disease,age\n{SECRET},2,3,4\n", "column 'age' occurs more than once; rename"),
+        (f'age,town,disease,name\n1,2,3,"{SECRET}\n', "line 2 opens a quote"),
+        (b"age,town,disease,name\n1,2,3,\0\n", "holds binary data, not text"),
+        (b"age,town,disease,name\n1,\x81,3,4\n", "line 2 is not cp1252 text; state the right enc"),
+    ],
+)
+def test_a_bad_file_is_named_with_the_fault(shoal, folder, command, content, told):
+    if content is not None:
+        path = folder / "bad.csv"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    options = [] if command == "inspect" else ["-k", 3, "--quasi", "age,town"]
+    found = shoal(command, "bad.csv", *options)
+    refused(found, "shoal: bad.csv: ", told)
+
+
+def test_a_folder_is_no_file(anonymize, folder):
+    (folder / "people").mkdir()
+    refused(anonymize(file="people"), "people: is a directory", "name the file inside it")
+
+
+def test_a_spreadsheet_is_refused_with_the_way_out(anonymize, folder):
+    (folder / "people.xlsx").write_bytes(b"PK")
+    refused(anonymize(file="people.xlsx"), "people.xlsx", "save the sheet as CSV")
+
+
+def test_a_torn_packed_file_is_refused(anonymize, folder):
+    packed = gzip.compress((folder / "people.csv").read_bytes())
+    (folder / "torn.csv.gz").write_bytes(packed[:-20])
+    refused(anonymize(file="torn.csv.gz"), "torn.csv.gz: cannot be unpacked")
+
+
+def test_a_wrong_encoding_is_refused_with_the_line(anonymize, folder):
+    text = (folder / "people.csv").read_text() + "Zoë,1,x,y\n"
+    (folder / "latin.csv").write_bytes(text.encode("latin-1"))
+    refused(anonymize("--encoding", "utf-8", file="latin.csv"), "latin.csv: line 14 is not utf-8")
+    refused(anonymize("--encoding", "klingon"), "encoding 'klingon' is not known; try utf-8")
+
+
+def test_a_delimiter_is_one_sign(anonymize):
+    refused(anonymize("--delimiter", ",,"), "delimiter must be a single plain character")
+
+
+def test_an_unknown_column_is_named_with_those_there_are(anonymize):
+    refused(
+        anonymize(roles=("--quasi", "age,job")), "'job' is given a role", "name, age, town, disease"
+    )
+
+
+def test_an_unknown_column_of_the_schema_is_named(anonymize, folder):
+    (folder / "s.yaml").write_text("columns: {age: quasi, job: sensitive}")
+    refused(anonymize(roles=("--schema", "s.yaml")), "column 'job' is given a role but not in")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("columns: {age: quasi", "s.yaml: line 1 is not valid YAML"),
+        ("columns: {age: {rule: quasi}}", "s.yaml: column 'age': unknown option 'rule'"),
+        ("columns: {age: {weight: 2}}", "column 'age': no role"),
+        ("columns: {town: {role: quasi, kind: numeric}}", "12 of 12 rows are not numbers"),
+        ("columns: {age: {role: quasi, bounds: [0, 31]}}", "column 'age': 2 distinct values lie"),
+        ("columns: {town: {role: quasi, hierarchy: no.csv}}", "no.csv: no such file"),
+    ],
+)
+def test_a_faulty_schema_is_refused(anonymize, folder, text, told):
+    (folder / "s.yaml").write_text(text)
+    refused(anonymize(roles=("--schema", "s.yaml")), told)
+
+
+def test_a_missing_schema_is_named(anonymize):
+    refused(anonymize(roles=("--schema", "no.yaml")), "no.yaml: no such file")
+
+
+@pytest.mark.parametrize(
+    ("k", "told"),
+    [
+        (13, "k is 13 but the table has 12 records; choose a smaller k"),
+        (1, "k must be a whole number, 2 or more, not 1"),
+        (-5, "k must be a whole number, 2 or more, not -5"),
+    ],
+)
+def test_k_fits_the_table(anonymize, k, told):
+    refused(anonymize(k=("-k", k)), told)
+
+
+@pytest.mark.parametrize("command", ["anonymize", "verify"])
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-k", "five"], ["-k", "integer"]),
+        (["--bogus"], ["No such option: --bogus"]),
+        (["-k", "3", "extra"], ["extra"]),
+    ],
+)
+def test_a_wrong_option_is_one_line_with_the_way_to_the_manual(shoal, command, arguments, told):
+    found = shoal(command, "people.csv", "--quasi", "age", *arguments)
+    refused(found, *told, f"see shoal {command} --help")
+
+
+def test_a_wrong_command_or_a_lacking_argument_is_one_line(shoal):
+    refused(shoal("anonymise"), "No such command 'anonymise'", "see shoal --help")
+    refused(shoal("anonymize"), "file", "see shoal anonymize --help")
+    refused(shoal("anonymize", "people.csv", "-k"), "'-k' requires an argument", "--help")
+    refused(shoal("hierarchy", "mend"), "mend", "see shoal hierarchy --help")
+
+
+def test_no_guarantee_is_none(anonymize):
+    refused(anonymize(k=()), "no guarantee asked for; give -k 5")
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("l-diversty(2, disease)", "no privacy model 'l-diversty'; there are k-anonymity"),
+        ("l-diversity(2, job)", "no column 'job'"),
+        ("l-diversity(2, age)", "column 'age' is quasi; the model needs it sensitive"),
+        ("l-diversity(1, disease)", "l-diversity: l must be"),
+        ("l-diversity(2", "privacy model: expected"),
+        ("l-diversity(2, disease, odd=5)", "no option 'odd'"),
+        ("", "privacy model: expected one of"),
+    ],
+)
+def test_a_wrong_model_is_refused_with_the_right_ones(anonymize, model, told):
+    refused(anonymize("--model", model), told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--method", "magic"], "no method 'magic'; there are mondrian"),
+        (["-O", "depth=3"], "mondrian has no option 'depth'; there are"),
+        (["-O", "depth"], "option 'depth' must be written name=value"),
+        (["-O", "mode=[1"], "option 'mode': its value cannot be read"),
+    ],
+)
+def test_a_wrong_method_or_option_is_refused(anonymize, arguments, told):
+    refused(anonymize(*arguments), told)
+
+
+def test_a_guarantee_beyond_the_data_is_infeasible_and_so_status_1(anonymize):
+    refused(anonymize("--model", "l-diversity(3, disease)"), "l-diversity", status=1)
+
+
+def test_a_hierarchy_that_misses_values_counts_them(anonymize, folder):
+    (folder / "town.csv").write_text(f"{SECRET} 0;*\n")
+    (folder / "s.yaml").write_text("columns: {town: {role: quasi, hierarchy: town.csv}}")
+    said = refused(anonymize(roles=("--schema", "s.yaml")), "column 'town'", "misses 1 of 2 values")
+    assert "shoal hierarchy check" in said
+
+
+def test_a_torn_hierarchy_is_refused_by_its_file(anonymize, folder):
+    (folder / "town.csv").write_text(f"{SECRET} 0;a;x;*\n{SECRET} 1;a;y;*\n")
+    (folder / "s.yaml").write_text("columns: {town: {role: quasi, hierarchy: town.csv}}")
+    refused(anonymize(roles=("--schema", "s.yaml")), "town.csv: ", "torn")
+
+
+def test_a_column_has_one_role(anonymize):
+    refused(
+        anonymize(roles=("--quasi", "age,town", "--sensitive", "town")),
+        "column 'town' is named as quasi and as sensitive; choose one",
+    )
+
+
+def test_some_column_is_quasi_identifying(anonymize, shoal):
+    refused(anonymize(roles=("--sensitive", "disease")), "no column is quasi-identifying; give")
+    refused(anonymize(roles=()), "no column has a role; pass")
+    refused(shoal("verify", "people.csv", "-k", 3), "no column has a role")
+
+
+def test_an_existing_output_stays_unless_forced(anonymize, shoal, folder):
+    (folder / "out.csv").write_text("old")
+    refused(anonymize(), "out.csv: exists already; choose another name or overwrite with --force")
+    assert shoal("anonymize", "people.csv", *ROLES, "-k", 3, "-o", "out.csv", "--force").status == 0
+    assert (folder / "out.csv").read_text().startswith("age,town")
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ("out.docx", "out.docx: cannot write this kind of file; end the name in .csv"),
+        ("out", "out: cannot write this kind of file"),
+        ("nowhere/out.csv", "its folder does not exist; make nowhere first"),
+        ("people.csv/out.csv", "its folder does not exist"),
+        (".", "cannot write this kind of file"),
+    ],
+)
+def test_an_output_that_cannot_be_is_refused_before_any_work(anonymize, output, told):
+    refused(anonymize(output=output), told)
+
+
+def test_a_folder_that_may_not_be_written_to_is_refused(anonymize, folder, monkeypatch):
+    (folder / "shut").mkdir()
+    allowed = os.access
+    monkeypatch.setattr(  # root, who may run these tests, may write anywhere
+        os, "access", lambda path, mode: not str(path).endswith("shut") and allowed(path, mode)
+    )
+    refused(anonymize(output="shut/out.csv"), "shut/out.csv: its folder may not be written to")
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no such folder here")
+def test_a_folder_that_takes_no_files_is_refused(anonymize):
+    refused(anonymize(output="/proc/out.csv"), "/proc/out.csv: ", "written")
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(anonymize, monkeypatch):
+    from shoal.core import writing
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "open_writer", full)
+    refused(anonymize(), "out.csv: cannot be written (No space left on device)")
+
+
+def test_the_output_may_not_be_the_input_unasked(anonymize):
+    refused(anonymize(output="people.csv"), "people.csv: exists already")
+
+
+def test_names_that_look_like_markup_or_break_lines_do_no_harm(shoal, folder):
+    (folder / "odd.csv").write_text('"[/b]",":id:","a\nb"\n1,2,3\n1,2,3\n')
+    found = shoal("inspect", "odd.csv")
+    assert (found.status, found.err) == (0, "")
+    assert "[/b]" in found.out
+    assert ":id:" in found.out
+    refused(shoal("anonymize", "odd.csv", "--quasi", "[/b],x", "-k", 2), "[/b], :id:, a b")
+    found = shoal("verify", "odd.csv", "--quasi", "[/b]", "-k", 2)
+    assert (found.status, "k-anonymity(k=2)  holds" in found.out) == (0, True)
+
+
+def test_verify_names_a_released_file_that_lacks_a_column(shoal, folder):
+    (folder / "part.csv").write_text("age,disease\n1,x\n1,x\n")
+    options = ("--quasi", "age,town", "--sensitive", "disease", "-k", 2)
+    refused(shoal("verify", "part.csv", *options), "part.csv: ", "'town'")
+    refused(
+        shoal("verify", "part.csv", *options, "--original", "people.csv"), "part.csv: ", "'town'"
+    )
+
+
+def test_verify_refuses_a_release_with_values_that_the_original_lacks(shoal, folder):
+    (folder / "other.csv").write_text(f"age,town,disease\n1,x,{SECRET} plague\n1,x,y\n")
+    options = ("--quasi", "age,town", "--sensitive", "disease", "--original", "people.csv")
+    said = refused(shoal("verify", "other.csv", *options, "-k", 2), "other.csv: column 'disease': ")
+    assert "2 cells hold values that the original does not have" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["make", "people.csv", "-c", "job", "-o", "t.csv"], "people.csv: no column 'job'; there"),
+        (
+            ["make", "people.csv", "-c", "age", "-o", "t.csv", "--recipe", "[1"],
+            "the recipe must read like",
+        ),
+        (
+            ["make", "people.csv", "-c", "town", "-o", "t.csv", "--recipe", "intervals: [5]"],
+            "column 'town': intervals need numbers",
+        ),
+        (["check", "no.csv"], "no.csv: no such file"),
+        (["check", "good.csv", "people.csv"], "name the column with --column"),
+        (["show", "people.csv"], "people.csv: "),
+    ],
+)
+def test_hierarchy_commands_refuse_in_one_line(shoal, folder, arguments, told):
+    (folder / "good.csv").write_text("1;*\n")
+    refused(shoal("hierarchy", *arguments), told)
+    assert not (folder / "t.csv").exists()
+
+
+def test_patients_and_demo_refuse_what_they_cannot_do(shoal, folder):
+    refused(shoal("datasets", "patients", 0, "-o", "p.csv"), "'rows'", "1")
+    refused(shoal("demo", "--rows", 0), "'--rows'", "1")
+    refused(shoal("datasets", "patients", 5, "-o", "p.docx"), "p.docx: cannot write")
+    refused(shoal("demo", "--out", "people.csv"), "people.csv: cannot be made")
+    assert sorted(p.name for p in folder.iterdir()) == ["people.csv"]
+
+
+def test_the_installed_command_says_the_same(folder):
+    program = [sys.executable, "-m", "shoal", "anonymize", "no.csv", "--quasi", "a", "-k", "2"]
+    found = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == "shoal: no.csv: no such file; check the path\n"

@@ -1,0 +1,318 @@
+"""Every command on its good day: what it prints, as text and as JSON, and what it writes."""
+
+import json
+import shlex
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from shoal.reading import read
+
+ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name")
+GROUPED = "age,town,disease\n" + "30–31,x,flu\n30–31,x,cold\n" * 2 + "40,y,flu\n40,y,cold\n"
+COMMANDS = [
+    *("", "demo", "inspect", "anonymize", "verify", "methods", "datasets", "datasets patients"),
+    *("hierarchy", "hierarchy make", "hierarchy check", "hierarchy show"),
+]
+
+
+def parsed(outcome, status=0):
+    """Return the JSON that alone stands on the output; notes go to the error stream."""
+    assert outcome.status == status
+    assert all(line.startswith("note: ") for line in outcome.err.splitlines())
+    return json.loads(outcome.out)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_every_command_explains_itself(shoal, command, flag):
+    found = shoal(*command.split(), flag)
+    assert (found.status, found.err) == (0, "")
+    assert f"Usage: shoal {command}".rstrip() in found.out
+
+
+def test_the_manual_lists_every_command(shoal):
+    shown = shoal("--help").out
+    assert all(name in shown for name in COMMANDS if name and " " not in name)
+
+
+def test_without_a_command_the_manual_is_shown(shoal):
+    found = shoal()
+    assert "Usage: shoal" in found.out + found.err
+
+
+def test_the_version_is_the_installed_one(shoal):
+    assert shoal("--version").out.strip() == version("shoal")
+
+
+def test_demo_goes_the_whole_way(shoal, folder):
+    found = shoal("demo", "--rows", 200, "-k", 3, "--out", "tried")
+    assert found.status == 0
+    for part in ("before", "after", "verified on the released values", "the same by hand"):
+        assert part in found.out
+    names = sorted(p.name for p in (folder / "tried").iterdir())
+    assert names == ["anonymous.csv", "patients.csv", "patients.yaml"]
+    again = parsed(shoal("demo", "--rows", 200, "-k", 3, "--out", "tried", "--json"))
+    assert (again["records"], again["verified"]) == (200, True)
+    assert again["smallest_class"] >= 3
+
+
+def test_the_demo_can_be_repeated_by_hand(shoal):
+    shown = shoal("demo", "--rows", 200, "-k", 3, "--out", "tried").out
+    line = next(line for line in shown.splitlines() if "shoal anonymize" in line)
+    found = shoal(*shlex.split(line)[1:], "--json")
+    assert parsed(found)["verified"] is True
+
+
+def test_inspect_suggests_roles_and_says_who_stands_out(shoal, folder):
+    found = shoal("inspect", "people.csv")
+    assert (found.status, found.err) == (0, "")
+    for part in ("12 records", "age", "identifier", "smallest group", "columns:"):
+        assert part in found.out
+    data = parsed(shoal("inspect", "people.csv", "--json"))
+    roles = {column["name"]: column["role"] for column in data["columns"]}
+    assert roles == {
+        "name": "identifier",
+        "age": "quasi",
+        "town": "quasi",
+        "disease": "sensitive",
+    }
+    assert yaml.safe_load(data["schema"])["columns"]["age"] == {"role": "quasi"}
+    both = [c for c in data["combinations"] if c["columns"] == ["age", "town"]]
+    assert both == [{"columns": ["age", "town"], "unique": 0, "share": 0, "smallest": 3}]
+
+
+def test_the_suggested_schema_can_be_used_as_it_is(shoal, folder):
+    data = parsed(shoal("inspect", "people.csv", "--json"))
+    (folder / "s.yaml").write_text(data["schema"])
+    found = parsed(shoal("anonymize", "people.csv", "--schema", "s.yaml", "-k", 3, "--json"))
+    assert found["verified"] is True
+
+
+def test_inspect_combines_the_columns_it_is_told(shoal):
+    data = parsed(shoal("inspect", "people.csv", "--quasi", "name", "--json"))
+    assert [c["columns"] for c in data["combinations"]] == [["name"]]
+    assert data["combinations"][0]["unique"] == 12
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_anonymize_writes_a_release_that_keeps_its_promise(shoal, folder, ending):
+    out = f"out.{ending}"
+    found = shoal("anonymize", "people.csv", *ROLES, "-k", 4, "-o", out)
+    assert (found.status, found.err) == (0, "")
+    for part in ("k-anonymity(k=4)  verified", "12 of 12 released", "left out, identifying"):
+        assert part in found.out
+    assert f"written to {out}" in found.out
+    data = (
+        pq.read_table(folder / out)
+        if ending == "parquet"
+        else read(folder / out, roles=dict.fromkeys(("age", "town", "disease"), "quasi")).to_arrow()
+    )
+    assert data.column_names == ["age", "town", "disease"]
+    assert data.num_rows == 12
+    checked = shoal("verify", out, "--quasi", "age,town", "--sensitive", "disease", "-k", 4)
+    assert checked.status == 0
+
+
+def test_anonymize_as_json_says_all_that_happened(shoal, folder):
+    options = ("--quasi", "age,town", "--sensitive", "disease", "-k", 3, "-o", "out.csv")
+    model = ("--model", "l-diversity(2, disease)")
+    found = shoal("anonymize", "people.csv", *options, *model, "--json")
+    data = parsed(found)
+    assert found.err.startswith("note: no role for name: not published")
+    assert (data["records"], data["released"], data["suppressed"]) == (12, 12, 0)
+    assert data["model"] == "k-anonymity(k=3) & l-diversity(l=2, column=disease)"
+    assert (data["quasi"], data["sensitive"]) == (["age", "town"], ["disease"])
+    assert (data["dropped_without_role"], data["output"]) == (["name"], "out.csv")
+    assert set(data["loss"]) >= {"ncp"}
+    assert all(0 <= loss <= 1 for loss in data["loss"].values())
+
+
+def test_anonymize_without_an_output_writes_nothing_and_says_so(shoal, folder):
+    found = shoal("anonymize", "people.csv", *ROLES, "-k", 3)
+    assert found.status == 0
+    assert found.err == "note: nothing was written; name a file with -o\n"
+    assert [p.name for p in folder.iterdir()] == ["people.csv"]
+
+
+def test_anonymize_may_shuffle_the_rows(shoal, folder):
+    rows = []
+    for name, more in (("a.csv", []), ("b.csv", ["--shuffle", "--seed", 1])):
+        options = ("--quasi", "age", "--insensitive", "name", "-k", 2, "-o", name, *more)
+        assert shoal("anonymize", "people.csv", *options).status == 0
+        rows.append((folder / name).read_text().splitlines()[1:])
+    assert rows[0] != rows[1]
+    assert sorted(rows[0]) == sorted(rows[1])
+
+
+def test_insensitive_columns_pass_unchanged_and_missing_texts_are_heeded(shoal, folder):
+    (folder / "odd.csv").write_text("age,code\n30,007\n30,1.50\n?,+5\n?,x\n")
+    options = ("--quasi", "age", "--insensitive", "code", "--missing", "?", "-k", 2)
+    assert shoal("anonymize", "odd.csv", *options, "-o", "out.csv").status == 0
+    again = read(folder / "out.csv", roles={"age": "quasi", "code": "insensitive"})
+    assert again["code"].to_arrow().to_pylist() == ["007", "1.50", "+5", "x"]
+    assert again["age"].labels == ("30", None)
+
+
+def test_a_note_tells_of_a_guessed_encoding(shoal, folder):
+    (folder / "latin.csv").write_bytes("town\nKöln\nKöln\n".encode("latin-1"))
+    found = shoal("anonymize", "latin.csv", "--quasi", "town", "-k", 2, "--json")
+    assert parsed(found)["verified"] is True
+    assert found.err == (
+        "note: latin.csv: not UTF-8, read as latin-1; state the encoding if that is wrong\n"
+    )
+
+
+def test_verify_tells_whether_a_model_holds(shoal, folder):
+    (folder / "out.csv").write_text(GROUPED)
+    options = ("--quasi", "age,town", "--sensitive", "disease")
+    kept = shoal("verify", "out.csv", *options, "-k", 2, "--model", "l-diversity(2, disease)")
+    assert (kept.status, kept.err) == (0, "")
+    assert "holds" in kept.out
+    assert "6 records in 2 classes" in kept.out
+    broken = shoal("verify", "out.csv", *options, "-k", 3)
+    assert (broken.status, broken.err) == (1, "")
+    assert "does not hold" in broken.out
+    assert "1 of 2 classes break it (2 records)" in broken.out
+    assert parsed(shoal("verify", "out.csv", *options, "-k", 2, "--json"))["check"]["holds"]
+    told = parsed(shoal("verify", "out.csv", *options, "-k", 3, "--json"), status=1)
+    assert (told["check"]["holds"], told["check"]["failing_records"]) == (False, 2)
+
+
+def test_verify_without_a_model_says_what_is_reached(shoal, folder):
+    (folder / "out.csv").write_text(GROUPED)
+    options = ("--quasi", "age,town", "--sensitive", "disease")
+    found = shoal("verify", "out.csv", *options)
+    assert found.status == 0
+    assert "reached" in found.out
+    data = parsed(shoal("verify", "out.csv", *options, "--json"))
+    assert data["reached"]["k"] == 2
+    assert data["classes"] == 2
+    assert "check" not in data
+
+
+def test_verify_measures_against_the_original(shoal, folder):
+    # the release shows flu and cold alike; in the original, cold is rare
+    (folder / "before.csv").write_text("age,disease\n" + "30,flu\n" * 8 + "40,cold\n" * 2)
+    (folder / "after.csv").write_text("age,disease\n" + "x,flu\nx,cold\n" * 2)
+    options = ("--quasi", "age", "--sensitive", "disease", "--model", "t-closeness(0.2, disease)")
+    alone = parsed(shoal("verify", "after.csv", *options, "--json"))
+    assert alone["check"]["levels"]["t-closeness(t=0.2, column=disease)"] == pytest.approx(0)
+    against = parsed(
+        shoal("verify", "after.csv", *options, "--original", "before.csv", "--json"), status=1
+    )
+    assert against["check"]["levels"]["t-closeness(t=0.2, column=disease)"] == pytest.approx(0.3)
+
+
+def test_verify_counts_a_unique_row_with_a_missing_value_as_a_class_of_its_own(shoal, folder):
+    (folder / "out.csv").write_text("age,town\n30,x\n30,x\n,x\n")
+    data = parsed(shoal("verify", "out.csv", "--quasi", "age,town", "-k", 2, "--json"), status=1)
+    assert (data["classes"], data["reached"]["k"]) == (2, 1)
+
+
+def test_verify_takes_roles_from_a_schema_and_reads_cells_as_text(shoal, folder):
+    # bounds and hierarchies of the original do not fit the released texts, and need not
+    (folder / "s.yaml").write_text(
+        "columns:\n"
+        "  age: {role: quasi, kind: numeric, bounds: [0, 99], hierarchy: {intervals: [5]}}\n"
+        "  town: quasi\n  disease: sensitive\n  name: identifier\n"
+    )
+    (folder / "out.csv").write_text(GROUPED)
+    assert (
+        parsed(shoal("verify", "out.csv", "--schema", "s.yaml", "-k", 2, "--json"))["classes"] == 2
+    )
+
+
+def test_hierarchy_make_check_and_show_go_together(shoal, folder):
+    made = shoal("hierarchy", "make", "people.csv", "-c", "age", "-o", "age.csv",
+                 "--recipe", "intervals: [2, 4]")  # fmt: skip
+    assert (made.status, made.err) == (0, "")
+    assert "4 values, 3 levels above them, in age.csv" in made.out
+    assert (folder / "age.csv").read_text().splitlines()[0] == "30;[30, 32[;[28, 32[;*"
+    fits = shoal("hierarchy", "check", "age.csv", "people.csv", "-c", "age")
+    assert (fits.status, fits.err) == (0, "")
+    assert "age.csv: fits (4 values, groups per level: 4, 2, 2, 1)" in fits.out
+    drawn = shoal("hierarchy", "show", "age.csv")
+    assert "[30, 32[" in drawn.out
+    data = parsed(shoal("hierarchy", "show", "age.csv", "--json"))
+    assert (data["height"], data["rows"][0]) == (3, ["30", "[30, 32[", "[28, 32[", "*"])
+
+
+def test_hierarchy_make_guesses_without_a_recipe_and_spares_an_edited_file(shoal, folder):
+    options = ("people.csv", "-c", "town", "-o", "town.csv")
+    assert parsed(shoal("hierarchy", "make", *options, "--json"))["values"] == 2
+    (folder / "town.csv").write_text("edited")
+    assert shoal("hierarchy", "make", *options).status == 2
+    assert (folder / "town.csv").read_text() == "edited"
+    assert shoal("hierarchy", "make", *options, "--force").status == 0
+
+
+def test_hierarchy_check_shows_its_owner_the_values_that_are_missing(shoal, folder):
+    (folder / "town.csv").write_text("QXZW 0;*\n")
+    found = shoal("hierarchy", "check", "town.csv", "people.csv", "-c", "town")
+    assert (found.status, found.err) == (2, "")
+    assert "misses 1 of 2 values" in found.out
+    assert "QXZW 1" in found.out
+    data = parsed(
+        shoal("hierarchy", "check", "town.csv", "people.csv", "-c", "town", "--json"), status=2
+    )
+    assert (data["fits"], data["missing"]) == (False, ["QXZW 1"])
+
+
+def test_hierarchy_check_shows_torn_labels(shoal, folder):
+    (folder / "torn.csv").write_text("a;[x];p;*\nb;[x];q;*\n")
+    found = shoal("hierarchy", "check", "torn.csv")
+    assert found.status == 2
+    assert "[x]" in found.out
+    data = parsed(shoal("hierarchy", "check", "torn.csv", "--json"), status=2)
+    assert [torn["label"] for torn in data["torn"]] == ["[x]"]
+
+
+def test_methods_lists_methods_and_models_with_their_options(shoal):
+    shown = shoal("methods").out
+    assert all(part in shown for part in ("mondrian", "k-anonymity", "t-closeness"))
+    data = parsed(shoal("methods", "--json"))
+    assert data["models"]["l-diversity"]["options"] == ["l", "column"]
+    assert "about" in data["methods"]["mondrian"]
+
+
+def test_datasets_lists_tables_and_generates_patients(shoal, folder):
+    assert "health-record" in shoal("datasets").out
+    assert "about" in parsed(shoal("datasets", "--json"))["adult"]
+    found = parsed(shoal("datasets", "patients", 50, "-o", "p.csv", "--seed", 3, "--json"))
+    assert found == {"output": "p.csv", "schema": "p.yaml", "rows": 50, "seed": 3}
+    assert len(read(folder / "p.csv", folder / "p.yaml")) == 50
+    assert "50 rows in q.parquet" in shoal("datasets", "patients", 50, "-o", "q.parquet").out
+    assert pq.read_metadata(folder / "q.parquet").num_rows == 50
+
+
+def test_generated_patients_do_not_overwrite_unasked(shoal, folder):
+    (folder / "p.yaml").write_text("mine")
+    assert shoal("datasets", "patients", 5, "-o", "p.csv").status == 2
+    assert (folder / "p.yaml").read_text() == "mine"
+    assert not (folder / "p.csv").exists()
+    assert shoal("datasets", "patients", 5, "-o", "p.csv", "--force").status == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("shoal anon", "anonymize"), ("shoal ver", "verify")]
+)
+def test_the_shell_completes_commands(monkeypatch, typed, offered):
+    program = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'shoal'; import shoal.cli as c; c.main()",
+    ]
+    told = {"_SHOAL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": "1"}
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    found = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert found.stdout.split() == [offered]
+
+
+def test_the_shell_script_for_completion_is_shown(shoal):
+    assert "_SHOAL_COMPLETE=complete_bash" in shoal("--show-completion", "bash").out

@@ -1,0 +1,39 @@
+import threading
+
+import pytest
+
+from shoal.core.progress import Progress, listening, report
+
+
+def test_without_a_listener_a_report_goes_nowhere():
+    report("search", 1, 2)
+
+
+def test_the_innermost_listener_hears_and_then_hands_back():
+    outer, inner = [], []
+    with listening(outer.append):
+        report("read", 1)
+        with listening(inner.append):
+            report("search", 1, 2)
+        report("write", 3, 3)
+    report("late", 0)
+    assert outer == [Progress("read", 1, None), Progress("write", 3, 3)]
+    assert inner == [Progress("search", 1, 2)]
+
+
+def test_a_listener_may_interrupt_the_work():
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), listening(stop):
+        report("search", 1)
+    report("search", 2)  # nobody listens any more
+
+
+def test_a_listener_hears_its_own_thread_only():
+    heard = []
+    with listening(heard.append):
+        other = threading.Thread(target=report, args=("elsewhere", 1))
+        other.start()
+        other.join()
+    assert heard == []

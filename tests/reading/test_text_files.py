@@ -1,0 +1,101 @@
+import codecs
+import gzip
+import tempfile
+import warnings
+
+import pytest
+
+import shoal
+from shoal.errors import InputError
+from shoal.reading.text_files import as_utf8
+
+TEXT = "name,age\nZoë,31\nÅsa,32\n"
+READ = {"name": ["Zoë", "Åsa"], "age": [31, 32]}
+
+
+def test_utf_8_is_read_with_and_without_its_mark(rows):
+    assert rows(TEXT) == READ
+    assert rows(codecs.BOM_UTF8 + TEXT.encode()) == READ
+    assert rows(codecs.BOM_UTF8 + b'"name","age"\nx,1\n') == {"name": ["x"], "age": [1]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_other_marked_text_is_read_with_a_note(rows, encoding):
+    with pytest.warns(UserWarning, match=f"read as {encoding}"):
+        assert rows(TEXT.encode(encoding)) == READ
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"), [("name\nZoë\n", "latin-1"), ("name\nZoë 5 €\n", "cp1252")]
+)
+def test_western_text_is_read_with_a_note_that_says_so(rows, text, encoding):
+    with pytest.warns(UserWarning, match=f"people.csv: not UTF-8, read as {encoding}; state the"):
+        assert rows(text.encode(encoding))["name"] == [text.split("\n")[1]]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le", "utf-32-be", "cp850"])
+def test_a_stated_encoding_wins_without_a_note(rows, encoding):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rows(TEXT.encode(encoding, "replace"), encoding=encoding)["age"] == [31, 32]
+
+
+def test_a_wrong_stated_encoding_is_refused_with_the_line(rows):
+    with pytest.raises(InputError, match="line 3 is not utf-8 text; state the right encoding"):
+        rows("name\nAnn\nZoë\n".encode("latin-1"), encoding="utf-8")
+    with pytest.raises(InputError, match="line 2 is not ascii text"):
+        rows("name\r\nZoë\r\n", encoding="ascii")
+
+
+@pytest.mark.parametrize("encoding", ["nope", "base64", "rot13", "a\0b", "undefined", "hex", 8])
+def test_an_encoding_that_is_none_for_text_is_refused(rows, encoding):
+    with pytest.raises(InputError, match="is not known; try utf-8"):
+        rows(TEXT, encoding=encoding)
+
+
+@pytest.mark.parametrize("raw", [b"a,b\n1,\0\n", b"\x7fELF\0\0\0", "a\n\0\n".encode("utf-16")])
+def test_binary_data_is_refused(rows, raw, quietly):
+    with pytest.raises(InputError, match="holds binary data"):
+        rows(raw)
+
+
+@pytest.mark.parametrize("name", ["people.csv.gz", "people.CSV.GZ"])
+def test_gzip_is_unpacked(rows, name):
+    assert rows(gzip.compress(TEXT.encode()), name) == READ
+    assert rows(gzip.compress(b"a,b\n1,2\n") + gzip.compress(b"3,4\n"), name)["a"] == [1, 3]
+
+
+def test_packed_text_may_have_another_encoding(rows):
+    with pytest.warns(UserWarning, match="latin-1"):
+        assert rows(gzip.compress(TEXT.encode("latin-1")), "people.csv.gz") == READ
+
+
+def test_a_torn_or_false_gzip_file_is_refused(rows):
+    whole = gzip.compress(TEXT.encode() * 50)
+    flipped = bytearray(whole)
+    flipped[30] ^= 0xFF
+    for raw in (whole[:-9], whole[:20], bytes(flipped), TEXT.encode(), whole + b"more"):
+        with pytest.raises(InputError, match="cannot be unpacked or read"):
+            rows(raw, "people.csv.gz")
+
+
+def test_the_unpacked_copy_is_gone_afterwards(write, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "private"))
+    (tmp_path / "private").mkdir()
+    path = write("a,b\r\n1,2\n")
+    with as_utf8(path, None) as plain:
+        assert plain.read_text() == "a,b\n1,2\n"
+        assert plain.stat().st_mode & 0o077 == 0
+    assert list((tmp_path / "private").iterdir()) == []
+
+
+def test_even_utf_8_is_not_copied(write):
+    path = write(TEXT)
+    with as_utf8(path, None) as plain:
+        assert plain == path
+
+
+def test_the_encoding_of_the_schema_counts(write):
+    path = write(TEXT.encode("latin-1"))
+    schema = {"columns": {"name": "quasi", "age": "quasi"}, "file": {"encoding": "latin-1"}}
+    assert shoal.read(path, schema)["name"].labels == ("Zoë", "Åsa")

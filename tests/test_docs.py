@@ -1,0 +1,70 @@
+"""The documentation tells the truth: its examples run, and its generated pages follow the code."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
+ADVICE = "run  python docs/_generate.py"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"_{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+examples = load("examples")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_run_and_print_what_the_page_shows(page, tmp_path):
+    text = page.read_text(encoding="utf-8")
+    fresh = examples.refresh(text, tmp_path)
+    assert examples.alike(fresh) == examples.alike(text), ADVICE
+
+
+@pytest.mark.parametrize("name", ["commands", "api"])
+def test_generated_pages_are_up_to_date(name):
+    fresh = getattr(load("generate"), name)()
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    assert examples.alike(text) == examples.alike(fresh), ADVICE
+
+
+def test_an_example_that_fails_is_noticed(tmp_path):
+    page = "```console\n$ shoal inspect nowhere.csv\n```\n"
+    with pytest.raises(examples.ExampleFailed, match="status 2"):
+        examples.refresh(page, tmp_path)
+
+
+def test_an_example_that_should_fail_and_does_not_is_noticed(tmp_path):
+    page = "```text\n$ shoal methods\n```\n"
+    with pytest.raises(examples.ExampleFailed, match="status 0"):
+        examples.refresh(page, tmp_path)
+
+
+def test_an_output_that_has_changed_is_noticed(tmp_path):
+    page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    assert "\n2\n```" in examples.refresh(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pictures_are_the_projects_own(page):
+    for shown in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / shown).resolve().parent == DOCS / "pictures"
+        assert (page.parent / shown).is_file()
+
+
+@pytest.mark.parametrize("picture", sorted((DOCS / "pictures").glob("*.svg")), ids=lambda p: p.name)
+def test_pictures_are_small_and_need_nothing_else(picture):
+    text = picture.read_text(encoding="utf-8")
+    assert len(text) < 200_000
+    assert "<script" not in text
+    assert "href=" not in text
