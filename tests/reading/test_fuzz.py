@@ -90,7 +90,7 @@ INSERTED = [
 
 
 SWAPPED = [
-    *(b"5", b"-1", b"0", b"0.5", b"1e400", b".inf", b".nan", b"9" * 40, b"[]", b"{}", b"null"),
+    *(b"5", b"-1", b"0", b"0.5", b"1e400", b".inf", b".nan", b"9" * 400, b"[]", b"{}", b"null"),
     *(b"yes", b"x", b"[5]", b"[a, b]", b"[[1]]", b"{a: 1}", b"{mask: right}", b"{mask: 5}"),
     *(b"{random: 3}", b"{ordering: 1}", b"{ordering: x}", b"{quantiles: []}", b"{quantiles: 4}"),
     *(b"{quantiles: [4, 2]}", b"{suppression:}", b"{dates: [year]}", b"{tree: []}", b"{tree: x}"),

@@ -128,6 +128,8 @@ def test_entries_may_be_shared_by_anchors():
         ("columns: {age: {role: [quasi]}}\n", "column 'age': role must be quasi"),
         ("columns: {age: {role: quasi, weight: heavy}}\n", "column 'age': weight must be a num"),
         ("columns: {age: {role: quasi, weight: yes}}\n", "column 'age': weight must be a number"),
+        (f"columns: {{age: {{weight: {10**400}}}}}\n", "column 'age': weight has a number too lar"),
+        (f"columns: {{age: {{bounds: [0, {10**400}]}}}}\n", "bounds has a number too large"),
         ("columns: {age: {role: quasi, bounds: 5}}\n", "column 'age': bounds must be two values"),
         ("columns: {age: {role: quasi, order: low}}\n", "column 'age': order must be the values"),
         ("columns: {age: {role: quasi, hierarchy: 5}}\n", "column 'age': hierarchy must be a file"),

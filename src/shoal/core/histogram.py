@@ -44,14 +44,21 @@ def count_values(
         kept = ids >= 0
         keys = keys[kept]
         counts = None if counts is None else counts[kept]
-    if groups * column.domain <= 8 * max(len(ids), 1024):
+    if groups * column.domain <= 4 * max(len(ids), 1024):
         every = sum_by(keys, groups * column.domain, counts)
         found = np.flatnonzero(every)
         totals = every[found]
     else:
-        found, inverse = np.unique(keys, return_inverse=True)
-        totals = sum_by(inverse, len(found), counts)
+        found, totals = _distinct_keys(keys, counts)
     owners = found // column.domain
     indptr = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=groups))))
     codes = (found - owners * column.domain).astype(np.int32)
     return Histogram(frozen(indptr), frozen(codes), frozen(totals))
+
+
+def _distinct_keys(keys: Counts, counts: Counts | None) -> tuple[Counts, Counts]:
+    """Return the distinct keys in order, and the records behind each."""
+    if counts is None:
+        return np.unique(keys, return_counts=True)
+    found, inverse = np.unique(keys, return_inverse=True)
+    return found, sum_by(inverse.astype(np.int32), len(found), counts)

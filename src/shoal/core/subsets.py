@@ -81,14 +81,14 @@ class Subsets:
             table = np.zeros((len(self), self.domain), dtype=np.bool_)
             table[np.repeat(np.arange(len(self)), np.diff(indptr)), members] = True
             return table[indices, codes]
-        owners = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.indptr))
-        keys = owners * (self.domain + 1) + self.starts
-        wanted = indices.astype(np.int64) * (self.domain + 1) + codes
-        run = np.searchsorted(keys, wanted, side="right") - 1
-        run = np.maximum(run, 0)
-        inside: Bools = (self.starts[run] <= codes) & (codes < self.stops[run])
-        own: Bools = owners[run] == indices
-        return inside & own
+        found = np.zeros(len(codes), dtype=np.bool_)
+        pairs, run = np.arange(len(codes)), self.indptr[indices]
+        while len(pairs):  # run by run, for the pairs that may still be met
+            wanted = codes[pairs]
+            found[pairs] = (self.starts[run] <= wanted) & (wanted < self.stops[run])
+            more = (self.stops[run] <= wanted) & (run + 1 < self.indptr[indices[pairs] + 1])
+            pairs, run = pairs[more], run[more] + 1
+        return found
 
     @classmethod
     def singletons(cls, domain: int) -> Subsets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,7 +90,17 @@ def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
         types, wanted = _SPEC[option]
         if isinstance(value, bool) or not isinstance(value, (*types, type(None))):
             raise InputError(f"{where}column {name!r}: {option} must be {wanted}")
+        if option in ("weight", "bounds") and _is_endless(value):
+            raise InputError(
+                f"{where}column {name!r}: {option} has a number too large to count with"
+            )
     return {option: value for option, value in spec.items() if value is not None}
+
+
+def _is_endless(value: Any) -> bool:
+    """Whether a whole number in it is larger than any float."""
+    numbers = value if isinstance(value, (list, tuple)) else [value]
+    return any(isinstance(n, int) and abs(n) > sys.float_info.max for n in numbers)
 
 
 def _with_hierarchy(spec: dict[str, Any], schema: Path | None) -> dict[str, Any]:
