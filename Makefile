@@ -44,3 +44,4 @@ $(VENV)/.documented: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) .venv-bench site demo .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -7,15 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.anonymize.partition._mondrian_cuts import (
-    TIE,
-    best_cut,
-    divide,
-    find_cuts,
-    forget,
-    localise,
-    rows_loss,
-)
+from shoal.anonymize.partition._mondrian_cuts import TIE, best_cut, divide, find_cuts
+from shoal.anonymize.partition._mondrian_nodes import forget, localise, rows_loss
 
 
 @njit(cache=True, error_model="numpy")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.anonymize.partition._mondrian_cuts import (
+from shoal.anonymize.partition._mondrian_cuts import TIE
+from shoal.anonymize.partition._mondrian_nodes import (
     SIZE,
-    TIE,
     column_loss,
     forget,
     localise,

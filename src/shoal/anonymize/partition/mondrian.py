@@ -98,7 +98,7 @@ def _check_feasible(table: Table, model: Model) -> None:
 def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int]:
     """Grow the whole tree in one kernel: the size of a class is all that is asked."""
     from shoal.anonymize.partition import _mondrian_growth as kernels
-    from shoal.anonymize.partition._mondrian_cuts import make_scratch
+    from shoal.anonymize.partition._mondrian_nodes import make_scratch
 
     rows = kernels.make_rows(layout.codes, layout.weight)
     count = len(layout.weight)
@@ -120,7 +120,7 @@ def _grow_guarded(layout: Layout, tuples: Table, table: Table, model: Model) -> 
     Where the best cut breaks the model the next best is tried, down to the last.
     """
     from shoal.anonymize.partition import _mondrian_growth as kernels
-    from shoal.anonymize.partition._mondrian_cuts import make_scratch
+    from shoal.anonymize.partition._mondrian_nodes import make_scratch
 
     space, (count, width) = layout.space, layout.codes.shape
     rows = kernels.make_rows(layout.codes, layout.weight)

@@ -27,7 +27,7 @@ class Layout:
 
 def lay_out(table: Table, k: int, *, use_hierarchies: bool) -> Layout:
     """Return the quasi-identifiers of a table as the kernels want them."""
-    from shoal.anonymize.partition._mondrian_cuts import NOMINAL, ORDERED, TREE, Space
+    from shoal.anonymize.partition._mondrian_nodes import NOMINAL, ORDERED, TREE, Space
 
     columns = table.quasi_columns
     trees = [use_hierarchies and c.hierarchy is not None and c.domain > 1 for c in columns]

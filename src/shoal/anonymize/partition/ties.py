@@ -20,7 +20,7 @@ def divide_ties(
     Returns the new classes and their number.
     """
     from shoal.anonymize.partition import _mondrian_ties as kernels
-    from shoal.anonymize.partition._mondrian_cuts import make_scratch
+    from shoal.anonymize.partition._mondrian_nodes import make_scratch
 
     space, codes = layout.space, layout.codes[tuples]
     rows = np.lexsort((tuples, ids))
