@@ -2,11 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# beside a checkout the public tables may lie ready; set SHOAL_DATA to point elsewhere
-SHOAL_DATA ?= $(wildcard $(CURDIR)/../shared/data)
-ifneq ($(SHOAL_DATA),)
-export SHOAL_DATA
-endif
 
 .PHONY: install demo test lint format bench docs clean
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from rich.console import Console
 
+import lattice
 import peers
 import scaling
 import start
@@ -22,7 +23,12 @@ from jobs import HERE
 from meter import cpu_seconds
 from shoal.anonymize import versions
 
-SECTIONS: dict[str, Any] = {"peers": peers, "scaling": scaling, "start": start}
+SECTIONS: dict[str, Any] = {
+    "peers": peers,
+    "scaling": scaling,
+    "lattice": lattice,
+    "start": start,
+}
 LATEST = HERE / "results" / "latest.json"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 ADULT_QUASI = "age workclass education marital-status occupation race sex native-country".split()
+ADULT = (
+    "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
+    "capital-gain capital-loss hours-per-week native-country salary-class"
+).split()
 # values of the eight quasi-identifiers of `wide`, ages first
 DOMAINS = {
     "age": 75,
@@ -65,6 +70,53 @@ def shared_table(folder: Path) -> Shared:
         about = f"adult, {len(rows):,} rows, {len(ADULT_QUASI)} quasi-identifiers"
         return _write(folder, about, cells, "age", "salary-class", trees)
     return _patients(folder)
+
+
+def have_adult() -> bool:
+    """Whether SHOAL_DATA holds the census files that the lattice section measures on."""
+    folder = Path(os.environ.get("SHOAL_DATA") or ".")
+    return bool(os.environ.get("SHOAL_DATA")) and all(
+        (folder / file).exists() for file in ("adult/adult.csv", "adult/adult.data.gz")
+    )
+
+
+def lattice_table(name: str) -> Any:
+    """Return a table with a hierarchy for every quasi-identifier, ready to be anonymized."""
+    import shoal
+
+    if name == "patients":
+        return shoal.datasets.patients(30_000, seed=1)
+    if name == "adult 9":
+        return shoal.datasets.load("adult", {"salary-class": "quasi"})
+    if name == "adult 10":
+        return _ten()
+    table = shoal.datasets.load(name)
+    for column in table.quasi_columns:
+        table = table.with_column(column.with_hierarchy(shoal.hierarchies.suggest(column)))
+    return table
+
+
+def _ten() -> Any:
+    """Return the complete rows of the raw census file in ten attributes, 62,208 nodes."""
+    import pyarrow as pa
+
+    import shoal
+
+    folder = Path(os.environ["SHOAL_DATA"]) / "adult"
+    with gzip.open(folder / "adult.data.gz", "rt") as lines:
+        rows = [row for row in csv.reader(lines, skipinitialspace=True) if row and "?" not in row]
+    wanted = [*ADULT_QUASI, "salary-class", "hours-per-week"]
+    cells = {name: [row[ADULT.index(name)] for row in rows] for name in wanted}
+    numbers = ("age", "hours-per-week")
+    data = pa.table({n: list(map(int, c)) if n in numbers else c for n, c in cells.items()})
+    trees: dict[str, Any] = {"age": {"intervals": [5, 10, 20, 40]}}
+    for name in wanted[1:]:
+        with (folder / "full" / f"adult_full_hierarchy_{name}.csv").open(newline="") as lines:
+            paths = list(csv.reader(lines))
+        if name == "hours-per-week":  # spans of 10 and 20 hours, without the third
+            paths = [[*path[:3], path[4]] for path in paths]
+        trees[name] = shoal.Hierarchy.from_rows(paths)
+    return shoal.Table.from_arrow(data, dict.fromkeys(wanted, "quasi"), trees)
 
 
 def _patients(folder: Path) -> Shared:

@@ -51,9 +51,9 @@ files, columns, line numbers and counts. They never show a cell.
 | option | does |
 |---|---|
 | `--json` | prints the result as JSON on the output stream; infinite numbers become `null` |
-| `-O name=value` | sets an option of the method; the value is read as YAML; repeatable |
-| `--model TEXT` | a [privacy model](models.md), `'t-closeness(0.2, diagnosis)'` say; repeatable |
-| `--schema PATH` | roles, kinds, weights, bounds, hierarchies: [one YAML file](reading.md#schema) |
+| `-O NAME=VALUE` | sets an option of the method; the value is read as YAML; repeatable |
+| `--model MODEL` | a [privacy model](models.md), `'t-closeness(0.2, diagnosis)'` say; repeatable |
+| `--schema FILE` | roles, kinds, weights, bounds, hierarchies: [one YAML file](reading.md#schema) |
 | `--delimiter`, `--encoding`, `--missing` | how a text file is written, if sniffing fails |
 
 Notes go to the error stream, so that `--json` output can be piped. Where several models are given,
@@ -75,6 +75,9 @@ EXAMPLES = {
         "shoal anonymize patients.csv --schema patients.yaml -k 5 -o anonymous.csv",
         "shoal anonymize patients.csv --quasi birth_date,sex --sensitive diagnosis -k 4 "
         "--model 'l-diversity(2, diagnosis)' -O hierarchies=false -O effort=high -o fine.parquet",
+        "shoal anonymize patients.csv --quasi birth_date,postcode -k 4 "
+        "--hierarchy 'birth_date=dates: [year, decade]' --hierarchy 'postcode=mask: right' "
+        "-o coarse.csv",
     ],
     "shoal verify": [
         "shoal verify anonymous.csv --schema patients.yaml -k 5",
@@ -184,7 +187,7 @@ def _command(path: str, command: Any) -> str:
 
 
 def _option(option: Any, hints: dict[str, Any]) -> str:
-    value = "" if option.is_flag else f" {_word(hints.get(option.name, str))}"
+    value = "" if option.is_flag else f" {option.metavar or _word(hints.get(option.name, str))}"
     names = ", ".join(f"`{name}{value}`" for name in option.opts)
     default = "required" if option.required else ""
     if not option.is_flag and option.default not in (None, "", [], ()):

@@ -69,6 +69,11 @@ def covers(cell, value, paths):
     return False
 
 
+def is_kept_or_hidden(cell, value):
+    """Tell whether a published cell is the value itself or says nothing."""
+    return cell == "*" or written(cell) == written(value)
+
+
 def written(value):
     """Return a value as text: whole numbers without a point, booleans in lower case."""
     if value is None:

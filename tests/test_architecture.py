@@ -20,8 +20,9 @@ LAYERS = {  # what a folder may import, besides itself and errors
     "anonymize": {"core", "privacy"},
     "metrics": {"core", "privacy", "anonymize"},
     "inspection": {"core"},
+    "report": {"core", "privacy", "anonymize", "metrics"},
     "cli": {
-        "core", "privacy", "reading", "datasets", "anonymize", "metrics", "inspection",
+        "core", "privacy", "reading", "datasets", "anonymize", "metrics", "inspection", "report",
     },
 }  # fmt: skip
 PUBLIC = """

@@ -15,9 +15,10 @@ import pyarrow as pa
 import vl_convert
 
 import shoal
+from shoal.report.charts import INK, PAPER, styled
+from shoal.report.lattice_picture import draw_lattice
 
 HERE = Path(__file__).parent
-INK, SOFT, PAPER = "#1f2933", "#6b7785", "#ffffff"
 EFFORTS = {"low": "#86b3c6", "normal": "#2a7f9e", "high": "#0b3c5d"}
 WAYS = {"ranges and sets": "#2a7f9e", "hierarchies": "#d0743c"}
 PATIENTS, K, DOT = 1500, 25, 0.55
@@ -38,6 +39,7 @@ def main() -> None:
     pixels = vl_convert.vegalite_to_png(plane.to_json(), scale=1.66, ppi=72)
     (HERE / "mondrian.png").write_bytes(pixels)
     save(draw_losses(), "loss")
+    save_lattice()
 
 
 def draw_plane() -> alt.LayerChart:
@@ -104,6 +106,19 @@ def boxes_of(release: shoal.Release) -> list[dict[str, Any]]:
         boxes[f"{name}_low"] = recoding.low[entry].tolist()
         boxes[f"{name}_high"] = recoding.high[entry].tolist()
     return rows_of(boxes)
+
+
+def save_lattice() -> None:
+    """The lattice of three attributes, with the node that flash chooses."""
+    full = shoal.datasets.patients(2_000, seed=1)
+    names = ["birth_date", "sex", "postcode"]
+    roles = {name: {"role": "quasi", "hierarchy": full[name].hierarchy} for name in names}
+    table = shoal.Table.from_arrow(full.to_arrow().select(names), roles)
+    model = shoal.KAnonymity(5)
+    release = shoal.anonymize(table, model, "flash")
+    path = HERE / "lattice.svg"
+    draw_lattice(table, model, path, chosen=release.node, force=True)
+    path.write_text(without_names(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def draw_losses() -> alt.HConcatChart:
@@ -174,47 +189,15 @@ def rows_of(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-def styled(chart: Any) -> Any:
-    """Give a chart the house's look: white paper, dark ink, no frame."""
-    font = "Inter, Helvetica Neue, Helvetica, Arial, sans-serif"
-    return (
-        chart.configure(background=PAPER, font=font, padding=18)
-        .configure_view(stroke=None)
-        .configure_title(
-            anchor="start",
-            color=INK,
-            fontSize=19,
-            subtitleColor=SOFT,
-            subtitleFontSize=13,
-            subtitlePadding=6,
-            offset=16,
-        )
-        .configure_axis(
-            labelColor=SOFT,
-            titleColor=INK,
-            titleFontWeight="normal",
-            titleFontSize=13,
-            labelFontSize=12,
-            gridColor="#eef1f4",
-            domainColor="#c5ccd3",
-            tickColor="#c5ccd3",
-            titlePadding=10,
-        )
-        .configure_legend(
-            labelColor=SOFT,
-            titleColor=INK,
-            titleFontWeight="normal",
-            titleFontSize=13,
-            labelFontSize=12,
-            offset=22,
-        )
-    )
+def without_names(svg: str) -> str:
+    """Leave out what is there for readers of single marks."""
+    return re.sub(r' (aria-\w+|role)="[^"]*"', "", svg)
 
 
 def save(chart: Any, name: str) -> None:
     """Write a chart as SVG: a file to look at, so dots are one path and have no names."""
     svg = vl_convert.vegalite_to_svg(chart.to_json())
-    svg = re.sub(r' (aria-\w+|role)="[^"]*"', "", svg)
+    svg = without_names(svg)
     dots = rf'<path transform="translate\(([\d.]+),([\d.]+)\)" d="[^"]+" fill="{INK}"[^>]*/>'
     places = re.findall(dots, svg)
     if len(places) > 100:

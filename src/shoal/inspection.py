@@ -5,14 +5,17 @@ Suggestions come from names and counts; only the owner knows what others know of
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from shoal.core.column import Column, Role
+from shoal.core.column import Column, Kind, Role
 from shoal.core.grouping import group
 from shoal.core.values import is_numeric
 from shoal.errors import InputError
@@ -22,14 +25,14 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         Role.IDENTIFIER,
         r"(^|_)(id|uuid|ssn|nhs|mrn|iban|passport)($|_)|e?mail|phone|mobile|telephone"
         r"|(^|_)(sur|first|last|full)?_?name$|address|insurance_n",
-        "the name says that it names a person",
+        "it names a person",
     ),
     (
         Role.SENSITIVE,
         r"diagnos|disease|illness|condition|icd|symptom|treatment|medication|drug|hiv|cancer"
         r"|salary|income|wage|debt|credit|religio|belief|politic|party|union|sexual|crime|convict"
         r"|disab|pregnan|genetic|test_result|grade|score|outcome|chd",
-        "the name says that people would not want it known",
+        "it sounds private",
     ),
     (
         Role.QUASI,
@@ -37,10 +40,23 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         r"|county|region|state|country|nation|ethnic|marital|education|school|degree|occupation"
         r"|profession|workclass|employ|household|children|language|height|weight|admission|visit"
         r"|discharge|arrival|(^|_)date|nationality|citizen|department",
-        "the name says that others may know it",
+        "others may know it",
     ),
 )
+_CODES = r"zip|post_?code|postal|(^|_)(plz|code)($|_)"  # numbers that are not amounts
 _MOST_COMBINATIONS = 12
+_TYPES = (
+    (pa.types.is_boolean, "true/false"),
+    (pa.types.is_integer, "whole number"),
+    (pa.types.is_floating, "number"),
+    (pa.types.is_date, "date"),
+    (pa.types.is_timestamp, "date and time"),
+    (pa.types.is_time, "time"),
+    (pa.types.is_duration, "duration"),
+    (pa.types.is_nested, "list"),
+    (pa.types.is_null, "empty"),
+)
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
 def describe(data: Any, quasi: Sequence[str] = ()) -> dict[str, Any]:
@@ -72,30 +88,98 @@ def _encode(name: str, cells: Any) -> Column | None:
 def _column(name: str, cells: Any, column: Column | None) -> dict[str, Any]:
     distinct = 0 if column is None else column.known
     role, reason = suggest_role(name, cells, distinct)
+    recipe = suggest_recipe(column) if column is not None and role is Role.QUASI else None
     return {
         "name": name,
-        "type": str(cells.type),
+        "type": type_words(cells.type),
+        "arrow_type": str(cells.type),
         "kind": str(column.kind) if column else "nominal",
         "distinct": distinct,
         "missing": cells.null_count,
         "role": str(role),
         "reason": reason,
+        "hierarchy": recipe,
     }
+
+
+def type_words(kind: Any) -> str:
+    """Return an Arrow type in plain words.
+
+    >>> type_words(pa.int64()), type_words(pa.decimal128(9, 2))
+    ('whole number', 'exact decimal, 2 places')
+    """
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return type_words(kind.value_type)
+    if any(is_text(kind) for is_text in _TEXTS):
+        return "text"
+    if pa.types.is_decimal(kind):
+        return f"exact decimal, {kind.scale} places" if kind.scale > 0 else "whole number"
+    return next((words for is_such, words in _TYPES if is_such(kind)), "other")
 
 
 def suggest_role(name: str, cells: Any, distinct: int) -> tuple[Role, str]:
     """Return a role for a column and why."""
     filled = len(cells) - cells.null_count
     if pa.types.is_nested(cells.type):
-        return Role.INSENSITIVE, "nested values cannot be coarsened: leave it out if in doubt"
+        return Role.INSENSITIVE, "a list"
     for role, pattern, reason in _NAMES:
         if re.search(pattern, name.lower().replace(" ", "_")):
             return role, reason
-    if filled > 20 and distinct == filled and not pa.types.is_floating(cells.type):
-        return Role.IDENTIFIER, "every value is different"
+    if filled > 20 and distinct == filled and not _is_fractional(cells.type):
+        return Role.IDENTIFIER, "all values differ"
     if is_numeric(cells.type) and distinct > max(50, filled // 20):
-        return Role.SENSITIVE, "a measurement: guard it, or pass it through if harmless"
-    return Role.QUASI, "somebody may know it: coarsened, when in doubt"
+        return Role.SENSITIVE, "measured: guard it"
+    return Role.QUASI, "when in doubt"
+
+
+def _is_fractional(kind: Any) -> bool:
+    """Whether values have decimal places: amounts, which differ without naming anybody."""
+    return bool(
+        pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and getattr(kind, "scale", 0) > 0)
+    )
+
+
+def suggest_recipe(column: Column) -> dict[str, Any] | None:
+    """Return a recipe for a hierarchy that suits the values, None where no recipe is sure to."""
+    values = column.values[: column.known]
+    if pa.types.is_date(values.type):
+        return {"dates": ["month", "year", "decade"]}
+    if pa.types.is_timestamp(values.type):
+        return {"dates": ["day", "month", "year", "decade"]}
+    if _are_codes(column.name, values):
+        return {"mask": "right"}
+    if column.kind is not Kind.NUMERIC or pa.types.is_temporal(values.type):
+        return None
+    widths = _widths(column)
+    return {"intervals": widths} if len(widths) > 1 else None
+
+
+def _are_codes(name: str, values: Any) -> bool:
+    """Whether values are digits of one length, three or more: text, or numbers named as codes."""
+    whole = pa.types.is_integer(values.type)
+    if len(values) < 2 or (whole and not re.search(_CODES, name.lower().replace(" ", "_"))):
+        return False
+    if not whole and not any(is_text(values.type) for is_text in _TEXTS):
+        return False
+    texts = values.cast(pa.large_string())
+    ends = pc.min_max(pc.utf8_length(texts)).as_py()
+    alike = ends["min"] == ends["max"] >= 3
+    return bool(alike and pc.all(pc.ascii_is_decimal(texts)).as_py())
+
+
+def _widths(column: Column) -> list[int | float]:
+    """Return 5, 10, 20, 40 or the like: wider than one value, narrower than all."""
+    low, high = column.extent
+    if not 0 < high - low < math.inf:
+        return []
+    unit = Fraction(10) ** math.floor(math.log10((high - low) / 3))
+    least = 0 if _is_fractional(column.values.type) else 1
+    widths = [unit / 2, unit, unit * 2, unit * 4]
+    return [
+        int(width) if width.denominator == 1 else float(width)
+        for width in widths
+        if least < width < high - low
+    ]
 
 
 def standing_out(columns: Sequence[Column]) -> list[dict[str, Any]]:
@@ -127,11 +211,40 @@ def _uniques(columns: Sequence[Column]) -> dict[str, Any]:
 
 
 def suggest_schema(described: dict[str, Any]) -> str:
-    """Return the suggestions as a YAML schema to start from."""
+    """Return the suggestions as a YAML schema to start from, one line a column."""
     import yaml
 
-    columns = {c["name"]: {"role": c["role"]} for c in described["columns"]}
-    text: str = yaml.safe_dump(
-        {"columns": columns}, sort_keys=False, allow_unicode=True, default_flow_style=None
+    columns = {column["name"]: _Line(_spec(column)) for column in described["columns"]}
+    text: str = yaml.dump(
+        {"columns": columns},
+        Dumper=_dumper(),
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False,
+        width=math.inf,
     )
     return text
+
+
+def _spec(column: dict[str, Any]) -> dict[str, Any]:
+    told = {"role": column["role"], "hierarchy": column["hierarchy"]}
+    return {option: value for option, value in told.items() if value is not None}
+
+
+class _Line(dict[str, Any]):
+    """A mapping that YAML writes on one line."""
+
+
+def _dumper() -> Any:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    Dumper.add_representer(
+        _Line,
+        lambda dumper, line: dumper.represent_mapping(
+            "tag:yaml.org,2002:map", line, flow_style=True
+        ),
+    )
+    return Dumper

@@ -219,3 +219,11 @@ def test_loses_no_more_than_the_best_peer_on_the_census_table():
     for k, most in ((5, 0.0291), (10, 0.0505)):
         release = shoal.anonymize(table, KAnonymity(k), Mondrian(hierarchies=False))
         assert shoal.metrics.class_loss(release) <= most
+
+
+def test_says_when_effort_has_no_effect():
+    table = shoal.datasets.patients(200, seed=2)
+    model = KAnonymity(2) & LDiversity(2, "diagnosis")
+    assert shoal.anonymize(table, model).run.notes == ()
+    (note,) = shoal.anonymize(table, model, effort="high").run.notes
+    assert "k-anonymity alone" in note

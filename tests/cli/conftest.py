@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from shoal.cli import main
+from shoal.cli import console, main
 
 SECRET = "QXZW"  # in cells, never in a message
 PEOPLE = "name,age,town,disease\n" + "".join(
@@ -19,6 +19,12 @@ class Outcome:
     status: int
     out: str
     err: str
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch):
+    """Whether this machine has run the kernels before is no matter of these tests."""
+    monkeypatch.setattr(console, "is_compiled", lambda method: True)
 
 
 @pytest.fixture

@@ -146,7 +146,7 @@ def test_a_wrong_option_is_one_line_with_the_way_to_the_manual(shoal, command, a
 
 def test_a_wrong_command_or_a_lacking_argument_is_one_line(shoal):
     refused(shoal("anonymise"), "No such command 'anonymise'", "see shoal --help")
-    refused(shoal("anonymize"), "file", "see shoal anonymize --help")
+    refused(shoal("anonymize"), "FILE", "see shoal anonymize --help")
     refused(shoal("anonymize", "people.csv", "-k"), "'-k' requires an argument", "--help")
     refused(shoal("hierarchy", "mend"), "mend", "see shoal hierarchy --help")
 
@@ -210,8 +210,40 @@ def test_a_column_has_one_role(anonymize):
 
 def test_some_column_is_quasi_identifying(anonymize, shoal):
     refused(anonymize(roles=("--sensitive", "disease")), "no column is quasi-identifying; give")
-    refused(anonymize(roles=()), "no column has a role; pass")
-    refused(shoal("verify", "people.csv", "-k", 3), "no column has a role")
+    told = ("no column has a role; name a schema with --schema", "--quasi", "shoal inspect FILE")
+    refused(anonymize(roles=()), *told)
+    refused(shoal("verify", "people.csv", "-k", 3), *told)
+
+
+def test_a_schema_without_columns_is_no_schema(anonymize, folder):
+    (folder / "s.yaml").write_text("columns: {}")
+    refused(anonymize(roles=("--schema", "s.yaml")), "no column has a role", "--quasi")
+
+
+@pytest.mark.parametrize("arguments", [["-k", 3], ["--quasi", "age"], []])
+def test_a_missing_file_is_told_before_what_else_is_missing(shoal, arguments):
+    refused(shoal("anonymize", "no.csv", *arguments), "no.csv: no such file")
+    refused(shoal("verify", "no.csv", *arguments), "no.csv: no such file")
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        ("age", "hierarchy 'age' must be written column=file or column=recipe"),
+        ("=age.csv", "must be written column=file"),
+        ("age=no.csv", "no.csv: no such file; check the path"),
+        ("age=bisect: 2", "column 'age': a hierarchy is a file or one of intervals"),
+        ("town=intervals: [5]", "column 'town': intervals"),
+        ("job=ordering", "column 'job' is given a hierarchy but not in the data"),
+    ],
+)
+def test_a_wrong_hierarchy_is_refused(anonymize, stated, told):
+    refused(anonymize("--hierarchy", stated), told)
+
+
+def test_a_column_has_one_hierarchy(anonymize):
+    twice = ("--hierarchy", "age=ordering", "--hierarchy", "age=intervals: [2]")
+    refused(anonymize(*twice), "column 'age' is given two hierarchies; choose one")
 
 
 def test_an_existing_output_stays_unless_forced(anonymize, shoal, folder):
@@ -300,7 +332,7 @@ def test_verify_refuses_a_release_with_values_that_the_original_lacks(shoal, fol
         ),
         (
             ["make", "people.csv", "-c", "town", "-o", "t.csv", "--recipe", "intervals: [5]"],
-            "column 'town': intervals need numbers",
+            "column 'town': intervals",
         ),
         (["check", "no.csv"], "no.csv: no such file"),
         (["check", "good.csv", "people.csv"], "name the column with --column"),
@@ -314,7 +346,9 @@ def test_hierarchy_commands_refuse_in_one_line(shoal, folder, arguments, told):
 
 
 def test_patients_and_demo_refuse_what_they_cannot_do(shoal, folder):
-    refused(shoal("datasets", "patients", 0, "-o", "p.csv"), "'rows'", "1")
+    told = "rows must be from 1 to 100,000,000, not"
+    refused(shoal("datasets", "patients", 0, "-o", "p.csv"), f"{told} 0; choose")
+    refused(shoal("datasets", "patients", 10**8 + 1, "-o", "p.csv"), f"{told} 100,000,001; choose")
     refused(shoal("demo", "--rows", 0), "'--rows'", "1")
     refused(shoal("datasets", "patients", 5, "-o", "p.docx"), "p.docx: cannot write")
     refused(shoal("demo", "--out", "people.csv"), "people.csv: cannot be made")

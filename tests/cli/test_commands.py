@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from shoal.cli import console
 from shoal.reading import read
 
 ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name")
@@ -33,6 +34,19 @@ def test_every_command_explains_itself(shoal, command, flag):
     found = shoal(*command.split(), flag)
     assert (found.status, found.err) == (0, "")
     assert f"Usage: shoal {command}".rstrip() in found.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_speaks_no_python(shoal, command):
+    shown = shoal(*command.split(), "--help").out
+    assert not any(sign in shown for sign in ("list[", "<str>", "<bool>", "Optional"))
+
+
+def test_help_names_what_an_option_takes(shoal):
+    shown = shoal("anonymize", "--help").out
+    assert "Usage: shoal anonymize [OPTIONS] {FILE}" in shown
+    for word in ("FILE", "COLUMNS", "MODEL", "COLUMN=FILE", "NAME=VALUE"):
+        assert word in shown
 
 
 def test_the_manual_lists_every_command(shoal):
@@ -59,6 +73,17 @@ def test_demo_goes_the_whole_way(shoal, folder):
     again = parsed(shoal("demo", "--rows", 200, "-k", 3, "--out", "tried", "--json"))
     assert (again["records"], again["verified"]) == (200, True)
     assert again["smallest_class"] >= 3
+
+
+def test_the_parts_of_the_demo_are_one_blank_line_apart(shoal):
+    lines = [line.strip() for line in shoal("demo", "--rows", 200, "-k", 3).out.splitlines()]
+    before, after = lines.index("before"), lines.index("after")
+    records = next(i for i, line in enumerate(lines) if line.startswith("records"))
+    promised = next(i for i, line in enumerate(lines) if line.startswith("k-anonymity"))
+    assert before == 0
+    for place in (after, promised, records):
+        assert lines[place - 1] == ""
+        assert lines[place - 2] != ""
 
 
 def test_the_demo_can_be_repeated_by_hand(shoal):
@@ -133,10 +158,80 @@ def test_anonymize_as_json_says_all_that_happened(shoal, folder):
 
 
 def test_anonymize_without_an_output_writes_nothing_and_says_so(shoal, folder):
-    found = shoal("anonymize", "people.csv", *ROLES, "-k", 3)
-    assert found.status == 0
-    assert found.err == "note: nothing was written; name a file with -o\n"
+    for form in ([], ["--json"]):
+        found = shoal("anonymize", "people.csv", *ROLES, "-k", 3, *form)
+        assert found.status == 0
+        assert found.err == "note: nothing was written; name a file with -o\n"
     assert [p.name for p in folder.iterdir()] == ["people.csv"]
+
+
+def test_a_sensitive_column_that_no_model_guards_is_named(shoal):
+    found = shoal("anonymize", "people.csv", *ROLES, "-k", 3)
+    assert "unguarded" in found.out
+    assert "disease: up to" in found.out or "disease: one class shows a single" in found.out
+    assert "add l-diversity or t-closeness" in found.out
+    guarded = shoal("anonymize", "people.csv", *ROLES, "--model", "l-diversity(2, disease)")
+    assert "unguarded" not in guarded.out
+
+
+@pytest.mark.parametrize(
+    ("diseases", "share", "told"),
+    [
+        (("flu", "flu", "flu", "cold"), 1.0, "one class shows a single value for all its people"),
+        (("flu", "cold", "flu", "cold"), 0.5, "up to 50 % of a class share one value"),
+    ],
+)
+def test_the_worst_class_of_an_unguarded_column_decides(shoal, folder, diseases, share, told):
+    rows = zip((1, 1, 9, 9), diseases, strict=True)
+    text = "".join(f"{age},{disease}\n" for age, disease in rows)
+    (folder / "few.csv").write_text("age,disease\n" + text)
+    options = ("few.csv", "--quasi", "age", "--sensitive", "disease", "-k", 2)
+    assert f"disease: {told}" in shoal("anonymize", *options).out
+    assert parsed(shoal("anonymize", *options, "--json"))["unguarded"] == {"disease": share}
+
+
+def test_a_long_list_of_columns_is_cut_in_the_summary(shoal, folder):
+    wide = ",".join(["age", *(f"c{i}" for i in range(20))])
+    (folder / "wide.csv").write_text(f"{wide}\n" + f"{','.join('1' * 21)}\n" * 2)
+    shown = " ".join(shoal("anonymize", "wide.csv", "--quasi", "age", "-k", 2).out.split())
+    assert "left out, no role c0, c1, c2, c3, c4, c5, c6, c7 and 12 more" in shown
+
+
+@pytest.mark.parametrize(
+    ("column", "hierarchy", "k", "published"),
+    [
+        ("age", "age=intervals: [2, 4]", 6, {'"[30, 32["', '"[32, 34["'}),
+        ("town", "town=town.csv", 12, {"somewhere"}),
+    ],
+)
+def test_a_hierarchy_is_a_recipe_or_a_file(shoal, folder, column, hierarchy, k, published):
+    (folder / "town.csv").write_text("QXZW 0;somewhere;*\nQXZW 1;somewhere;*\n")
+    options = ("--quasi", column, "--hierarchy", hierarchy, "-k", k, "-o", "out.csv")
+    assert shoal("anonymize", "people.csv", *options).status == 0
+    assert set((folder / "out.csv").read_text().splitlines()[1:]) == published
+
+
+def test_a_recipe_may_be_a_single_word(shoal):
+    options = (*ROLES, "--hierarchy", "town=suppression", "-k", 12, "--json")
+    assert parsed(shoal("anonymize", "people.csv", *options))["verified"] is True
+
+
+def test_the_first_run_says_that_kernels_are_compiled(shoal, monkeypatch):
+    monkeypatch.setattr(console, "is_compiled", lambda method: False)
+    told = "note: compiling the kernels once; later runs start at once"
+    for command in (["demo", "--rows", 50], ["anonymize", "people.csv", *ROLES, "-k", 3]):
+        assert told in shoal(*command).err
+        assert told not in shoal(*command, "--json").err
+
+
+def test_compiled_kernels_are_looked_for_where_numba_keeps_them(tmp_path, monkeypatch):
+    monkeypatch.undo()  # the fixture that takes them for compiled
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert not console.is_compiled("mondrian")
+    assert console.is_compiled("unknown")
+    (tmp_path / "partition_1234").mkdir()
+    (tmp_path / "partition_1234" / "cut.nbi").write_bytes(b"")
+    assert console.is_compiled("mondrian")
 
 
 def test_anonymize_may_shuffle_the_rows(shoal, folder):
@@ -160,7 +255,8 @@ def test_insensitive_columns_pass_unchanged_and_missing_texts_are_heeded(shoal, 
 
 def test_a_note_tells_of_a_guessed_encoding(shoal, folder):
     (folder / "latin.csv").write_bytes("town\nKöln\nKöln\n".encode("latin-1"))
-    found = shoal("anonymize", "latin.csv", "--quasi", "town", "-k", 2, "--json")
+    options = ("--quasi", "town", "-k", 2, "-o", "out.csv", "--json")
+    found = shoal("anonymize", "latin.csv", *options)
     assert parsed(found)["verified"] is True
     assert found.err == (
         "note: latin.csv: not UTF-8, read as latin-1; state the encoding if that is wrong\n"
@@ -188,7 +284,8 @@ def test_verify_without_a_model_says_what_is_reached(shoal, folder):
     options = ("--quasi", "age,town", "--sensitive", "disease")
     found = shoal("verify", "out.csv", *options)
     assert found.status == 0
-    assert "reached" in found.out
+    for part in ("reached", "people in the smallest class; more is better", "less is better"):
+        assert part in found.out
     data = parsed(shoal("verify", "out.csv", *options, "--json"))
     assert data["reached"]["k"] == 2
     assert data["classes"] == 2
@@ -206,6 +303,13 @@ def test_verify_measures_against_the_original(shoal, folder):
         shoal("verify", "after.csv", *options, "--original", "before.csv", "--json"), status=1
     )
     assert against["check"]["levels"]["t-closeness(t=0.2, column=disease)"] == pytest.approx(0.3)
+
+
+def test_verify_says_nothing_of_columns_of_the_original_without_a_role(shoal, folder):
+    assert shoal("anonymize", "people.csv", *ROLES, "-k", 3, "-o", "out.csv").status == 0
+    options = ("--quasi", "age,town", "--sensitive", "disease", "--original", "people.csv")
+    found = shoal("verify", "out.csv", *options, "-k", 3)
+    assert (found.status, found.err) == (0, "")
 
 
 def test_verify_counts_a_unique_row_with_a_missing_value_as_a_class_of_its_own(shoal, folder):
@@ -278,6 +382,45 @@ def test_methods_lists_methods_and_models_with_their_options(shoal):
     data = parsed(shoal("methods", "--json"))
     assert data["models"]["l-diversity"]["options"] == ["l", "column"]
     assert "about" in data["methods"]["mondrian"]
+
+
+def test_methods_explains_every_option(shoal):
+    data = parsed(shoal("methods", "--json"))
+    for method in data["methods"].values():
+        for option in method["options"].values():
+            assert option["meaning"]
+            assert (option["type"] == "choice") == bool(option["choices"])
+    effort = data["methods"]["mondrian"]["options"]["effort"]
+    assert (effort["type"], effort["default"]) == ("choice", "normal")
+    shown = " ".join(shoal("methods").out.split())
+    assert "-O effort=normal (or low, high) how far to look ahead" in shown
+    assert "-O strict=true (or false) equal records stay together" in shown
+    assert "Literal" not in shown
+
+
+def test_a_wide_hierarchy_is_drawn_so_far_only(shoal, folder):
+    (folder / "wide.csv").write_text("".join(f"{i};{i // 2};*\n" for i in range(20)))
+    whole = shoal("hierarchy", "show", "wide.csv", "--most", 20).out.splitlines()
+    assert len(whole) == 31
+    drawn = shoal("hierarchy", "show", "wide.csv", "--most", 20, "--lines", 7).out.splitlines()
+    assert drawn[0] == whole[0]
+    assert len(drawn) == 8
+    assert drawn[-1].startswith("… more")
+    exact = shoal("hierarchy", "show", "wide.csv", "--most", 20, "--lines", 31)
+    assert exact.out.splitlines() == whole
+
+
+def test_datasets_tells_whether_the_public_files_are_there(shoal, folder, monkeypatch):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    unset = parsed(shoal("datasets", "--json"))
+    assert unset["adult"]["state"] == "SHOAL_DATA not set"
+    assert unset["health-record"]["state"] == "built in"
+    assert "SHOAL_DATA not set" in shoal("datasets").out
+    monkeypatch.setenv("SHOAL_DATA", str(folder))
+    (folder / "adult").mkdir()
+    (folder / "adult" / "adult.csv").write_text("x")
+    data = parsed(shoal("datasets", "--json"))
+    assert (data["adult"]["state"], data["cmc"]["state"]) == ("present", "absent")
 
 
 def test_datasets_lists_tables_and_generates_patients(shoal, folder):

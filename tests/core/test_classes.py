@@ -2,6 +2,7 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,3 +79,8 @@ def test_a_weighted_table_has_the_classes_of_the_expanded_one(counted):
     for (zipcode, sex, _), n in counted.items():
         sizes[zipcode, sex] += n
     assert sorted(weighted.sizes) == sorted(sizes.values())
+
+
+def test_ids_with_a_gap_are_a_fault_of_the_caller():
+    with pytest.raises(ValueError, match="without gaps"):
+        len(Classes.of(table(ROWS), np.array([0, 2, 2, 0, -1], dtype=np.int32)))

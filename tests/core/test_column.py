@@ -154,3 +154,11 @@ cells = st.one_of(
 def test_every_cell_comes_back_exactly(given_cells):
     back = Column.encode("c", given_cells).to_arrow().to_pylist()
     assert back == [Decimal(c) if isinstance(c, int) else c for c in given_cells]
+
+
+@pytest.mark.parametrize(
+    ("option", "huge"), [("weight", 10**400), ("bounds", (0, 10**400))], ids=["weight", "bounds"]
+)
+def test_a_number_beyond_floats_is_refused(option, huge):
+    with pytest.raises(InputError, match=f"column 'c': {option} has a number too large"):
+        Column.encode("c", [1, 2], **{option: huge})

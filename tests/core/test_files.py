@@ -5,6 +5,7 @@ import pytest
 
 from shoal.core import files
 from shoal.core.files import check_readable, check_writable, read_text, replace_file
+from shoal.core.hierarchy import Hierarchy
 from shoal.errors import InputError, OutputError
 
 
@@ -130,3 +131,10 @@ def test_text_that_is_not_utf8_is_refused_by_line(tmp_path):
     with pytest.raises(InputError, match="line 3 is not UTF-8") as caught:
         read_text(tmp_path / "t")
     assert "ller" not in str(caught.value)
+
+
+def test_a_pipe_is_refused_unopened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # to open it would wait for a writer
+    for read in (read_text, Hierarchy.read):
+        with pytest.raises(InputError, match="pipe: not a plain file"):
+            read(tmp_path / "pipe")

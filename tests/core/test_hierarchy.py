@@ -227,3 +227,14 @@ def test_aligned_rows_are_the_rows_of_the_values_that_occur(rows, data):
         expected = [sum(row[height] == label for row in rows) for label in level.labels]
         assert level.leaves.tolist() == expected
         assert np.unique(level.groups).tolist() == list(range(len(level)))
+
+
+@pytest.mark.parametrize("delimiter", [";;", "", "\n", '"', 5])
+def test_a_delimiter_is_one_plain_character(tmp_path, delimiter):
+    tree = Hierarchy.from_rows([("a", "*"), ("b", "*")])
+    tree.write(tmp_path / "tree.csv")
+    with pytest.raises(InputError, match="delimiter must"):
+        Hierarchy.read(tmp_path / "tree.csv", delimiter)
+    with pytest.raises(InputError, match="delimiter must"):
+        tree.write(tmp_path / "other.csv", delimiter)
+    assert not (tmp_path / "other.csv").exists()

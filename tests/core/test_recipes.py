@@ -1,6 +1,4 @@
-import itertools
 from datetime import date, datetime, time
-from fractions import Fraction
 
 import pyarrow as pa
 import pytest
@@ -11,83 +9,7 @@ from shoal.core import recipes
 from shoal.core.column import Column
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.recoding import Recoding
-from shoal.errors import InputError
-
-
-def groups_of(tree, height):
-    """The values under each label of a level."""
-    found = {}
-    for row in tree.rows():
-        found.setdefault(row[height], set()).add(row[0])
-    return found
-
-
-def test_intervals_of_growing_width():
-    assert recipes.intervals([-3, 0, 4, 5, 12], [5, 10]).rows() == [
-        ("-3", "[-5, 0[", "[-10, 0[", "*"),
-        ("0", "[0, 5[", "[0, 10[", "*"),
-        ("4", "[0, 5[", "[0, 10[", "*"),
-        ("5", "[5, 10[", "[0, 10[", "*"),
-        ("12", "[10, 15[", "[10, 20[", "*"),
-    ]
-
-
-def test_intervals_may_begin_elsewhere():
-    assert recipes.intervals([18, 27], [10], origin=18).rows()[1][1] == "[18, 28["
-
-
-def test_intervals_of_fractions_hold_the_values_that_they_say():
-    tree = recipes.intervals([0.1, 0.3, 0.6, 0.7], [0.1, 0.2])
-    assert [row[1:3] for row in tree.rows()] == [
-        ("[0.1, 0.2[", "[0, 0.2["),
-        ("[0.3, 0.4[", "[0.2, 0.4["),
-        ("[0.6, 0.7[", "[0.6, 0.8["),
-        ("[0.7, 0.8[", "[0.6, 0.8["),
-    ]
-
-
-def test_intervals_of_huge_numbers_are_exact():
-    big = 10**17
-    tree = recipes.intervals([big + 1, big + 2], [2])
-    assert tree.rows()[0][1] == f"[{big}, {big + 2}["
-    assert tree.rows()[1][1] == f"[{big + 2}, {big + 4}["
-
-
-def test_intervals_publish_bounds_wider_than_their_members():
-    column = Column.encode("age", [0, 21, 24, 99], hierarchy={"intervals": [5]})
-    level = column.hierarchy.levels[1]
-    assert dict(zip(level.labels, level.bounds.tolist(), strict=True)) == {
-        "[0, 5[": [0, 4],  # whole numbers: 5 itself is out
-        "[20, 25[": [20, 24],
-        "[95, 100[": [95, 99],
-    }
-
-
-@pytest.mark.parametrize(
-    "widths", [[], [0], [-5], [5, 5], [5, 12], [10, 5], [float("inf")], [float("nan")]]
-)
-def test_widths_that_do_not_nest_are_refused(widths):
-    with pytest.raises(InputError, match="width"):
-        recipes.intervals([1, 2], widths)
-
-
-def test_intervals_need_numbers():
-    with pytest.raises(InputError, match="need numbers"):
-        recipes.intervals(["a"], [5])
-    with pytest.raises(InputError, match="dates have `dates`"):
-        recipes.intervals([date(2024, 1, 1)], [5])
-
-
-numbers = st.lists(st.integers(-40, 40).map(lambda n: n / 10), min_size=1, max_size=20)
-
-
-@given(numbers, st.sampled_from([[0.1, 0.3], [0.1, 0.2, 1.0], [0.7], [0.5, 1.5, 3]]))
-def test_every_interval_holds_its_values_exactly(cells, widths):
-    for row in recipes.intervals(cells, widths).rows():
-        for label, width in zip(row[1:-1], widths, strict=True):
-            low, high = (Fraction(end) for end in label.strip("[").split(", "))
-            assert low <= Fraction(row[0]) < high
-            assert high - low == Fraction(str(width))
+from shoal.errors import HierarchyError, InputError
 
 
 def test_quantiles_hold_about_equally_many_rows():
@@ -142,47 +64,6 @@ def test_mask_takes_another_sign_but_no_other_side():
         recipes.mask(["12"], "middle")
 
 
-def test_dates_by_day_month_quarter_year_and_decade():
-    levels = ("day", "month", "quarter", "year", "decade")
-    tree = recipes.dates([datetime(2024, 2, 29, 7), datetime(1969, 12, 31, 23)], levels)
-    assert [row[1:] for row in tree.rows()] == [
-        ("1969-12-31", "1969-12", "1969-Q4", "1969", "1960s", "*"),
-        ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020s", "*"),
-    ]
-
-
-def test_dates_publish_the_bounds_of_the_calendar():
-    cells = [date(1970, 2, 10), date(1970, 2, 20), date(1960, 1, 1), date(1990, 1, 1)]
-    column = Column.encode("c", cells, hierarchy={"dates": ["month", "quarter"]})
-    for height, last in ((1, date(1970, 2, 28)), (2, date(1970, 3, 31))):
-        first = date(1970, 2, 1) if height == 1 else date(1970, 1, 1)
-        level = column.hierarchy.levels[height]
-        own = level.groups[column.codes[0]]
-        epoch = date(1970, 1, 1)
-        assert level.bounds[own].tolist() == [(first - epoch).days, (last - epoch).days]
-
-
-def test_a_day_of_times_ends_at_midnight():
-    column = Column.encode("c", [datetime(1970, 1, 2, 7)], hierarchy={"dates": ["day"]})
-    assert column.hierarchy.levels[1].bounds.tolist() == [[86400, 172800]]
-
-
-@pytest.mark.parametrize("levels", [("year", "month"), ("week",), "month"])
-def test_date_levels_come_in_order(levels):
-    with pytest.raises(InputError, match="in this order"):
-        recipes.dates([date(2024, 1, 1)], levels)
-
-
-def test_dates_need_dates():
-    with pytest.raises(InputError, match="needs dates"):
-        recipes.dates(["2024-01-01"])
-
-
-@given(st.lists(st.dates(), min_size=1, max_size=8))
-def test_dates_nest_for_any_date(cells):
-    assert recipes.dates(cells, ("month", "quarter", "year", "decade")).height == 5
-
-
 def test_a_tree_repeats_what_is_shallow():
     tree = recipes.tree({"far": {"Asia": ["Kobe", "Pune"]}, "near": ["Ghent"]})
     assert tree.rows() == [
@@ -198,32 +79,6 @@ def test_a_tree_may_name_the_missing_value():
         ("a", None),
         ("seen", "rest"),
     ]
-
-
-@given(st.integers(1, 30), st.integers(0, 50), st.booleans())
-def test_random_trees_nest_with_all_leaves_at_one_depth(count, seed, ordered):
-    cells = [f"{i:02}" for i in range(count)]
-    tree = recipes.random(cells, seed, ordered=ordered)
-    assert tree.rows() == recipes.random(cells, seed, ordered=ordered).rows()
-    assert tree.values == tuple(cells)
-    for fine, coarse in itertools.pairwise(tree.levels[1:]):
-        assert len(fine) > len(coarse)  # a level that changes nothing would be no level
-    if ordered:
-        for height in range(1, tree.height):
-            for members in groups_of(tree, height).values():
-                places = sorted(map(int, members))
-                assert places == list(range(places[0], places[-1] + 1))
-
-
-def test_random_trees_differ_by_seed_and_by_shuffling():
-    cells = [f"{i:02}" for i in range(30)]
-    trees = [recipes.random(cells, seed) for seed in range(5)]
-    assert len({str(tree.rows()) for tree in trees}) > 1
-    assert max(tree.height for tree in trees) > 1
-    shuffled = [recipes.random(cells, seed, ordered=False) for seed in range(5)]
-    deep = next(tree for tree in shuffled if tree.height > 1)
-    spans = [sorted(map(int, g)) for g in groups_of(deep, 1).values()]
-    assert any(span != list(range(span[0], span[-1] + 1)) for span in spans)
 
 
 def test_suppression_keeps_or_hides():
@@ -330,3 +185,37 @@ def test_every_recipe_bears_a_column_of_missing_values_only(name):
     tree = column.with_hierarchy({name: arguments.get(name)}).hierarchy
     assert isinstance(tree, Hierarchy)
     assert Recoding.at_level(column.with_hierarchy(tree), 0).to_arrow().to_pylist() == [None, None]
+
+
+@pytest.mark.parametrize("fanout", [2.5, float("nan"), True, "3", 1])
+def test_a_fanout_is_a_whole_number(fanout):
+    with pytest.raises(InputError, match="column 'values': ordering: fanout must be 2 or more"):
+        recipes.ordering([1, 2, 3], fanout)
+
+
+@pytest.mark.parametrize("groups", [4, "42", [True], ["4", "2"], [4.0, 2.0], None])
+def test_numbers_of_groups_are_whole_numbers(groups):
+    with pytest.raises(InputError, match="column 'values': quantiles: a list of numbers"):
+        recipes.quantiles([1, 2, 3], groups)
+
+
+@pytest.mark.parametrize("sign", ["", "**", 0, None])
+def test_a_mask_hides_behind_a_single_character(sign):
+    with pytest.raises(InputError, match="column 'values': mask: the sign must be a single"):
+        recipes.mask(["12", "13"], sign=sign)
+
+
+@pytest.mark.parametrize("nested", [{}, [], {"g": []}, {"g": ["a"], "h": ["a"]}], ids=str)
+def test_a_tree_that_is_none_is_refused_by_column_and_recipe(nested):
+    with pytest.raises(HierarchyError, match="column 'c': tree: "):
+        recipes.build(Column.encode("c", ["a"]), {"tree": nested})
+
+
+@pytest.mark.parametrize("cells", [[5e-324, 1e-323], [1e12, 1e12 + 0.001], [-1.7e308, 1.7e308]])
+def test_suggests_neighbours_where_intervals_could_not_be_written(cells):
+    assert recipes.suggest(Column.encode("c", cells)).height == 1
+
+
+def test_every_recipe_is_there_by_name():
+    assert all(callable(getattr(recipes, name)) for name in recipes.RECIPES)
+    assert set(recipes.RECIPES) < set(recipes.__all__)

@@ -224,6 +224,73 @@ def test_a_value_outside_its_cell_is_noticed():
     assert not lying.covers()
 
 
+def labelled(column, members, label, level=NO_LEVEL):
+    """One entry with these members and this label, all rows in it."""
+    subsets = Subsets.of_members(column.domain, np.array([0, len(members)]), np.array(members))
+    levels = np.array([level], dtype=np.int32)
+    codes = np.zeros(len(column), dtype=np.int32)
+    return Recoding(column, codes, subsets, (label,), levels=levels).labelled()
+
+
+@pytest.mark.parametrize(
+    ("members", "label", "right"),
+    [
+        ((0, 1), "[21, 24]", True),
+        ((0, 1), "{21, 24}", True),
+        ((0, 1), "21", True),  # a representative
+        ((0, 1), "30", False),
+        ((0, 1), "[21, 30]", False),
+        ((0, 1), "[21, 24] or missing", False),
+        ((0, 1), "*", False),
+        ((0, 1), None, False),
+        ((0, 2), "[21, 30]", False),  # 24 lies between
+        ((0, 2), "{21, 30}", True),
+        ((0, 1, 4), "[21, 24] or missing", True),
+        ((0, 1, 4), "[21, 24]", False),
+        ((0, 1, 4), None, True),  # the missing value as representative
+        ((4,), None, True),
+        ((4,), "", False),
+        ((0, 1, 2, 3, 4), "*", True),
+        ((0, 1, 2, 3), "*", False),
+    ],
+)
+def test_a_label_says_what_its_subset_holds(members, label, right):
+    assert labelled(Column.encode("age", AGES), members, label) is right
+
+
+@pytest.mark.parametrize(
+    ("members", "label", "level", "right"),
+    [
+        ((0, 1), "ab", 1, True),
+        ((0, 1), "cd", 1, False),
+        ((0, 1), "ab", 2, False),
+        ((0, 1), "ab", NO_LEVEL, False),
+        ((0,), "ab", 1, False),  # the group has another member
+        ((0, 1, 2), "ab", 1, False),
+        ((0, 1, 2, 3), "left", 2, True),
+        ((4,), "e", 0, True),
+        ((4,), "e", 1, True),
+        ((0, 1, 2, 3, 4, 5), "*", 3, True),
+        ((0, 1, 2, 3, 4, 5), "*", NO_LEVEL, True),
+        ((0, 1), "{a, b}", NO_LEVEL, True),
+        ((0, 1), "[a, b]", NO_LEVEL, False),  # no range without an order
+        ((0, 1), "ab", 7, False),
+    ],
+)
+def test_a_label_is_that_of_its_group(members, label, level, right):
+    column = Column.encode("c", list("abcdef"), hierarchy=Hierarchy.from_rows(TREE))
+    assert labelled(column, members, label, level) is right
+
+
+def test_a_level_without_a_hierarchy_is_noticed():
+    assert not labelled(Column.encode("c", list("ab")), (0,), "a", level=0)
+
+
+def test_a_suppressed_column_of_one_value_or_none_is_rightly_labelled():
+    for cells in ([], ["x"], [None]):
+        assert Recoding.suppressed(Column.encode("c", cells)).labelled()
+
+
 def test_usage_counts_records():
     recoding = grouped(Column.encode("c", ["x", "y", "y"]), (0, 1, 1))
     assert recoding.usage().tolist() == [1, 2]
@@ -253,6 +320,7 @@ def of(cells, ids, g):
 def check(recoding, cells, ids, text):
     """Compare labels with a naive text of each group, and members with what they must be."""
     assert recoding.covers()
+    assert recoding.labelled()
     subsets = recoding.subsets
     for begin, end in itertools.pairwise(subsets.indptr):
         assert (subsets.starts[begin + 1 : end] > subsets.stops[begin : end - 1]).all()  # apart
@@ -329,8 +397,9 @@ def test_representatives_are_the_medians_and_modes_of_all_records(drawn):
     ages = Column.encode("c", pa.array(cells, pa.int64()))
     texts = [None if c is None else str(c) for c in cells]
     names = Column.encode("c", pa.array(texts, pa.string()))
-    medians = published(grouped(ages, ids, "representative", counts=weights))
-    modes = published(grouped(names, ids, "representative", counts=weights))
+    summaries = [grouped(c, ids, "representative", counts=weights) for c in (ages, names)]
+    assert all(recoding.labelled() and recoding.covers() for recoding in summaries)
+    medians, modes = map(published, summaries)
     for row, g in enumerate(ids):
         if g < 0:
             assert medians[row] == modes[row] == "*"

@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -134,6 +135,18 @@ def test_nothing_is_written_unless_the_cells_are_true(tmp_path):
     swapped = Recoding(age.column, 1 - age.codes, age.subsets, age.labels)  # two entries
     lying = Release(release.original, {**release.recodings, "age": swapped}, release.model)
     with pytest.raises(NotAnonymous, match="do not cover the original values"):
+        lying.write(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_written_under_a_wrong_label(tmp_path):
+    release = released([0, 0, 1, 1, 1])
+    assert release.verify().truthful
+    age = release.recodings["age"]
+    wrong = replace(age, labels=("[20, 22]", *age.labels[1:]))
+    lying = replace(release, recodings={**release.recodings, "age": wrong})
+    assert not lying.verify().truthful
+    with pytest.raises(NotAnonymous, match="or say other than they cover"):
         lying.write(tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
 

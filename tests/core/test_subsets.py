@@ -95,3 +95,16 @@ def test_lays_out_all_members_in_a_row(family):
     indptr, members = made(family).flat()
     assert members.tolist() == [code for subset in family for code in subset]
     assert indptr.tolist() == np.cumsum([0, *map(len, family)]).tolist()
+
+
+def test_subsets_are_taken_by_place_and_compared_one_by_one():
+    subsets = Subsets.of_members(6, np.array([0, 3, 4, 6]), np.array([0, 1, 4, 2, 3, 5]))
+    taken = subsets.take(np.array([2, 0, 0, 1]))
+    assert [taken.members(i).tolist() for i in range(4)] == [[3, 5], [0, 1, 4], [0, 1, 4], [2]]
+    assert taken.equal(subsets.take(np.array([2, 0, 1, 1]))).tolist() == [True, True, False, True]
+    assert subsets.equal(Subsets.ranges(6, np.array([0, 2, 3]), np.array([4, 2, 5]))).tolist() == [
+        False,
+        True,
+        False,
+    ]
+    assert len(subsets.take(np.zeros(0, dtype=np.int64))) == 0

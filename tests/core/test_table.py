@@ -193,3 +193,22 @@ def test_distinct_tuples_are_those_of_a_counter(rows):
         tuples = [tuple(row.values()) for row in arrow.to_pylist()]
         assert dict(zip(tuples, distinct.table.counts.tolist(), strict=True)) == expected
         assert [tuples[i] for i in distinct.inverse] == [row[:width] for row, _ in rows]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([0, 2**31 - 1], pa.date32()),
+        pa.array([-(2**31), None], pa.date32()),
+        pa.array([2**62, 0], pa.timestamp("us")),
+        pa.array([0, 1], pa.timestamp("us", "Nowhere/Atall")),
+        pa.array([0, 2**31 - 1], pa.date32()).dictionary_encode(),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_times_outside_the_calendar_are_refused_where_they_are_studied(column):
+    data = pa.table({"seen": column})
+    for role in ("quasi", "sensitive"):
+        with pytest.raises(InputError, match="column 'seen': holds times outside the years"):
+            Table.from_arrow(data, {"seen": role})
+    assert len(Table.from_arrow(data, {"seen": "insensitive"})) == 2

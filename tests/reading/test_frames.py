@@ -106,8 +106,11 @@ def test_chunks_are_joined():
     assert cells(shoal.read(data, roles={"a": "quasi"}), "a") == [1, 2, 3]
 
 
-def test_two_columns_of_one_name_are_refused():
+@pytest.mark.parametrize("source", ["pyarrow", "pandas"])
+def test_two_columns_of_one_name_are_refused(source):
     data = pa.table([[1], [2]], ["a", "a"])
+    if source == "pandas":
+        data = pytest.importorskip("pandas").DataFrame([[1, 2]], columns=["a", "a"])
     with pytest.raises(InputError, match="column 'a' occurs more than once"):
         shoal.read(data, roles={"a": {"role": "quasi", "kind": "numeric"}})
 

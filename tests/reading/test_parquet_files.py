@@ -123,3 +123,26 @@ def test_times_outside_the_calendar_are_refused_where_they_are_studied(stored, c
         shoal.read(path, roles={"age": "quasi", "seen": "quasi"})
     carried = shoal.read(path, roles={"age": "quasi", "seen": "insensitive"})
     assert carried["seen"].values.equals(column)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(["5", "NA"], pa.string_view()),
+        pa.array(["5", "NA"]).dictionary_encode(),
+        pa.array(["5", "NA"], pa.large_string()),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_stated_texts_mean_missing_in_any_layout(stored, column):
+    read = read_arrow(stored({"a": column}), Format(missing=("NA",)))
+    assert read.to_pydict() == {"a": ["5", None]}
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str
+)
+def test_text_in_a_numeric_column_is_told_by_row_in_any_layout(stored, kind):
+    path = stored({"a": pa.array(["5", "secret"]).cast(kind)})
+    with pytest.raises(InputError, match=r"one row is not numbers .* the first is row 2"):
+        shoal.read(path, roles={"a": {"role": "quasi", "kind": "numeric"}})

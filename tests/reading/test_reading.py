@@ -140,7 +140,7 @@ def test_reading_leaves_nothing_behind(write, tmp_path, monkeypatch):
         ("folder", "is a directory"),
         ("people.xlsx", "save the sheet as CSV"),
         ("empty.csv", "the file is empty"),
-        ("pipe", "is a pipe or device"),
+        ("pipe", "not a plain file"),
         ("a\0b", "character that no file name can have"),
     ],
 )

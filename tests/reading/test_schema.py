@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 import shoal
@@ -208,3 +210,9 @@ def test_a_schema_may_be_an_object_and_roles_a_mapping_only(people):
         shoal.read(people, roles=["age"])
     with pytest.raises(InputError, match="no column has a role"):
         shoal.read(people)
+
+
+def test_a_pipe_is_refused_unopened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # to open it would wait for a writer
+    with pytest.raises(InputError, match="pipe: not a plain file"):
+        shoal.Schema.read(tmp_path / "pipe")

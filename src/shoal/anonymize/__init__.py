@@ -10,6 +10,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
+from shoal.anonymize.lattice.datafly import Datafly
+from shoal.anonymize.lattice.flash import Flash
+from shoal.anonymize.lattice.incognito import Incognito
+from shoal.anonymize.lattice.mingen import MinGen
+from shoal.anonymize.lattice.ola import Ola
+from shoal.anonymize.lattice.samarati import Samarati
 from shoal.anonymize.partition.mondrian import Mondrian
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
@@ -19,6 +25,12 @@ from shoal.privacy.model import Model
 
 METHODS: dict[str, type[Any]] = {
     "mondrian": Mondrian,
+    "datafly": Datafly,
+    "samarati": Samarati,
+    "mingen": MinGen,
+    "incognito": Incognito,
+    "ola": Ola,
+    "flash": Flash,
 }
 
 

@@ -9,21 +9,23 @@ from typing import Any, NoReturn
 import typer
 
 from shoal.cli import anonymize, datasets, demo, hierarchy, inspect, methods, verify
+from shoal.cli.options import Command, Group
 
 app = typer.Typer(
     name="shoal",
+    cls=Group,
     help="Publish tables about people safely: anonymized, verified, measured.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo.demo)
-app.command()(inspect.inspect)
-app.command()(anonymize.anonymize)
-app.command()(verify.verify)
+app.command(cls=Command)(demo.demo)
+app.command(cls=Command)(inspect.inspect)
+app.command(cls=Command)(anonymize.anonymize)
+app.command(cls=Command)(verify.verify)
 app.add_typer(hierarchy.app, name="hierarchy")
-app.command()(methods.methods)
+app.command(cls=Command)(methods.methods)
 app.add_typer(datasets.app, name="datasets")
 
 

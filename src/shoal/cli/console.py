@@ -1,17 +1,17 @@
-"""What every command shares: printing, progress bars, notes, reading its input."""
+"""What every command shares: printing, progress bars, notes."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
@@ -20,26 +20,10 @@ from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.core.progress import Progress
-    from shoal.core.table import Table
 
 # names of files and columns are shown as they are: no markup in them, no emoji codes
 out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
-
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
-File = Annotated[Path, typer.Argument(help="A CSV, Parquet or JSON lines file.")]
-Quasi = Annotated[str, typer.Option(help="Quasi-identifying columns: a,b,c.")]
-Sensitive = Annotated[str, typer.Option(help="Sensitive columns: a,b.")]
-Identifier = Annotated[str, typer.Option(help="Identifying columns, which never leave: a,b.")]
-Insensitive = Annotated[str, typer.Option(help="Columns to pass through unchanged: a,b.")]
-SchemaFile = Annotated[
-    Path | None, typer.Option("--schema", help="A YAML schema with roles, kinds, hierarchies.")
-]
-Delimiter = Annotated[str | None, typer.Option(help="Field delimiter of a CSV file.")]
-Encoding = Annotated[str | None, typer.Option(help="Text encoding of a CSV file.")]
-Missing = Annotated[
-    list[str] | None, typer.Option(help="Text that means a missing value, such as NA. Repeatable.")
-]
 
 
 def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> None:
@@ -69,8 +53,15 @@ def plain(value: Any) -> Any:
 
 
 def grid(*headings: str, title: str | None = None) -> Grid:
-    """Return an empty table in the house's look."""
-    table = Grid(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    """Return an empty table in the house's look; without any heading it has no such line."""
+    table = Grid(
+        title=title,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+        show_header=any(headings),
+    )
     for heading in headings:
         table.add_column(heading, overflow="fold")
     return table
@@ -84,6 +75,28 @@ def verdict(model: str, kept: bool, told: str) -> Text:
 def note(message: str) -> None:
     """Tell the user something in passing."""
     err.print(f"note: {one_line(message)}")
+
+
+def tell_of_compiling(method: str) -> None:
+    """Say, before a method's first run on this machine, why it takes longer."""
+    if not is_compiled(method):
+        note("compiling the kernels once; later runs start at once")
+
+
+def is_compiled(method: str) -> bool:
+    """Whether the method's compiled kernels lie in the cache, or it has none to compile."""
+    from shoal.anonymize import METHODS
+
+    if method not in METHODS:
+        return True
+    folder = Path(str(sys.modules[METHODS[method].__module__].__file__)).parent
+    kernels = [path for path in folder.glob("_*.py") if path.name != "__init__.py"]
+    stated = os.environ.get("NUMBA_CACHE_DIR")
+    if stated:
+        return not kernels or any(Path(stated).glob(f"{folder.name}_*/*.nbi"))
+    # numba keeps them elsewhere where it may not write: nothing is said then
+    settled = not kernels or not os.access(folder, os.W_OK)
+    return settled or any((folder / "__pycache__").glob("*.nbi"))
 
 
 @contextmanager
@@ -119,53 +132,6 @@ def bars() -> Iterator[None]:
             yield
 
 
-def names(text: str) -> list[str]:
-    """Split `a,b,c`."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def roles_of(quasi: str, sensitive: str, identifier: str, insensitive: str) -> dict[str, str]:
-    """Return `{column: role}` from the options, refusing a column with two roles."""
-    told = {
-        "quasi": quasi,
-        "sensitive": sensitive,
-        "identifier": identifier,
-        "insensitive": insensitive,
-    }
-    roles: dict[str, str] = {}
-    for role, listed in told.items():
-        for name in names(listed):
-            if roles.get(name, role) != role:
-                raise InputError(
-                    f"column {name!r} is named as {roles[name]} and as {role}; choose one"
-                )
-            roles[name] = role
-    return roles
-
-
-def load(
-    file: Path,
-    schema: Path | None,
-    roles: Mapping[str, Any],
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: list[str] | None = None,
-) -> Table:
-    """Read a file with its roles; what is left out is said as a note."""
-    from shoal.reading import read
-
-    with notes():
-        return read(
-            file,
-            schema,
-            roles=roles,
-            delimiter=delimiter,
-            encoding=encoding,
-            missing=missing,
-        )
-
-
 @contextmanager
 def about(file: Path) -> Iterator[None]:
     """Say of the file what is found wrong inside."""
@@ -174,6 +140,12 @@ def about(file: Path) -> Iterator[None]:
     except InputError as error:
         error.args = (f"{file}: {error}", *error.args[1:])
         raise
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Return names for people, the first few of many."""
+    told = ", ".join(names[:most])
+    return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
 
 
 def number(value: float) -> str:

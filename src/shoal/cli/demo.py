@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import Json, bars, emit, grid, note, out
+from shoal.cli.console import bars, emit, grid, out, tell_of_compiling
+from shoal.cli.options import Json
+
+_METHOD = "mondrian"
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--out", help="Folder for the demo's files.")] = Path(
-        "demo"
-    ),
-    rows: Annotated[int, typer.Option(help="Patients to generate.", min=1)] = 10_000,
-    k: Annotated[int, typer.Option("-k", help="k of k-anonymity.")] = 5,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same patients.")] = 0,
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="Where to put the demo's files.")
+    ] = Path("demo"),
+    rows: Annotated[int, typer.Option(metavar="N", help="Patients to generate.", min=1)] = 10_000,
+    k: Annotated[int, typer.Option("-k", metavar="N", help="k of k-anonymity.")] = 5,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The same seed gives the same patients.")
+    ] = 0,
     json: Json = False,
 ) -> None:
     """Generate patients, anonymize them, verify the result and say what it cost.
@@ -40,9 +45,9 @@ def demo(
         schema = write_patients(before, rows, seed, force=True)
         table = read(before, schema)
         model = KAnonymity(k) & LDiversity(2, "diagnosis")
-        if not json and _first_time():
-            note("compiling the kernels once; later runs start at once")
-        release = run(table, model)
+        if not json:
+            tell_of_compiling(_METHOD)
+        release = run(table, model, _METHOD)
         release.write(after, force=True)
     data = summarize(release, after)
 
@@ -61,16 +66,10 @@ def demo(
     emit(json, data, show)
 
 
-def _first_time() -> bool:
-    from shoal.anonymize.partition import mondrian
-
-    cache = Path(mondrian.__file__).parent / "__pycache__"
-    return not any(cache.glob("*.nbi"))
-
-
-def _sample(title: str, data: object, rows: int = 4) -> None:
-    shown = data.slice(0, rows)  # type: ignore[attr-defined]
+def _sample(title: str, data: Any, rows: int = 4) -> None:
+    shown = data.slice(0, rows)
     table = grid(*shown.column_names, title=title)
     for row in shown.to_pylist():
         table.add_row(*("" if cell is None else str(cell) for cell in row.values()))
-    out.print(table, end="\n\n")
+    out.print(table)
+    out.print()

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import (
+from shoal.cli.console import emit, grid, notes, out
+from shoal.cli.options import (
+    Command,
     Delimiter,
     Encoding,
     File,
+    Force,
+    Group,
     Json,
     Missing,
-    emit,
-    grid,
-    notes,
-    out,
+    recipe_of,
 )
 from shoal.errors import HierarchyError, InputError
 
@@ -24,21 +25,30 @@ if TYPE_CHECKING:
     from shoal.core.column import Column
     from shoal.core.hierarchy import Hierarchy
 
-app = typer.Typer(help="Make, check and show hierarchies.", no_args_is_help=True)
-ColumnName = Annotated[str, typer.Option("--column", "-c", help="The column it is for.")]
-Tree = Annotated[Path, typer.Argument(help="A hierarchy in CSV form: value;level 1;…;*")]
+app = typer.Typer(cls=Group, help="Make, check and show hierarchies.", no_args_is_help=True)
+Tree = Annotated[
+    Path,
+    typer.Argument(metavar="HIERARCHY", help="A hierarchy in CSV form: value;level 1;…;*"),
+]
 
 
-@app.command()
+@app.command(cls=Command)
 def make(
     file: File,
-    column: ColumnName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
+    column: Annotated[
+        str, typer.Option("--column", "-c", metavar="COLUMN", help="The column it is for.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The CSV file to write.")
+    ],
     recipe: Annotated[
         str | None,
-        typer.Option(help="Such as 'intervals: [5, 10, 20]' or 'mask: right'. Default: a guess."),
+        typer.Option(
+            metavar="RECIPE",
+            help="Such as 'intervals: [5, 10, 20]' or 'mask: right'. Default: a guess.",
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
@@ -59,22 +69,26 @@ def make(
     emit(json, data, show)
 
 
-@app.command()
+@app.command(cls=Command)
 def check(
     hierarchy: Tree,
-    file: Annotated[Path | None, typer.Argument(help="The table it is to fit.")] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", help="The column it is for.")
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="The table it is to fit.")
     ] = None,
-    most: Annotated[int, typer.Option(help="How many values to show of each fault.")] = 20,
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", metavar="COLUMN", help="The column it is for.")
+    ] = None,
+    most: Annotated[
+        int, typer.Option(metavar="N", help="How many values to show of each fault.", min=0)
+    ] = 20,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
     json: Json = False,
 ) -> None:
-    """Check a hierarchy, and whether it covers a column; show its owner which values do not fit.
+    """Check a hierarchy, and which values of a column of FILE it lacks.
 
-    Exit status 2 if it does not fit.
+    The exit status is 2 if it does not fit.
     """
     from shoal.core.hierarchy import Hierarchy
 
@@ -98,17 +112,22 @@ def check(
         raise typer.Exit(2)
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     hierarchy: Tree,
-    most: Annotated[int, typer.Option(help="How many children of a group to show.")] = 8,
+    most: Annotated[
+        int, typer.Option(metavar="N", help="How many children of a group to show.", min=1)
+    ] = 8,
+    lines: Annotated[
+        int, typer.Option(metavar="N", help="How many lines to draw at most.", min=1)
+    ] = 200,
     json: Json = False,
 ) -> None:
     """Draw a hierarchy as a tree."""
     from shoal.core.hierarchy import Hierarchy
 
     tree = Hierarchy.read(hierarchy)
-    emit(json, {**_measures(tree), "rows": tree.rows()}, lambda: _draw(tree, most))
+    emit(json, {**_measures(tree), "rows": tree.rows()}, lambda: _draw(tree, most, lines))
 
 
 def _measures(tree: Hierarchy) -> dict[str, Any]:
@@ -133,15 +152,8 @@ def _column(
 
 
 def _recipe(text: str) -> dict[str, Any]:
-    import yaml
-
-    try:
-        read = yaml.safe_load(text)
-    except yaml.YAMLError:
-        read = None
-    if isinstance(read, str):
-        read = {read: None}
-    if not isinstance(read, dict):
+    read = recipe_of(text)
+    if read is None:
         raise InputError("the recipe must read like  intervals: [5, 10, 20]")
     return read
 
@@ -166,22 +178,32 @@ def _show_check(data: dict[str, Any], most: int) -> None:
         out.print(rows)
 
 
-def _draw(tree: Hierarchy, most: int) -> None:
+def _draw(tree: Hierarchy, most: int, lines: int) -> None:
+    import numpy as np
     from rich.text import Text
     from rich.tree import Tree as Drawing
 
+    left = lines - 1  # lines still to draw, after the root's
+
+    def add(drawing: Drawing, text: str) -> Drawing:
+        nonlocal left
+        left -= 1
+        return drawing.add(Text(text)) if left >= 0 else drawing
+
     def grow(drawing: Drawing, level: int, group: int) -> None:
-        if level == 0:
+        if level == 0 or left < 0:
             return
-        children = [g for g, up in enumerate(tree.parents[level - 1]) if up == group]
+        children = np.flatnonzero(tree.parents[level - 1] == group).tolist()
         for child in children[:most]:
-            label = tree.levels[level - 1].labels[child]
+            label = tree.levels[level - 1].labels[child] or "missing"
             leaves = int(tree.levels[level - 1].leaves[child])
-            text = f"{label or 'missing'}" + (f"  ({leaves:,})" if level > 1 else "")
-            grow(drawing.add(Text(text)), level - 1, child)
+            text = f"{label}  ({leaves:,})" if level > 1 else label
+            grow(add(drawing, text), level - 1, child)
         if len(children) > most:
-            drawing.add(Text(f"… {len(children) - most:,} more"))
+            add(drawing, f"… {len(children) - most:,} more")
 
     root = Drawing(Text(f"{tree.levels[-1].labels[0]}  ({len(tree):,})"))
     grow(root, tree.height, 0)
     out.print(root)
+    if left < 0:
+        out.print("… more: draw less of each group with --most, or more in all with --lines")

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.cli.console import (
-    Delimiter,
-    Encoding,
-    File,
-    Json,
-    Missing,
-    Quasi,
-    emit,
-    grid,
-    names,
-    notes,
-    number,
-    out,
-)
+from shoal.cli.console import emit, grid, notes, number, out
+from shoal.cli.options import Delimiter, Encoding, File, Json, Missing, Quasi, names
 
 
 def inspect(
@@ -28,11 +16,11 @@ def inspect(
     missing: Missing = None,
     json: Json = False,
 ) -> None:
-    """Show the columns of FILE with suggested roles, and how many people each combination of
-    columns singles out.
+    """Show the columns of FILE with suggested roles, and who stands out by them.
 
-    Combinations are taken of the columns named with --quasi, else of those suggested as such.
-    """  # noqa: D205
+    Counted are the people who are alone with their values in the columns that --quasi names, else
+    in those suggested as such, one by one and together.
+    """
     from shoal.inspection import describe, suggest_schema
     from shoal.reading.files import Format, read_arrow
 
@@ -45,8 +33,9 @@ def inspect(
 
 
 def _show(data: dict[str, Any]) -> None:
-    out.print(f"{data['records']:,} records\n")
-    columns = grid("column", "type", "values", "missing", "suggested role", "because")
+    out.print(f"{data['records']:,} records; the roles are suggestions\n")
+    columns = grid("column", "type", "values", "missing", "role", "because")
+    columns.columns[-1].no_wrap = True  # reasons are short
     for column in data["columns"]:
         columns.add_row(
             column["name"],

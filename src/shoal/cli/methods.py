@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import fields
 from typing import Any
 
+from rich.padding import Padding
 from rich.text import Text
 
-from shoal.cli.console import Json, emit, grid, out
+from shoal.cli.console import emit, grid, out
+from shoal.cli.options import Json
+
+_WORDS = {"int": "a whole number", "float": "a number", "str": "text", "None": "null"}
 
 
 def methods(json: Json = False) -> None:
     """List the methods with their options, and the privacy models."""
-    from shoal.anonymize import METHODS, options_of
+    from shoal.anonymize import METHODS
     from shoal.privacy import MODELS
 
     data: dict[str, Any] = {
         "methods": {
-            name: {
-                "about": (method.__doc__ or "").strip().splitlines()[0],
-                "options": {
-                    option.name: {
-                        "type": option.type,
-                        "default": option.default,
-                        "choices": list(option.choices),
-                    }
-                    for option in options_of(method)
-                },
-            }
+            name: {"about": _about(method), "options": _options(method)}
             for name, method in METHODS.items()
         },
         "models": {
             name: {
-                "about": (model.__doc__ or "").strip().splitlines()[0],
+                "about": _about(model),
                 "options": [field.name for field in fields(model)],  # type: ignore[arg-type]
                 "monotone": model.monotone,
             }
@@ -42,16 +38,60 @@ def methods(json: Json = False) -> None:
     emit(json, data, lambda: _show(data))
 
 
+def _about(thing: type[Any]) -> str:
+    return inspect.cleandoc(thing.__doc__ or "").splitlines()[0]
+
+
+def _options(method: type[Any]) -> dict[str, dict[str, Any]]:
+    from shoal.anonymize import options_of
+
+    meanings = _meanings(method)
+    return {
+        option.name: {
+            "type": "choice" if option.choices else option.type,
+            "default": option.default,
+            "choices": list(option.choices),
+            "meaning": meanings.get(option.name, ""),
+        }
+        for option in options_of(method)
+    }
+
+
+def _meanings(thing: type[Any]) -> dict[str, str]:
+    """Return what a docstring says of each option: `name: meaning`, going on indented."""
+    text = inspect.cleandoc(thing.__doc__ or "")
+    found = re.findall(r"^(\w+): (.+(?:\n +.+)*)", text, re.MULTILINE)
+    return {name: re.sub(r"\s+", " ", meaning) for name, meaning in found}
+
+
 def _show(data: dict[str, Any]) -> None:
     for name, method in data["methods"].items():
         out.print(Text.assemble((name, "bold"), f"  {method['about']}"))
-        options = grid("  option", "default", "choices")
         for option, told in method["options"].items():
-            choices = ", ".join(map(str, told["choices"])) or told["type"]
-            options.add_row(f"  {option}", str(told["default"]), choices)
-        out.print(options)
+            out.print(Text.assemble("  -O ", (option, "bold"), f"={_default(told)}{_others(told)}"))
+            out.print(Padding(Text(told["meaning"]), (0, 0, 0, 6)))
         out.print()
     models = grid("model", "options", "about")
     for name, model in data["models"].items():
         models.add_row(name, ", ".join(model["options"]), model["about"])
     out.print(models)
+
+
+def _default(option: dict[str, Any]) -> str:
+    """Return the default as one would type it."""
+    default = option["default"]
+    if default is None:
+        return "null"
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _others(option: dict[str, Any]) -> str:
+    if option["choices"]:
+        others = [str(choice) for choice in option["choices"] if choice != option["default"]]
+        return f"  (or {', '.join(others)})"
+    if option["type"] == "bool":
+        return f"  (or {'false' if option['default'] else 'true'})"
+    if "Callable" in option["type"]:
+        return "  (in Python only)"
+    words = [_WORDS.get(part, part) for part in option["type"].split(" | ")]
+    return f"  ({' or '.join(words)})"

@@ -6,16 +6,26 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as Grid
 
-from shoal.cli.console import grid, number, share, verdict
+from shoal.cli.console import grid, listed, number, share, verdict
 from shoal.core.column import Role
 from shoal.core.release import Release
 from shoal.metrics import METRICS, evaluate
+from shoal.privacy import AlphaKAnonymity
 
 _MEANING = {
     "ncp": "normalized certainty penalty, weighted by attribute",
     "class": "spread of values inside a class",
     "pub": "what a published cell leaves open",
+}
+_COLUMNS = {
+    "coarsened": "quasi",
+    "kept": "sensitive",
+    "passed through": "insensitive",
+    "left out, identifying": "dropped_identifiers",
+    "left out, no role": "dropped_without_role",
 }
 
 
@@ -39,8 +49,11 @@ def summarize(release: Release, output: Path | None) -> dict[str, Any]:
         "seconds": dict(release.run.seconds),
         "versions": dict(release.run.versions),
         "notes": list(release.run.notes),
+        "node": None if release.node is None else dict(release.node),
+        "evaluated": release.evaluated,
         "quasi": list(table.quasi),
         "sensitive": list(table.sensitive),
+        "unguarded": unguarded(release),
         "insensitive": list(table.names(Role.INSENSITIVE)),
         "dropped_identifiers": list(table.names(Role.IDENTIFIER)),
         "dropped_without_role": list(table.unassigned),
@@ -48,11 +61,24 @@ def summarize(release: Release, output: Path | None) -> dict[str, Any]:
     }
 
 
+def unguarded(release: Release) -> dict[str, float]:
+    """Return the sensitive columns that no model looks at, with the largest share of one value.
+
+    The share is that of the worst class: at 1, all its people show the same value.
+    """
+    guarded, classes = getattr(release.model, "columns", ()), release.classes
+    return {
+        name: AlphaKAnonymity(1, 1, name).level(classes) if len(classes) else 0.0
+        for name in release.original.sensitive
+        if name not in guarded
+    }
+
+
 def show_summary(data: dict[str, Any], console: Console) -> None:
     """Draw the account."""
     told = "verified on the released values" if data["verified"] else "NOT KEPT"
     console.print(verdict(data["model"], data["verified"], told), soft_wrap=True)
-    console.print(f"  {data['promise']}")
+    console.print(Padding(data["promise"], (0, 0, 0, 2)))
     console.print()
     rows = grid("", "")
     rows.add_row("records", f"{data['released']:,} of {data['records']:,} released")
@@ -61,15 +87,15 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         rows.add_row("reached", f"{model}: {number(level)}")
     seconds = sum(data["seconds"].values())
     rows.add_row("method", f"{data['method']}, {seconds:.2f} s")
-    for heading, key in (
-        ("coarsened", "quasi"),
-        ("kept", "sensitive"),
-        ("passed through", "insensitive"),
-        ("left out, identifying", "dropped_identifiers"),
-        ("left out, no role", "dropped_without_role"),
-    ):
+    if data["node"]:
+        told = ", ".join(f"{name} {level}" for name, level in data["node"].items())
+        rows.add_row("levels", told)
+    for note in data["notes"]:
+        rows.add_row("note", note)
+    for heading, key in _COLUMNS.items():
         if data[key]:
-            rows.add_row(heading, ", ".join(data[key]))
+            rows.add_row(heading, listed(data[key]))
+    _add_unguarded(rows, data["unguarded"])
     console.print(rows)
     console.print()
     losses = grid("what it cost", "0 = nothing, 1 = everything", "")
@@ -78,3 +104,16 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     console.print(losses)
     if data["output"]:
         console.print(f"\nwritten to {data['output']}", soft_wrap=True)
+
+
+def _add_unguarded(rows: Grid, shares: dict[str, float]) -> None:
+    for name, most in shares.items():
+        percent = min(round(100 * most), 99)
+        told = (
+            "one class shows a single value for all its people"
+            if most == 1
+            else f"up to {percent} % of a class share one value"
+        )
+        rows.add_row("unguarded", f"{name}: {told}")
+    if shares:
+        rows.add_row("", "add l-diversity or t-closeness with --model")

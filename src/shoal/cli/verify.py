@@ -2,68 +2,84 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.anonymize import wanted_model
-from shoal.cli.console import (
+from shoal.cli.console import about, emit, grid, notes, number, out, verdict
+from shoal.cli.options import (
     Delimiter,
     Encoding,
     File,
     Json,
+    K,
     Missing,
     Quasi,
     SchemaFile,
     Sensitive,
-    about,
-    emit,
-    grid,
-    notes,
-    number,
-    out,
+    check_roles,
     roles_of,
-    verdict,
+    wanted_model,
 )
 
 if TYPE_CHECKING:
     from shoal.core.table import Table
     from shoal.reading import Schema
 
+_MEANING = {
+    "k": "people in the smallest class; more is better",
+    "l": "fewest values in a class; more is better",
+    "entropy-l": "fewest, rare ones counting less; more is better",
+    "t": "distance from the whole table; less is better",
+    "alpha": "largest share of one value; less is better",
+    "delta": "largest log change of a share; less is better",
+    "beta": "largest relative gain of a share; less is better",
+}
+
 
 def verify(
     file: File,
-    k: Annotated[int | None, typer.Option("-k", help="k of k-anonymity.")] = None,
+    k: K = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="A model to check, such as 't-closeness(0.2, disease)'. Repeatable."),
+        typer.Option(
+            metavar="MODEL",
+            help="A model to check, such as 't-closeness(0.2, disease)'. Repeatable.",
+        ),
     ] = None,
     schema: SchemaFile = None,
     quasi: Quasi = "",
     sensitive: Sensitive = "",
     original: Annotated[
         Path | None,
-        typer.Option(help="The original: its distributions count as known. Default: FILE's own."),
+        typer.Option(
+            metavar="FILE",
+            help="The original table; t, delta and beta compare with it. Default: FILE itself.",
+        ),
     ] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
     json: Json = False,
 ) -> None:
-    """Tell whether FILE, from Shoal or from anywhere, keeps a model, and what k, l, t it has.
+    """Tell whether FILE, from Shoal or not, keeps a model, and what k, l, t it has.
 
-    Exit status 1 if it does not.
+    The exit status is 1 if it does not.
     """
     from shoal.anonymize import check_askable
     from shoal.core.classes import Classes
+    from shoal.core.files import check_readable
     from shoal.core.verification import judge
     from shoal.privacy import profile
     from shoal.reading import UnassignedColumns, read
 
+    check_readable(file)
     wanted = wanted_model(k, model) if k is not None or model else None
     roles = roles_of(quasi, sensitive, "", "")
     known = _known(schema, roles)
+    check_roles(known.columns, roles)
     stated: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
     form = {name: value for name, value in stated.items() if value is not None}
     if missing:
@@ -133,7 +149,8 @@ def _show(data: dict[str, Any]) -> None:
             )
         out.print()
     out.print(f"{data['records']:,} records in {data['classes']:,} classes\n")
-    rows = grid("reached", "")
+    rows = grid("reached", "", "what it means")
     for name, value in data["reached"].items():
-        rows.add_row(name, number(value))
+        lacking = " (∞: some class lacks a value)" if math.isinf(value) else ""
+        rows.add_row(name, number(value), _MEANING[name.partition("(")[0]] + lacking)
     out.print(rows)

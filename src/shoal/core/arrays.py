@@ -20,3 +20,8 @@ def frozen(array: _Array) -> _Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def weighted_sum(values: NDArray[Any], weights: NDArray[Any]) -> float:
+    """Return the sum of products, the same on one core or many: BLAS would share it out."""
+    return float((values * weights).sum())

@@ -58,7 +58,10 @@ class Classes:
     def sizes(self) -> Counts:
         """(classes,) records in each class."""
         classes = int(self.ids.max()) + 1 if len(self.ids) else 0
-        return frozen(sum_by(self.ids, classes, self.table.counts))
+        sizes = sum_by(self.ids, classes, self.table.counts)
+        if not sizes.all():
+            raise ValueError("class ids must run from 0 without gaps")
+        return frozen(sizes)
 
     @cached_property
     def suppressed(self) -> int:

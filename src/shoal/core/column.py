@@ -206,5 +206,7 @@ class Column:
 def _weight(name: str, weight: Any) -> float:
     try:
         return float(weight)
+    except OverflowError:
+        raise InputError(f"column {name!r}: weight has a number too large to count with") from None
     except (TypeError, ValueError):
         raise InputError(f"column {name!r}: weight must be 0 or more, not {weight!r}") from None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from shoal.errors import InputError, OutputError
 
@@ -14,12 +16,15 @@ from shoal.errors import InputError, OutputError
 def check_readable(path: Path) -> None:
     """Refuse what is not a readable, non-empty file, saying what it is instead."""
     try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise InputError(f"{path}: is a directory, not a file; name the file inside it")
+        if not stat.S_ISREG(mode):  # to open a pipe is to wait
+            raise InputError(f"{path}: not a plain file; save what it gives as a file first")
         with path.open("rb") as handle:
             head = handle.read(1)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a directory, not a file; name the file inside it") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError:
@@ -36,6 +41,14 @@ def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise InputError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
+
+
+def check_sign(option: str, sign: Any, least: int = 1) -> None:
+    """Refuse what is not one plain character (or, for least 0, none) to write a text file with."""
+    plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))
+    if not plain or not least <= len(sign) <= 1:
+        came = f"{len(sign)} characters" if isinstance(sign, str) and len(sign) > 1 else repr(sign)
+        raise InputError(f'{option} must be a single plain character such as , or ", not {came}')
 
 
 def check_writable(path: Path, *, force: bool = False) -> None:

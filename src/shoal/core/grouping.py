@@ -43,12 +43,12 @@ def group(columns: Sequence[Codes], domains: Sequence[int]) -> Grouping:
     for codes, domain in zip(columns[1:], domains[1:], strict=True):
         width = max(int(domain), 1)
         if bound > _KEY_LIMIT // width:
-            packed = _dense(keys)
+            packed = group_keys(keys)
             keys, bound = packed.ids.astype(np.int64), len(packed)
         keys *= width
         keys += codes
         bound *= width
-    return _dense(keys)
+    return group_keys(keys)
 
 
 def sum_by(ids: Codes, groups: int, counts: Counts | None = None) -> Counts:
@@ -63,7 +63,8 @@ def sum_by(ids: Codes, groups: int, counts: Counts | None = None) -> Counts:
     return np.bincount(ids, weights=counts, minlength=groups).astype(np.int64)
 
 
-def _dense(keys: Counts) -> Grouping:
+def group_keys(keys: Counts) -> Grouping:
+    """Group rows by one whole number each."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.ones(len(keys), dtype=np.bool_)

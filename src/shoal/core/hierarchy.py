@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.core.arrays import Codes, Counts, Floats, frozen
-from shoal.core.files import read_text, replace_file
-from shoal.errors import HierarchyError
+from shoal.core.files import check_sign, read_text, replace_file
+from shoal.errors import HierarchyError, InputError
 
 if TYPE_CHECKING:
     from shoal.core.column import Column
@@ -129,6 +129,8 @@ class Hierarchy:
     @classmethod
     def read(cls, path: str | Path, delimiter: str | None = None) -> Hierarchy:
         """Read ARX's CSV form; the delimiter is `;` or `,`, whichever the file uses."""
+        if delimiter is not None:
+            _check_delimiter(delimiter)
         path = Path(path)
         text = read_text(path)
         if not text.strip():
@@ -149,6 +151,7 @@ class Hierarchy:
 
     def write(self, path: str | Path, delimiter: str = ";", *, force: bool = False) -> None:
         """Write ARX's CSV form, whole or not at all."""
+        _check_delimiter(delimiter)
         with replace_file(Path(path), force=force) as temporary:
             out = io.StringIO(newline="")
             csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(self.rows())
@@ -185,6 +188,12 @@ class Hierarchy:
         if len(levels) == 1 and len(levels[0]) > 1:
             levels.append(_level([ROOT] * len(picks), None))
         return Hierarchy(column.labels, tuple(levels))
+
+
+def _check_delimiter(delimiter: str) -> None:
+    check_sign("delimiter", delimiter)
+    if delimiter == '"':
+        raise InputError("delimiter must not be the quotation mark")
 
 
 def _parse(text: str, marks: str) -> list[list[str]]:

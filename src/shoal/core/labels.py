@@ -1,12 +1,16 @@
-"""How a subset is published: its text, and the bounds that the text gives away."""
+"""How a subset is published: its text, the bounds that the text gives away, and whether it may."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.arrays import Floats, frozen
+from shoal.core.arrays import Bools, Codes, Floats, frozen
 from shoal.core.column import Column, Kind
 from shoal.core.hierarchy import ROOT
 from shoal.core.subsets import Subsets
@@ -45,6 +49,56 @@ def set_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
             subsets.whole.tolist(), subsets.sizes.tolist(), single, braced, strict=True
         )
     )
+
+
+def agree(
+    column: Column, subsets: Subsets, texts: Sequence[str | None], levels: Codes | None
+) -> Bools:
+    """Tell, entry by entry, whether its text says what its subset holds.
+
+    An entry of a hierarchy level is one of its groups under its label; any other is a range, a set
+    or one of its members. The root may stand for everything.
+    """
+    given = np.array(texts, dtype=object)
+    told: Bools = subsets.whole & (given == ROOT)
+    heights = np.full(len(subsets), -1, dtype=np.int32) if levels is None else levels
+    for height in np.unique(heights[~told]).tolist():
+        entries = np.flatnonzero(~told & (heights == height))
+        check = _are_plain if height < 0 else partial(_are_groups, height)
+        told[entries] = check(column, subsets.take(entries), given[entries])
+    return told
+
+
+def _are_groups(height: int, column: Column, subsets: Subsets, texts: Any) -> Bools:
+    if column.hierarchy is None or height > column.hierarchy.height:
+        return np.zeros(len(subsets), dtype=np.bool_)
+    level = column.hierarchy.levels[height]
+    groups = level.groups[subsets.first]
+    meant = Subsets.of_groups(level.groups, len(level)).take(groups)
+    alike: Bools = np.array(level.labels, dtype=object)[groups] == texts
+    return alike & subsets.equal(meant)
+
+
+def _are_plain(column: Column, subsets: Subsets, texts: Any) -> Bools:
+    place = {text: code for code, text in enumerate(column.labels)}
+    codes = np.array([place.get(text, -1) for text in texts.tolist()], dtype=np.int32)
+    told = (codes >= 0) & subsets.hold(np.arange(len(subsets), dtype=np.int32), codes)
+    if column.ordered:
+        rest = np.flatnonzero(~told & _without_gaps(column, subsets))
+        told[rest] = np.array(range_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
+    rest = np.flatnonzero(~told)
+    if len(rest):
+        told[rest] = np.array(set_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
+    return told
+
+
+def _without_gaps(column: Column, subsets: Subsets) -> Bools:
+    """Tell which subsets are all known values between two, with or without the missing one."""
+    known = subsets.sizes
+    if column.missing is not None:
+        known = known - (subsets.last == column.missing)
+    gapless: Bools = subsets.last_below(column.known) - subsets.first + 1 == known
+    return gapless
 
 
 def member_bounds(column: Column, subsets: Subsets) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from shoal.core.arrays import Bools, Codes, Counts, Floats, frozen
 from shoal.core.column import Column
 from shoal.core.hierarchy import ROOT
-from shoal.core.labels import hierarchy_bounds, member_bounds
+from shoal.core.labels import agree, hierarchy_bounds, member_bounds
 from shoal.core.subsets import Subsets
 
 Summary = Literal["range", "set", "representative"]
@@ -64,6 +64,10 @@ class Recoding:
     def covers(self) -> bool:
         """Whether every original value is a member of what is published for it."""
         return bool(self.subsets.hold(self.codes, self.column.codes).all())
+
+    def labelled(self) -> bool:
+        """Whether every label says what its entry stands for."""
+        return bool(agree(self.column, self.subsets, self.labels, self.levels).all())
 
     def published(self, rows: Any = slice(None)) -> Any:
         """Return the published cells as an Arrow dictionary: codes and what they stand for.

@@ -37,6 +37,15 @@ class Run:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A node of a lattice that would do: its levels, what it costs, records suppressed there."""
+
+    node: Mapping[str, int]
+    loss: float
+    suppressed: int
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """An anonymized table.
@@ -44,6 +53,8 @@ class Release:
     recodings: one for each quasi-identifier of the original, by name.
     suppressed: (rows,) rows that are left out, None where none are.
     model: the guarantee it claims.
+    node: the level of each attribute, where a lattice method chose one for all rows.
+    candidates: nodes that it was chosen from; evaluated: how many were looked at.
     """
 
     original: Table
@@ -51,6 +62,9 @@ class Release:
     model: Guarantee
     suppressed: Bools | None = None
     run: Run = field(default_factory=Run)
+    node: Mapping[str, int] | None = None
+    candidates: tuple[Candidate, ...] = ()
+    evaluated: int = 0
 
     @classmethod
     def of_groups(
@@ -150,7 +164,7 @@ class Release:
     def _check(self, published: Any) -> Verification:
         found = recount(published, self.original, self.model)
         hidden = self.suppressed
-        truthful = all(recoding.covers() for recoding in self.recodings.values())
+        truthful = all(r.labelled() and r.covers() for r in self.recodings.values())
         expected = self.original.records
         if hidden is not None:
             counts = self.original.counts
@@ -183,7 +197,7 @@ class Release:
             )
         if not checked.truthful:
             raise NotAnonymous(
-                "the published cells do not cover the original values, row for row; "
-                "nothing was written"
+                "the published cells do not cover the original values, row for row, or say other "
+                "than they cover; nothing was written"
             )
         write_table(published, Path(path), force=force)

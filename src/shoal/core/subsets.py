@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -89,6 +90,22 @@ class Subsets:
             more = (self.stops[run] <= wanted) & (run + 1 < self.indptr[indices[pairs] + 1])
             pairs, run = pairs[more], run[more] + 1
         return found
+
+    def take(self, indices: Any) -> Subsets:
+        """Return the subsets at these places, which may repeat."""
+        begins, counts = self.indptr[indices], np.diff(self.indptr)[indices]
+        indptr = np.concatenate(([0], np.cumsum(counts)))
+        runs = np.repeat(begins - indptr[:-1], counts) + np.arange(int(indptr[-1]))
+        return Subsets(self.domain, indptr, self.starts[runs], self.stops[runs])
+
+    def equal(self, other: Subsets) -> Bools:
+        """Tell, pair by pair, whether subset i here is subset i there."""
+        same: Bools = np.diff(self.indptr) == np.diff(other.indptr)
+        if same.any():
+            mine, theirs = self.take(np.flatnonzero(same)), other.take(np.flatnonzero(same))
+            runs = (mine.starts == theirs.starts) & (mine.stops == theirs.stops)
+            same[same] = np.logical_and.reduceat(runs, mine.indptr[:-1])
+        return same
 
     @classmethod
     def singletons(cls, domain: int) -> Subsets:

@@ -90,7 +90,7 @@ def ancestors(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
     at = np.searchsorted(offsets, used, side="right") - 1
     places = list(zip(at.tolist(), (used - offsets[at]).tolist(), strict=True))
     by_level = [Subsets.of_groups(level.groups, len(level)) for level in levels]
-    subsets = Subsets.joined([_one(by_level[h], g) for h, g in places])
+    subsets = Subsets.joined(by_level).take(used)
     texts = tuple(levels[h].labels[g] for h, g in places)
     bounds = None
     if all(level.bounds is not None for level in levels):
@@ -99,12 +99,6 @@ def ancestors(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
     low, high = hierarchy_bounds(column, subsets, bounds)
     codes = _per_row(entry, ids)
     return Recoding(column, codes, subsets, texts, low, high, at.astype(np.int32))
-
-
-def _one(subsets: Subsets, index: int) -> Subsets:
-    runs = slice(int(subsets.indptr[index]), int(subsets.indptr[index + 1]))
-    indptr = np.array([0, runs.stop - runs.start], dtype=np.int64)
-    return Subsets(subsets.domain, indptr, subsets.starts[runs], subsets.stops[runs])
 
 
 def representatives(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
@@ -127,7 +121,7 @@ def representatives(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
     by_group[ids[ids >= 0]] = cover.codes[ids >= 0]
     keys = by_group * column.domain + middle
     used, entry = np.unique(keys, return_inverse=True)
-    subsets = Subsets.joined([_one(cover.subsets, int(k)) for k in used // column.domain])
+    subsets = cover.subsets.take(used // column.domain)
     texts = tuple(column.labels[int(code)] for code in used % column.domain)
     levels = np.full(len(used), NO_LEVEL, dtype=np.int32)
     return Recoding(column, _per_row(entry, ids), subsets, texts, levels=levels)

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.column import Column, Role
+from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
 from shoal.errors import InputError
 
@@ -51,7 +52,7 @@ class Table:
         if not self.columns:
             raise InputError("no column has a role; name at least the quasi-identifiers")
         names = [column.name for column in self.columns]
-        _check_unique(names)
+        check_unique(names)
         lengths = {len(column) for column in self.columns}
         if len(lengths) > 1:
             raise InputError("columns differ in length")
@@ -160,11 +161,14 @@ class Table:
     ) -> Table:
         """Make a table of anything that speaks the Arrow C stream: pandas, polars, pyarrow.
 
-        roles: for each column its role, or a mapping with role, kind, weight, bounds, order.
+        roles: for each column its role, or a mapping with role, kind, weight, bounds, order,
+            hierarchy; a column without one is not held.
+        hierarchies: for some of these columns a hierarchy or its recipe.
+        counts: (rows,) records behind each row, which makes the table weighted.
         """
-        arrow = data if isinstance(data, pa.Table) else _from_stream(data)
+        arrow = from_frame(data)
         names = list(arrow.column_names)
-        _check_unique(names)
+        check_unique(names)
         specs = {name: _spec(name, told) for name, told in roles.items()}
         _check_known(specs, names, "given a role")
         _check_known(hierarchies or {}, names, "given a hierarchy")
@@ -201,31 +205,7 @@ def _spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:
     return spec
 
 
-def _check_unique(names: Sequence[str]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"column {twice[0]!r} occurs more than once; rename one of them")
-
-
 def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None:
     for name in wanted:
         if name not in names:
             raise InputError(f"column {name!r} is {what} but not in the data: {', '.join(names)}")
-
-
-def _from_stream(data: Any) -> Any:
-    if not hasattr(data, "__arrow_c_stream__"):
-        raise InputError(
-            f"cannot read a table from {type(data).__name__}; "
-            "pass a file, or a pandas, polars or pyarrow table"
-        )
-    _check_unique([str(name) for name in getattr(data, "columns", ())])
-    try:
-        arrow = pa.table(data)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        # the cause quotes cells
-        raise InputError(
-            "a column of the frame mixes types that Arrow cannot hold; give each column one type"
-        ) from None
-    unnamed = [name for name in arrow.column_names if name.startswith("__index_level_")]
-    return arrow.drop_columns(unnamed)  # pandas' row labels: rows go by position

@@ -78,6 +78,11 @@ def is_numeric(kind: Any) -> bool:
     )
 
 
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type holds text, in one of its common layouts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def encode(data: Any, name: str) -> tuple[Codes, Any]:
     """Return codes and the distinct values in ascending order, a null last."""
     if isinstance(data, pa.ChunkedArray) and data.num_chunks == 1:
@@ -96,6 +101,8 @@ def encode(data: Any, name: str) -> tuple[Codes, Any]:
             "sensitive; make the column insensitive or turn it into text or numbers"
         ) from None
     values = encoded.dictionary.take(order)
+    if pa.types.is_temporal(values.type):
+        _check_calendar(values, name)
     rank = np.empty(len(values) + 1, dtype=np.int32)
     rank[order.to_numpy(zero_copy_only=False)] = np.arange(len(values), dtype=np.int32)
     rank[-1] = len(values)
@@ -113,6 +120,18 @@ def _encode_dictionary(data: Any, name: str) -> tuple[Codes, Any]:
     spread = np.zeros(len(data.dictionary), dtype=np.int32)
     spread[used] = codes
     return spread[indices], values
+
+
+def _check_calendar(values: Any, name: str) -> None:
+    """Refuse times that no calendar of ours can print: of values in order, the first or last."""
+    try:
+        for end in (values[:1], values[-1:]):
+            end.to_pylist()
+    except (ArithmeticError, ValueError, LookupError, pa.ArrowException):
+        raise InputError(
+            f"column {name!r}: holds times outside the years 1 to 9999, or of an unknown time "
+            "zone; mend them or make the column insensitive"
+        ) from None
 
 
 def reorder(codes: Codes, values: Any, order: Sequence[Any], name: str) -> tuple[Codes, Any]:
@@ -137,7 +156,7 @@ def reorder(codes: Codes, values: Any, order: Sequence[Any], name: str) -> tuple
 def texts(values: Any) -> tuple[str | None, ...]:
     """Return each value as the text in which it is published, None for missing."""
     kind = values.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         return tuple(values.to_pylist())
     if pa.types.is_floating(kind):
         return tuple(None if v is None else float_text(v) for v in values.to_pylist())
@@ -189,6 +208,8 @@ def bounds(limits: Sequence[Any], kind: Any, name: str) -> tuple[float, float]:
         raise InputError(f"column {name!r}: bounds are two values, least and greatest")
     try:
         low, high = (_position(limit, kind) for limit in limits)
+    except OverflowError:
+        raise InputError(f"column {name!r}: bounds has a number too large to count with") from None
     except (ValueError, TypeError, pa.ArrowInvalid):
         raise InputError(f"column {name!r}: bounds must be of the column's type, {kind}") from None
     return low, high

@@ -38,7 +38,8 @@ class Verification:
 
     levels: for each model the parameter that the release in fact reaches.
     failing: classes that break the model; `records` behind them.
-    truthful: every original value is a member of what was published for it.
+    truthful: every original value is a member of what was published for it, and the published text
+        says just that.
     """
 
     model: str
@@ -68,7 +69,7 @@ def recount(published: Any, original: Table, guarantee: Guarantee) -> Verificati
     return judge(Classes.by_quasi(table, origin=original), guarantee)
 
 
-def judge(classes: Classes, guarantee: Guarantee, *, truthful: bool = True) -> Verification:
+def judge(classes: Classes, guarantee: Guarantee) -> Verification:
     """Put the guarantee to every class."""
     kept = guarantee.holds(classes)
     return Verification(
@@ -78,7 +79,6 @@ def judge(classes: Classes, guarantee: Guarantee, *, truthful: bool = True) -> V
         failing=int((~kept).sum()),
         failing_records=int(classes.sizes[~kept].sum()),
         levels={str(part): part.level(classes) for part in guarantee.parts},
-        truthful=truthful,
     )
 
 

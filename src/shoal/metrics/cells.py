@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Floats
+from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.column import Column
 from shoal.core.histogram import Histogram
 from shoal.core.recoding import Recoding
@@ -63,4 +63,4 @@ def mean_over_records(release: Release, name: str, losses: Floats) -> float:
         codes = release.recodings[name].codes[hidden]
         usage -= np.bincount(codes, weights, minlength=len(usage))
         lost = float(hidden.sum() if counts is None else counts[hidden].sum())
-    return float((usage @ losses + lost) / max(release.original.records, 1))
+    return (weighted_sum(usage, losses) + lost) / max(release.original.records, 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import weighted_sum
 from shoal.core.release import Release
 from shoal.metrics.cells import class_width, set_share
 
@@ -34,6 +35,6 @@ def class_loss_by_attribute(release: Release) -> dict[str, float]:
                 spread = class_width(column, values)
             else:
                 spread = set_share(np.diff(values.indptr).astype(np.float64), column.domain)
-            lost += float(spread @ classes.sizes)
+            lost += weighted_sum(spread, classes.sizes)
         losses[column.name] = lost / records
     return losses

@@ -50,6 +50,16 @@ class Model(ABC):
         column = getattr(self, "column", None)
         return () if column is None else (column,)
 
+    @property
+    def least_size(self) -> int:
+        """The records that every class must hold at least."""
+        return max(int(getattr(part, "k", 1)) for part in self.parts)
+
+    @property
+    def by_size(self) -> bool:
+        """Whether the size of classes is all that is asked."""
+        return all(part.name == "k-anonymity" for part in self.parts)
+
     def check(self, table: Table) -> None:
         """Refuse a table that the model cannot be asked of."""
         for name in self.columns:

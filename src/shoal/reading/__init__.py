@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.column import Role
+from shoal.core.frames import from_frame
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.reading.checks import check_kinds
 from shoal.reading.files import Format, read_arrow
-from shoal.reading.frames import from_frame
 from shoal.reading.schema import Schema, check_spec
 
 

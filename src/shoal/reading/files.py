@@ -23,8 +23,6 @@ def read_arrow(path: Path, form: Format, keep_text: Collection[str] | None = Non
 
     keep_text: columns that are carried unchanged, so their text is left alone; None types all.
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise InputError(f"{path}: is a pipe or device; save what it gives as a file first")
     check_readable(path)
     return _reader(path)(path, form, keep_text or ())
 

@@ -6,6 +6,7 @@ import codecs
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.core.files import check_sign
 from shoal.errors import InputError
 
 
@@ -27,22 +28,15 @@ class Format:
     def __post_init__(self) -> None:
         if self.delimiter == r"\t":
             object.__setattr__(self, "delimiter", "\t")
-        _check_sign("delimiter", self.delimiter, least=1)
-        _check_sign("quote", self.quote, least=0)
+        if self.delimiter is not None:
+            check_sign("delimiter", self.delimiter)
+        if self.quote is not None:
+            check_sign("quote", self.quote, least=0)
         if self.delimiter is not None and self.delimiter == self.quote:
             raise InputError("delimiter and quote must not be the same character")
         if self.encoding is not None:
             _check_encoding(self.encoding)
         object.__setattr__(self, "missing", _texts(self.missing))
-
-
-def _check_sign(option: str, sign: Any, least: int) -> None:
-    if sign is None:
-        return
-    plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))
-    if not plain or not least <= len(sign) <= 1:
-        came = f"{len(sign)} characters" if isinstance(sign, str) and len(sign) > 1 else repr(sign)
-        raise InputError(f'{option} must be a single plain character such as , or ", not {came}')
 
 
 def _check_encoding(encoding: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.values import float_text
+from shoal.core.values import combined, float_text, is_text
 
 _WHOLE = r"^(0|-?[1-9][0-9]*)$"
 _POINT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
@@ -81,13 +81,13 @@ def _reads_as_time(text: str) -> bool:
 
 def without(cells: Any, missing: Sequence[str]) -> Any:
     """Return the cells with the texts that mean missing taken out; numbers count as printed."""
-    kind = cells.type
-    if not missing or not (
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
-    ):
+    if not missing:
         return cells
-    hit = pc.is_in(cells.cast(pa.large_string()), pa.array(missing, pa.large_string()))
-    return pc.if_else(hit, pa.scalar(None, kind), cells)
+    plain = combined(cells, "")
+    if not is_text(plain.type) and not pa.types.is_integer(plain.type):
+        return cells
+    hit = pc.is_in(plain.cast(pa.large_string()), pa.array(missing, pa.large_string()))
+    return pc.if_else(hit, pa.scalar(None, plain.type), plain)
 
 
 def _all(texts: Any, pattern: str) -> bool:

@@ -11,7 +11,6 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.reading.checks import check_names, check_rows
 from shoal.reading.formats import Format
-from shoal.reading.frames import plain
 from shoal.reading.inference import without
 
 
@@ -24,7 +23,6 @@ def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
             check_names(path, file.schema_arrow.names)
             table = file.read()
         table.validate(full=True)
-        table = plain(table).replace_schema_metadata(None)
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError):
         # the cause may quote cells
         raise InputError(f"{path}: is damaged or not Parquet; write the file anew") from None

@@ -7,7 +7,7 @@ LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 20
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -18,7 +18,7 @@ from shoal.anonymize.partition.spaces import Layout, lay_out
 from shoal.core.arrays import Codes
 from shoal.core.classes import Classes
 from shoal.core.progress import report
-from shoal.core.release import Release
+from shoal.core.release import Release, Run
 from shoal.core.table import Table
 from shoal.errors import Infeasible, InputError
 from shoal.privacy.model import Model
@@ -41,7 +41,8 @@ class Mondrian:
         its branches; False publishes ranges and value sets instead.
     summary: how a class is published without hierarchy: range (sets for nominal columns), set, or
         representative (median, most frequent value).
-    effort: how far to look ahead when choosing cuts; high is slower and loses least.
+    effort: how far to look ahead when choosing cuts, for k-anonymity alone; high is slower and
+        loses least.
     """
 
     name: ClassVar[str] = "mondrian"
@@ -62,7 +63,7 @@ class Mondrian:
             raise InputError("a weighted table cannot be divided record by record; use strict=True")
         distinct = table.distinct(*model.columns)
         by_label = self.hierarchies and self.summary != "representative"
-        layout = lay_out(distinct.table, _least_size(model), use_hierarchies=by_label)
+        layout = lay_out(distinct.table, model.least_size, use_hierarchies=by_label)
         _check_feasible(table, model)
         ids, classes = self._grow(layout, distinct.table, table, model)
         spread = ids[distinct.inverse]
@@ -70,22 +71,21 @@ class Mondrian:
             from shoal.anonymize.partition.ties import divide_ties
 
             spread, classes = divide_ties(table, model, layout, distinct.inverse, spread)
-        return Release.of_groups(
+        release = Release.of_groups(
             table, spread, classes, model, self.summary, use_hierarchies=by_label
         )
+        if self.effort == "normal" or model.by_size:
+            return release
+        note = "effort is for k-anonymity alone; with other models each cut was chosen by itself"
+        return replace(release, run=Run(notes=(note,)))
 
     def _grow(self, layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:
-        if all(part.name == "k-anonymity" for part in model.parts):
+        if model.by_size:
             reach, tries = _LOOK[self.effort]
             if self.effort == "normal" and len(tuples) > _MANY:
                 reach, tries = _RATIONED
             return _grow_greedily(layout, reach, tries)
         return _grow_guarded(layout, tuples, table, model)
-
-
-def _least_size(model: Model) -> int:
-    """Return the class size that the model asks for at least."""
-    return max((int(getattr(part, "k", 1)) for part in model.parts), default=1)
 
 
 def _check_feasible(table: Table, model: Model) -> None:

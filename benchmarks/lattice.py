@@ -1,0 +1,142 @@
+"""Section lattice: whole lattices and the methods on them, on one core."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table as Grid
+
+from jobs import JobError, run_job, scratch
+from tables import have_adult
+from targets import verdict
+
+LIMIT = 900
+SAMPLE = 60
+TIMES = 5
+
+
+def measure(*, full: bool) -> dict[str, Any]:
+    """Measure each line in a fresh process; with `full`, peers on a larger sample."""
+    rows: dict[str, dict[str, Any]] = {}
+    with scratch() as named:
+        for place, (name, job) in enumerate(_jobs(full)):
+            if job.pop("cold", False):
+                job["kernels"] = f"{named}/kernels"
+            try:
+                folder = Path(named) / str(place)
+                python = Path(sys.executable)
+                rows[name] = run_job("job_lattice.py", job, folder, python=python, limit=LIMIT)
+            except JobError as failed:
+                rows[name] = {"note": str(failed)}
+    cold = rows.get("adult 9, no kernels in store", {})
+    if "first" in cold:
+        cold["extra"] = cold["first"] - cold["wall"]
+    return {"runs": rows, "times": TIMES, "load": os.getloadavg()[0]}
+
+
+def _jobs(full: bool) -> list[tuple[str, dict[str, Any]]]:
+    if not have_adult():
+        patients = {"table": "patients", "k": 5, "times": TIMES}
+        every = {**patients, "kind": "nodes", "threads": 1}
+        method = {**patients, "kind": "method", "options": {"max_suppression": 0.05}}
+        return [
+            ("patients, every node, k=5", every),
+            *(
+                (f"{name} patients k=5 5 %", {**method, "method": name})
+                for name in ("ola", "flash")
+            ),
+        ]
+    nine: dict[str, Any] = {"table": "adult 9", "kind": "nodes", "k": 75, "times": TIMES}
+    ten = {**nine, "table": "adult 10"}
+    peers = {"sample": 5 * SAMPLE if full else SAMPLE}
+    return [
+        ("adult 9, every node, k=75", {**nine, "threads": 1}),
+        ("adult 10, every node, k=75", {**ten, "threads": 1, "times": 3}),
+        ("adult 10, two threads", {**ten, "kind": "threads", "threads": 2}),
+        ("adult 9, no kernels in store", {**nine, "threads": 1, "cold": True, "times": 1}),
+        *(_method(name, "adult 9", k, out) for name, k, out in METHODS_ON_ADULT),
+        (
+            "flash adult 9 k=5 5 %, local",
+            _run("flash", "adult 9", 5, {"max_suppression": 0.05, "local": True}),
+        ),
+        ("mondrian adult 9 k=5", _run("mondrian", "adult 9", 5, {})),
+        ("mondrian adult 9 k=5, ranges", _run("mondrian", "adult 9", 5, {"hierarchies": False})),
+        _method("flash", "census-income", 5, 0.05),
+        ("pandas groupby, adult 9", {**nine, **peers, "kind": "groupby"}),
+        ("numpy unique, adult 9", {**nine, **peers, "kind": "unique"}),
+        ("pandas groupby, adult 10", {**ten, **peers, "kind": "groupby"}),
+        ("numpy unique, adult 10", {**ten, **peers, "kind": "unique"}),
+    ]
+
+
+METHODS_ON_ADULT = (
+    ("ola", 5, 0.0),
+    ("ola", 5, 0.05),
+    ("ola", 75, 0.15),
+    ("flash", 5, 0.0),
+    ("flash", 5, 0.05),
+    ("datafly", 5, 0.05),
+    ("samarati", 5, 0.05),
+    ("mingen", 5, 0.05),
+    ("incognito", 5, 0.05),
+)
+
+
+def _method(name: str, table: str, k: int, out: float) -> tuple[str, dict[str, Any]]:
+    told = f"{name} {table} k={k} {100 * out:g} %"
+    return told, _run(name, table, k, {"max_suppression": out})
+
+
+def _run(name: str, table: str, k: int, options: dict[str, Any]) -> dict[str, Any]:
+    job = {"table": table, "kind": "method", "method": name, "options": options}
+    return {**job, "k": k, "times": TIMES}
+
+
+def show(result: dict[str, Any]) -> list[Any]:
+    """Return the section's table."""
+    grid = Grid(
+        title="lattice: k-anonymity on one core"
+        + ("" if have_adult() else "; generated patients (set SHOAL_DATA to have adult)"),
+        caption=(
+            f"Medians of {result['times']} runs (three for adult 10) after a first one, tables in "
+            "memory, distinct tuples found anew; methods with verification. adult 9: 30,162 rows, "
+            "all nine attributes; adult 10: hours-per-week too, age in 6 levels, hours in 4. "
+            "~ extrapolated from a sample of nodes, whose counts agree with Shoal's; pandas groups "
+            "ready columns of labels, numpy packs codes of distinct tuples. Two threads: best of "
+            "runs in turn with one. Loss is `class`. MB: peak of the process, and what the call "
+            "added; census-income holds 42 columns. Load "
+            f"{result['load']:.1f} on {os.cpu_count()} cores at the end."
+        ),
+    )
+    grid.add_column("what", no_wrap=True)
+    for head in ("nodes", "CPU s", "wall s", "peak MB", "added", "loss", "classes"):
+        grid.add_column(head, justify="right")
+    grid.add_column("target, remarks")
+    for name, row in result["runs"].items():
+        if "note" in row:
+            grid.add_row(name, *[""] * 7, row["note"])
+            continue
+        about = "~" if "sample" in row else ""
+        grid.add_row(
+            name,
+            f"{row['nodes']:,}" if row["nodes"] else "",
+            f"{row['cpu']:.3f}" if row["cpu"] < 1 else f"{about}{row['cpu']:.2f}",
+            "" if about else f"{row['wall']:.2f}",
+            f"{row['peak_mb']:,.0f}",
+            f"{row['added_mb']:,.0f}",
+            f"{row['loss']:.4f}" if "loss" in row else "",
+            f"{row['classes']:,}" if "classes" in row else "",
+            "\n".join(told for told in (_remark(row), verdict(name, row)) if told),
+        )
+    return [grid]
+
+
+def _remark(row: dict[str, Any]) -> str:
+    if "gain" in row:
+        return f"{row['gain']:.2f} x one thread by the clock"
+    if "extra" in row:
+        return f"{row['extra']:.1f} s more the first time"
+    return f"sample of {row['sample']}" if "sample" in row else ""

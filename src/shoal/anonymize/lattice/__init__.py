@@ -1,0 +1,1 @@
+"""Lattice methods: every value of a column is published at one level of its hierarchy."""

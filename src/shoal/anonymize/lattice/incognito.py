@@ -1,0 +1,97 @@
+"""Incognito: what is not anonymous in some attributes cannot be in more of them.
+
+Searches the lattices of one attribute, then of two, and so on, and looks only at nodes all of whose
+parts were anonymous before.
+LeFevre, DeWitt & Ramakrishnan, "Incognito: efficient full-domain k-anonymity", SIGMOD 2005.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar, get_args
+
+import numpy as np
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.anonymize.lattice.lattice import Lattice, Node
+from shoal.anonymize.lattice.objectives import Objective
+from shoal.anonymize.lattice.searching import NOT_MONOTONE, Ground, check_share, minimal, weigh
+from shoal.anonymize.lattice.views import release_at, view
+from shoal.core.arrays import Bools
+from shoal.core.progress import report
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.privacy.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incognito:
+    """Full-domain generalization at the minimal node of least loss, found part by part.
+
+    max_suppression: share of records that may be left out instead of coarsened.
+    objective: what is to be least.
+    """
+
+    name: ClassVar[str] = "incognito"
+    max_suppression: float = 0.0
+    objective: Objective = "precision"
+
+    def __post_init__(self) -> None:
+        check_share("max_suppression", self.max_suppression)
+        check_choice("objective", self.objective, get_args(Objective))
+
+    def search(self, table: Table, model: Model) -> Release:
+        """Return the release at the best minimal node; all of them come with it."""
+        ground = Ground.of(table, model, self.max_suppression)
+        anonymous, evaluated = _anonymous_nodes(ground)
+        nodes = minimal(anonymous)
+        if not nodes:
+            raise ground.infeasible()
+        candidates = weigh(ground, nodes, self.objective)
+        return release_at(
+            ground.lattice,
+            tuple(candidates[0].node.values()),
+            model,
+            candidates=candidates,
+            evaluated=evaluated,
+            notes=(NOT_MONOTONE,) if ground.limit and not ground.by_size else (),
+        )
+
+
+def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
+    """Return which nodes of the whole lattice are anonymous, and how many nodes were looked at."""
+    width, seen, done = len(ground.lattice.columns), 0, 0
+    known: dict[Node, Bools] = {(): np.ones((), dtype=np.bool_)}
+    for size in range(1, width + 1):
+        fresh: dict[Node, Bools] = {}
+        for attributes in combinations(range(width), size):
+            part = ground.lattice.over(attributes)
+            allowed = np.ones(part.shape, dtype=np.bool_)
+            for left_out in range(size):
+                rest = attributes[:left_out] + attributes[left_out + 1 :]
+                allowed &= np.expand_dims(known[rest], left_out)
+            fresh[attributes], looked = _grow(ground, part, allowed)
+            seen += looked
+            done += 1
+            report("search", done, 2**width - 1)
+        known = fresh
+    return known[tuple(range(width))], seen
+
+
+def _grow(ground: Ground, part: Lattice, allowed: Bools) -> tuple[Bools, int]:
+    """Go through the allowed nodes from below; what lies above an anonymous one is anonymous."""
+    suppressed = part.measure(ground.model.least_size).suppressed
+    found = allowed & (suppressed <= ground.limit)
+    if ground.by_size:
+        return found, int(allowed.sum())
+    anonymous = np.zeros(part.shape, dtype=np.bool_)
+    seen = 0
+    for node in sorted((tuple(map(int, n)) for n in np.argwhere(found)), key=sum):
+        below = [(*node[:j], node[j] - 1, *node[j + 1 :]) for j in range(len(node)) if node[j]]
+        if any(anonymous[one] for one in below):
+            anonymous[node] = True
+            continue
+        seen += 1
+        anonymous[node] = view(part, node, ground.model).suppressed <= ground.limit
+    return anonymous, seen

@@ -1,0 +1,179 @@
+"""The lattice of generalization levels of a table, and the classes at each of its nodes.
+
+Levels are nested, so the classes of a node are unions of those below it: all nodes are measured
+in one pass that rolls sorted keys up, a level at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from shoal.anonymize.lattice.packing import pack
+from shoal.core.arrays import Codes, Counts, Floats, frozen
+from shoal.core.column import Column
+from shoal.core.grouping import group, sum_by
+from shoal.core.table import Table
+
+Node = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """What is known of every node, arrays of the lattice's shape.
+
+    classes: number of classes, small ones included; kept: those of at least k records.
+    suppressed: records in the small ones.
+    squares: sum of the squared sizes of the other classes.
+    """
+
+    classes: Counts
+    kept: Counts
+    suppressed: Counts
+    squares: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """All combinations of levels of a table's quasi-identifiers, in the order of its columns.
+
+    columns: the quasi-identifiers; one without a hierarchy is kept or hidden.
+    origin: the table whose distributions count as known, where `table` is a part of it.
+    """
+
+    table: Table
+    columns: tuple[Column, ...]
+    origin: Table
+
+    @classmethod
+    def of(cls, table: Table, origin: Table | None = None) -> Lattice:
+        """Return the lattice of a table, or of a part of the origin."""
+        columns = tuple(
+            c if c.hierarchy is not None else c.with_hierarchy({"suppression": None})
+            for c in table.quasi_columns
+        )
+        return cls(table, columns, table if origin is None else origin)
+
+    def over(self, attributes: Sequence[int]) -> Lattice:
+        """Return the lattice of some attributes alone."""
+        return Lattice(self.table, tuple(self.columns[j] for j in attributes), self.origin)
+
+    @cached_property
+    def heights(self) -> Node:
+        """The highest level of each attribute."""
+        return tuple(c.hierarchy.height for c in self.columns if c.hierarchy is not None)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Levels of each attribute, the ground one included."""
+        return tuple(height + 1 for height in self.heights)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return int(np.prod(self.shape, dtype=object))
+
+    def __repr__(self) -> str:
+        return f"Lattice({self.nodes} nodes, shape={self.shape})"
+
+    def named(self, node: Sequence[int]) -> dict[str, int]:
+        """Return a node as `{attribute: level}`."""
+        return {c.name: int(level) for c, level in zip(self.columns, node, strict=True)}
+
+    def codes(self, node: Sequence[int], rows: Table | None = None) -> list[Codes]:
+        """Return the group of each row, attribute by attribute, at a node."""
+        table = self.table if rows is None else rows
+        return [
+            c.hierarchy.levels[level].groups[table[c.name].codes]
+            for c, level in zip(self.columns, node, strict=True)
+            if c.hierarchy is not None
+        ]
+
+    def domains(self, node: Sequence[int]) -> list[int]:
+        """Return how many groups each attribute has at a node."""
+        return [
+            len(c.hierarchy.levels[level])
+            for c, level in zip(self.columns, node, strict=True)
+            if c.hierarchy is not None
+        ]
+
+    def corner(self, k: int, limit: int) -> Node:
+        """Return levels below which no node can do: a single attribute suppresses too much there.
+
+        limit: records that may be suppressed.
+        """
+        least = []
+        for column, height in zip(self.columns, self.heights, strict=True):
+            levels = column.hierarchy.levels if column.hierarchy is not None else ()
+            records = sum_by(self.table[column.name].codes, column.domain, self.table.counts)
+            sizes = (np.bincount(level.groups, records, len(level)) for level in levels)
+            enough = (h for h, size in enumerate(sizes) if size[size < k].sum() <= limit)
+            least.append(next(enough, height))
+        return tuple(least)
+
+    def measure(
+        self, k: int, *, corner: Sequence[int] | None = None, threads: int | None = None
+    ) -> Measures:
+        """Measure every node, or those above a corner; `threads` defaults to the machine's cores.
+
+        Below the corner nothing is counted and more than all records are said to be suppressed.
+        """
+        least = tuple(corner or (0,) * len(self.shape))
+        packed = pack(self, least)
+        if packed is None:
+            return self._measure_singly(k, least)
+        found = packed.measure(k, threads or os.cpu_count() or 1).measures
+        return self._embedded([packed.cube(found[:, i]) for i in range(4)], least)
+
+    def total(self, worth: Floats, *, threads: int | None = None) -> Floats:
+        """Return, for every node, the sum over its classes of what a class of that size is worth.
+
+        worth: (records + 1,) by size; any additive function of class sizes goes through the pass.
+        """
+        packed = pack(self, (0,) * len(self.shape))
+        if packed is None:
+            nodes = product(*(range(levels) for levels in self.shape))
+            each = [float(worth[self._sizes(node)].sum()) for node in nodes]
+            return np.array(each).reshape(self.shape)
+        found = packed.measure(1, threads or os.cpu_count() or 1, worth.astype(np.float64))
+        sums: Floats = packed.cube(found.sums)
+        return sums
+
+    def _embedded(self, cubes: Sequence[Counts], corner: Node) -> Measures:
+        if not any(corner):
+            return Measures(*(frozen(cube) for cube in cubes))
+        every = [np.zeros(self.shape, dtype=np.int64) for _ in cubes]
+        every[2][...] = self.table.records + 1
+        for whole, cube in zip(every, cubes, strict=True):
+            whole[tuple(slice(level, None) for level in corner)] = cube
+        return Measures(*(frozen(whole) for whole in every))
+
+    def measure_node(self, node: Sequence[int], k: int) -> tuple[int, int, int, int]:
+        """Return classes, kept ones, suppressed records and sum of squares of one node."""
+        sizes = self._sizes(node)
+        kept = sizes[sizes >= k]
+        return len(sizes), len(kept), int(sizes.sum() - kept.sum()), int((kept * kept).sum())
+
+    def _sizes(self, node: Sequence[int]) -> Counts:
+        """Return the class sizes of one node."""
+        distinct = self.table.distinct().table
+        found = group(self.codes(node, distinct), self.domains(node))
+        return found.sizes(distinct.counts)
+
+    def _measure_singly(self, k: int, corner: Node) -> Measures:
+        shape = [levels - least for levels, least in zip(self.shape, corner, strict=True)]
+        nodes = product(
+            *(range(least, levels) for least, levels in zip(corner, self.shape, strict=True))
+        )
+        rows = np.array([self.measure_node(node, k) for node in nodes], dtype=np.int64)
+        return self._embedded([rows[:, i].reshape(shape) for i in range(4)], corner)
+
+
+def named_node(node: Mapping[str, int]) -> str:
+    """Return a node for people: `age 2, sex 0`."""
+    return ", ".join(f"{name} {level}" for name, level in node.items())

@@ -1,0 +1,163 @@
+"""What a node costs: objectives by which lattice searches choose, from 0 (nothing lost) to 1.
+
+A suppressed record always counts as fully lost; attributes count by their weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from shoal.anonymize.lattice.lattice import Lattice, Measures
+from shoal.anonymize.lattice.views import View
+from shoal.core.arrays import Floats, weighted_sum
+from shoal.core.column import Column
+from shoal.core.recoding import Recoding
+
+Objective = Literal["loss", "precision", "height", "ncp", "entropy", "discernibility", "class-size"]
+_BY_LEVEL = ("precision", "height")  # every record pays alike, so the pass gives the cost itself
+
+
+class Costs:
+    """An objective put to the nodes of one lattice.
+
+    bound: never more than the exact value, for all nodes at once.
+    exact: the value at one node, as the model leaves it.
+    """
+
+    def __init__(self, lattice: Lattice, objective: Objective) -> None:
+        self._lattice, self._objective = lattice, objective
+        weights = np.array([c.weight for c in lattice.columns], dtype=np.float64)
+        if objective == "height":
+            weights = np.array(lattice.heights, dtype=np.float64)
+        total = weights.sum()
+        self._weights = weights / total if total else np.full(len(weights), 1 / len(weights))
+        self._by_level = [
+            _LEVEL_COSTS[objective](c, lattice.table.shares(c.name)) for c in lattice.columns
+        ]
+
+    def bound(self, measures: Measures) -> Floats:
+        """Return a lower bound of every node's cost under any model with these class sizes."""
+        records = max(self._lattice.table.records, 1)
+        lost = measures.suppressed / records
+        if self._objective == "discernibility":
+            return measures.squares / records**2 + lost
+        if self._objective == "class-size":
+            return lost
+        kept = self._levels_alone()
+        return kept * (1 - lost) + lost if self._objective in _BY_LEVEL else kept
+
+    def by_pass(self, measures: Measures) -> Floats | None:
+        """Return the exact cost of every node where only class sizes of at least k are asked."""
+        if self._objective == "class-size":
+            lost = measures.suppressed / max(self._lattice.table.records, 1)
+            return (1 - lost) ** 2 / np.maximum(measures.kept, 1) + lost
+        exact = self._objective in _BY_LEVEL or self._objective == "discernibility"
+        return self.bound(measures) if exact else None
+
+    def _levels_alone(self) -> Floats:
+        """Return the mean cost of all records by their levels, as if none were suppressed."""
+        cube = np.zeros(self._lattice.shape)
+        for axis, column in enumerate(self._lattice.columns):
+            means = [
+                weighted_sum(self._lattice.table.shares(column.name), costs)
+                for costs in self._by_level[axis]
+            ]
+            shape = [1] * cube.ndim
+            shape[axis] = -1
+            cube = cube + self._weights[axis] * np.reshape(means, shape)
+        return cube
+
+    def at_least(self, corner: Sequence[int]) -> float:
+        """Return what no node above a corner can fall below: coarser groups never cost less."""
+        return sum(
+            float(self._weights[axis])
+            * weighted_sum(self._lattice.table.shares(column.name), self._by_level[axis][level])
+            for axis, (column, level) in enumerate(zip(self._lattice.columns, corner, strict=True))
+        )
+
+    def exact(self, node: Sequence[int], view: View) -> float:
+        """Return the cost of a node, seen as the model leaves it."""
+        records = max(self._lattice.table.records, 1)
+        lost = view.suppressed / records
+        if self._objective == "discernibility":
+            return float((view.sizes.astype(np.float64) ** 2).sum()) / records**2 + lost
+        if self._objective == "class-size":
+            return (1 - lost) ** 2 / max(len(view.sizes), 1) + lost
+        tuples = view.tuples
+        counts = np.ones(len(tuples), np.int64) if tuples.counts is None else tuples.counts
+        value = 0.0 if self._objective == "entropy" else lost
+        for axis, column in enumerate(self._lattice.columns):
+            codes, by_level = tuples[column.name].codes, self._by_level[axis]
+            paid = weighted_sum(by_level[node[axis]][codes[view.kept]], counts[view.kept])
+            if self._objective == "entropy":  # a lost record pays all that its values told
+                paid += weighted_sum(by_level[-1][codes[~view.kept]], counts[~view.kept])
+            value += float(self._weights[axis]) * paid / records
+        return value
+
+
+def _by_height(column: Column, shares: Floats) -> list[Floats]:
+    """Charge the level's share of the height, for every value alike."""
+    assert column.hierarchy is not None
+    height = column.hierarchy.height
+    return [np.full(column.domain, level / max(height, 1)) for level in range(height + 1)]
+
+
+def _by_leaves(column: Column, shares: Floats) -> list[Floats]:
+    """Charge the share of the hierarchy's other leaves that a value is no longer told from."""
+    assert column.hierarchy is not None
+    total = max(int(column.hierarchy.levels[-1].leaves.max()) - 1, 1)
+    return [(level.leaves[level.groups] - 1) / total for level in column.hierarchy.levels]
+
+
+def _by_width(column: Column, shares: Floats) -> list[Floats]:
+    """Charge the normalized certainty penalty of the published group."""
+    assert column.hierarchy is not None
+    low, high = column.extent if column.ordered else (0.0, 0.0)
+    found = []
+    for height, level in enumerate(column.hierarchy.levels):
+        published = Recoding.at_level(column, height)
+        sizes = published.subsets.sizes
+        if column.ordered and published.low is not None and published.high is not None:
+            cost = np.zeros(len(level))
+            if high > low:
+                cost = np.clip(np.nan_to_num((published.high - published.low) / (high - low)), 0, 1)
+            if column.missing is not None:
+                cost[(published.subsets.last == column.missing) & (sizes > 1)] = 1.0
+        else:
+            cost = (sizes - 1) / column.domain
+        found.append(cost[level.groups])
+    return found
+
+
+def _by_entropy(column: Column, shares: Floats) -> list[Floats]:
+    """Charge what a value no longer tells, against what values told at first."""
+    assert column.hierarchy is not None
+    used = np.where(shares > 0, shares, 1.0)
+    told = float(-(shares * np.log(used)).sum())
+    found = []
+    for level in column.hierarchy.levels:
+        together = np.bincount(level.groups, shares, minlength=len(level))[level.groups]
+        hidden = np.log(np.where(shares > 0, together, 1.0) / used)
+        found.append(hidden / told if told else np.zeros(column.domain))
+    return found
+
+
+def _nothing(column: Column, shares: Floats) -> list[Floats]:
+    """Sizes of classes alone decide."""
+    assert column.hierarchy is not None
+    return [np.zeros(column.domain) for _ in column.hierarchy.levels]
+
+
+# for each level, what each ground value costs there
+_LEVEL_COSTS: dict[str, Callable[[Column, Floats], list[Floats]]] = {
+    "loss": _by_leaves,
+    "precision": _by_height,
+    "height": _by_height,
+    "ncp": _by_width,
+    "entropy": _by_entropy,
+    "discernibility": _nothing,
+    "class-size": _nothing,
+}

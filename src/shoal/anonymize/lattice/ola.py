@@ -1,0 +1,68 @@
+"""OLA: of all minimal nodes of the lattice, the one that loses least.
+
+A minimal node is anonymous and nothing below it is. Optimal where losing and anonymity both rise
+with the levels.
+El Emam et al., "A globally optimal k-anonymity method for the de-identification of health data",
+JAMIA 16(5), 2009; as described by Li, "Differentially private lattice anonymization", 2019.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.anonymize.lattice.lattice import Node
+from shoal.anonymize.lattice.local import recode_locally
+from shoal.anonymize.lattice.objectives import Objective
+from shoal.anonymize.lattice.searching import (
+    NOT_MONOTONE,
+    Ground,
+    check_share,
+    minimal_nodes,
+    weigh,
+)
+from shoal.anonymize.lattice.views import release_at
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.privacy.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ola:
+    """Full-domain generalization at the minimal node of least loss.
+
+    max_suppression: share of records that may be left out instead of coarsened.
+    objective: what is to be least.
+    local: search again among the rows left out, until none is, each time with the same share.
+    """
+
+    name: ClassVar[str] = "ola"
+    max_suppression: float = 0.05
+    objective: Objective = "precision"
+    local: bool = False
+
+    def __post_init__(self) -> None:
+        check_share("max_suppression", self.max_suppression)
+        check_choice("objective", self.objective, get_args(Objective))
+
+    def search(self, table: Table, model: Model) -> Release:
+        """Return the release at the best minimal node; all of them come with it."""
+        if self.local:
+            return recode_locally(table, model, self.max_suppression, self._choose)
+        ground = Ground.of(table, model, self.max_suppression)
+        nodes, evaluated = minimal_nodes(ground)
+        if not nodes:
+            raise ground.infeasible()
+        candidates = weigh(ground, nodes, self.objective)
+        notes = (NOT_MONOTONE,) if ground.limit and not ground.by_size else ()
+        best = tuple(candidates[0].node.values())
+        return release_at(
+            ground.lattice, best, model, candidates=candidates, evaluated=evaluated, notes=notes
+        )
+
+    def _choose(self, ground: Ground) -> Node:
+        nodes, _ = minimal_nodes(ground)
+        if not nodes:
+            raise ground.infeasible()
+        return tuple(weigh(ground, nodes, self.objective)[0].node.values())

@@ -1,0 +1,71 @@
+"""Samarati: the lowest height that suffices, found by bisection, then the least suppression.
+
+Samarati, "Protecting respondents' identities in microdata release", TKDE 13(6), 2001.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.anonymize.lattice.lattice import Node
+from shoal.anonymize.lattice.searching import NOT_MONOTONE, Ground, check_share
+from shoal.anonymize.lattice.views import release_at, view
+from shoal.core.release import Candidate, Release
+from shoal.core.table import Table
+from shoal.privacy.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samarati:
+    """Full-domain generalization at the least sum of levels.
+
+    max_suppression: share of records that may be left out instead of coarsened.
+    """
+
+    name: ClassVar[str] = "samarati"
+    max_suppression: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_share("max_suppression", self.max_suppression)
+
+    def search(self, table: Table, model: Model) -> Release:
+        """Return the release that suppresses least at the lowest height with an anonymous node."""
+        ground = Ground.of(table, model, self.max_suppression)
+        heights = np.indices(ground.lattice.shape).sum(axis=0)
+        low, high, evaluated = 0, sum(ground.lattice.heights), 0
+        found: list[Candidate] = []
+        while low <= high:
+            middle = (low + high) // 2
+            level = [tuple(int(i) for i in node) for node in np.argwhere(heights == middle)]
+            evaluated += len(level)
+            here = _anonymous(ground, level, middle / max(sum(ground.lattice.heights), 1))
+            if here:
+                found, high = here, middle - 1
+            else:
+                low = middle + 1
+        if not found:
+            raise ground.infeasible()
+        best = tuple(found[0].node.values())
+        notes = (NOT_MONOTONE,) if ground.limit and not ground.by_size else ()
+        return release_at(
+            ground.lattice, best, model, candidates=found, evaluated=evaluated, notes=notes
+        )
+
+
+def _anonymous(ground: Ground, nodes: list[Node], height: float) -> list[Candidate]:
+    """Return the anonymous ones of some nodes, the least suppression first."""
+    kept = []
+    for node in nodes:
+        if not ground.possible[node]:
+            continue
+        suppressed = (
+            int(ground.measures.suppressed[node])
+            if ground.by_size
+            else view(ground.lattice, node, ground.model).suppressed
+        )
+        if suppressed <= ground.limit:
+            kept.append(Candidate(ground.lattice.named(node), height, suppressed))
+    return sorted(kept, key=lambda c: (c.suppressed, tuple(c.node.values())))

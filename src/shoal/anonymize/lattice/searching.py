@@ -1,0 +1,194 @@
+"""Searches that lattice methods share: by bounds, by minimality."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from shoal.anonymize.lattice.lattice import Lattice, Measures, Node
+from shoal.anonymize.lattice.objectives import Costs, Objective
+from shoal.anonymize.lattice.packing import fits_word
+from shoal.anonymize.lattice.views import most_suppressed, view
+from shoal.core.arrays import Bools
+from shoal.core.progress import report
+from shoal.core.release import Candidate
+from shoal.core.table import Table
+from shoal.errors import Infeasible, InputError
+from shoal.privacy.model import Model, check_range
+
+MOST_NODES = 10_000_000  # a lattice above this is not measured whole
+MOST_SINGLY = 20_000  # nodes grouped one by one, where a tuple does not fit one word
+NOT_MONOTONE = (
+    "with suppression this model is not monotone: a node above an anonymous one was taken for "
+    "anonymous, so a better one may exist; method flash finds it"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A lattice with what one pass tells of every node under a model.
+
+    measures: by the least class size that the model asks for: all there is to know where it asks
+        for nothing else, else what is suppressed at least.
+    limit: records that may be suppressed.
+    """
+
+    lattice: Lattice
+    model: Model
+    measures: Measures
+    limit: int
+
+    @classmethod
+    def of(
+        cls, table: Table, model: Model, max_suppression: float, origin: Table | None = None
+    ) -> Ground:
+        """Measure the lattice of a table, or of a part of the origin."""
+        lattice = Lattice.of(table, origin)
+        least, limit = model.least_size, most_suppressed(lattice, max_suppression)
+        corner = lattice.corner(least, limit)
+        if not measurable(lattice, corner):
+            raise InputError(
+                f"the lattice has {lattice.nodes:,} nodes, too many to look at all; use fewer "
+                "quasi-identifiers or flatter hierarchies, or method flash, which then returns "
+                "the best it finds"
+            )
+        measures = lattice.measure(least, corner=corner)
+        return cls(lattice, model, measures, limit)
+
+    @property
+    def by_size(self) -> bool:
+        """Whether the pass says all."""
+        return self.model.by_size
+
+    @property
+    def possible(self) -> Bools:
+        """Nodes that may be anonymous: not more than the limit is suppressed by size alone."""
+        found: Bools = self.measures.suppressed <= self.limit
+        return found
+
+    def anonymous(self, node: Node) -> bool:
+        """Whether a node keeps the model with no more suppressed than allowed."""
+        if not self.possible[node]:
+            return False
+        return self.by_size or view(self.lattice, node, self.model).suppressed <= self.limit
+
+    def infeasible(self) -> Infeasible:
+        """Return the error for a lattice without an anonymous node."""
+        return Infeasible(
+            f"{self.model} cannot be met: no node suppresses at most {self.limit:,} records; "
+            "allow more suppression or ask for less"
+        )
+
+
+def measurable(lattice: Lattice, corner: Node) -> bool:
+    """Tell whether every node above a corner can be measured in reasonable time and memory."""
+    nodes = math.prod(top + 1 - least for top, least in zip(lattice.heights, corner, strict=True))
+    return lattice.nodes <= MOST_NODES and (fits_word(lattice, corner) or nodes <= MOST_SINGLY)
+
+
+def check_share(option: str, value: float) -> None:
+    """Refuse what is not a share."""
+    check_range(option, value, 0, 1)
+
+
+def best_first(ground: Ground, objective: Objective) -> tuple[Node, list[Candidate], int]:
+    """Return the node of least cost among all anonymous ones, whatever the model.
+
+    Nodes are looked at by rising lower bound until no bound lies below the best exact cost, so the
+    optimum is true though costs and models need not be monotone. Returns it with all nodes that
+    were best for a while, and how many were looked at.
+    """
+    lattice, costs = ground.lattice, Costs(ground.lattice, objective)
+    known = costs.by_pass(ground.measures) if ground.by_size else None
+    bounds = costs.bound(ground.measures) if known is None else known
+    flat = np.flatnonzero(ground.possible)
+    order = flat[np.argsort(bounds.ravel()[flat], kind="stable")]
+    best: Node | None = None
+    least, seen, kept = np.inf, 0, []
+    for index in order.tolist():
+        node = tuple(int(i) for i in np.unravel_index(index, lattice.shape))
+        if bounds[node] >= least - 1e-12:
+            break
+        found = view(lattice, node, ground.model)
+        seen += 1
+        if seen % 64 == 0:
+            report("search", seen, None)
+        if found.suppressed > ground.limit:
+            continue
+        value = costs.exact(node, found)
+        if value < least:
+            best, least = node, value
+            kept.append(Candidate(lattice.named(node), value, found.suppressed))
+    if best is None:
+        raise ground.infeasible()
+    return best, kept[::-1], seen
+
+
+def minimal_nodes(ground: Ground) -> tuple[list[Node], int]:
+    """Return the anonymous nodes none of whose direct predecessors is, and how many were looked at.
+
+    Exact where the model keeps to class sizes or nothing may be suppressed; otherwise nodes above
+    an anonymous one are taken for anonymous, as OLA does.
+    """
+    if ground.by_size:
+        return minimal(ground.possible), ground.lattice.nodes
+    return _minimal_by_asking(ground)
+
+
+def minimal(anonymous: Bools) -> list[Node]:
+    """Return the nodes that are anonymous while nothing right below them is."""
+    blocked = np.zeros_like(anonymous)
+    for axis in range(anonymous.ndim):
+        ahead = np.moveaxis(blocked, axis, 0)
+        ahead[1:] |= np.moveaxis(anonymous, axis, 0)[:-1]
+    return [tuple(int(i) for i in node) for node in np.argwhere(anonymous & ~blocked)]
+
+
+def _minimal_by_asking(ground: Ground) -> tuple[list[Node], int]:
+    lattice, seen = ground.lattice, 0
+    anonymous = np.zeros(lattice.shape, dtype=np.bool_)
+    minimal = []
+    for node in _by_height(lattice):
+        below = ((*node[:j], node[j] - 1, *node[j + 1 :]) for j in range(len(node)) if node[j] > 0)
+        if any(anonymous[one] for one in below):
+            anonymous[node] = True
+            continue
+        if not ground.possible[node]:
+            continue
+        seen += 1
+        if seen % 64 == 0:
+            report("search", seen, lattice.nodes)
+        if ground.anonymous(node):
+            anonymous[node] = True
+            minimal.append(node)
+    return minimal, seen
+
+
+def _by_height(lattice: Lattice) -> Iterator[Node]:
+    nodes = product(*(range(n) for n in lattice.shape))
+    return iter(sorted(nodes, key=sum))
+
+
+def weigh(ground: Ground, nodes: list[Node], objective: Objective) -> list[Candidate]:
+    """Return the exact cost and suppression of nodes, cheapest first, finer levels first."""
+    lattice, costs = ground.lattice, Costs(ground.lattice, objective)
+    known = costs.by_pass(ground.measures) if ground.by_size else None
+    weighed = []
+    for done, node in enumerate(nodes):
+        if known is not None:
+            value, out = float(known[node]), int(ground.measures.suppressed[node])
+        else:
+            found = view(lattice, node, ground.model)
+            value, out = costs.exact(node, found), found.suppressed
+            report("weigh", done + 1, len(nodes))
+        weighed.append(Candidate(lattice.named(node), value, out))
+    return sorted(weighed, key=_rank)
+
+
+def _rank(candidate: Candidate) -> tuple[float, int, Node]:
+    levels = tuple(candidate.node.values())
+    return round(candidate.loss, 12), sum(levels), levels  # sums of shares tie but for rounding

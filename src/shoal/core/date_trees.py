@@ -1,0 +1,74 @@
+"""Days, months, quarters, years, decades: the recipe for dates."""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.core.hierarchy import ROOT, Hierarchy
+from shoal.core.recipe_arguments import as_column, is_list, refusal
+
+_SPANS: dict[str, Callable[[date], tuple[str, date, date]]] = {
+    "day": lambda d: (d.isoformat(), d, d),
+    "month": lambda d: (
+        f"{d:%Y-%m}",
+        d.replace(day=1),
+        d.replace(day=calendar.monthrange(d.year, d.month)[1]),
+    ),
+    "quarter": lambda d: (
+        f"{d:%Y}-Q{(d.month + 2) // 3}",
+        date(d.year, (d.month - 1) // 3 * 3 + 1, 1),
+        date(
+            d.year,
+            (d.month + 2) // 3 * 3,
+            calendar.monthrange(d.year, (d.month + 2) // 3 * 3)[1],
+        ),
+    ),
+    "year": lambda d: (f"{d:%Y}", date(d.year, 1, 1), date(d.year, 12, 31)),
+    "decade": lambda d: (
+        f"{d.year // 10 * 10}s",
+        date(max(d.year // 10 * 10, 1), 1, 1),
+        date(d.year // 10 * 10 + 9, 12, 31),
+    ),
+}
+
+
+def dates(column: Any, levels: Sequence[str] = ("month", "year", "decade")) -> Hierarchy:
+    """Group dates by day (of a time), month, quarter, year, decade.
+
+    >>> dates([date(2024, 3, 9)]).rows()
+    [('2024-03-09', '2024-03', '2024', '2020s', '*')]
+    """
+    column = as_column(column)
+    kind = column.values.type
+    if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        raise refusal(column, "dates", f"it needs dates, and the values are {kind}")
+    if not is_list(levels) or list(levels) != [name for name in _SPANS if name in levels]:
+        raise refusal(
+            column, "dates", f"levels are {', '.join(_SPANS)}, in this order and each once"
+        )
+    days = [d.as_py() for d in column.values[: column.known].cast(pa.date32(), safe=False)]
+    timed = pa.types.is_timestamp(kind)
+    bounds: dict[int, dict[str, tuple[float, float]]]
+    bounds = {height: {} for height in range(1, len(levels) + 1)}
+    rows = []
+    for label, day in zip(column.labels, days, strict=False):
+        row = [label]
+        for height, name in enumerate(levels, start=1):
+            text, first, last = _SPANS[name](day)
+            bounds[height][text] = _span_bounds(first, last, timed)
+            row.append(text)
+        rows.append((*row, ROOT))
+    return Hierarchy.from_rows(rows, bounds)
+
+
+def _span_bounds(first: date, last: date, timed: bool) -> tuple[float, float]:
+    """Return the ends of a span of days in the column's unit: days, or seconds for times."""
+    epoch = date(1970, 1, 1)
+    start = float((first - epoch).days)
+    end = float((last - epoch).days)
+    return (start * 86400, (end + 1) * 86400) if timed else (start, end)

@@ -1,0 +1,45 @@
+"""Frames to Arrow tables: pandas, polars, pyarrow, and whatever speaks the Arrow C stream."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError
+
+
+def from_frame(source: Any) -> Any:
+    """Return a frame as an Arrow table; a pandas index without a name is no column."""
+    if isinstance(source, pa.Table):
+        return source
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise InputError(
+            f"cannot read a table from {type(source).__name__}; "
+            "pass a file, or a pandas, polars or pyarrow table"
+        )
+    names = [str(name) for name in getattr(source, "columns", ())]
+    check_unique(names)
+    try:
+        table = pa.table(source)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        # the cause may quote cells
+        raise InputError(_explain(error, names)) from None
+    index = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
+    return table.drop_columns(index)  # rows go by position
+
+
+def check_unique(names: Iterable[str]) -> None:
+    """Refuse two columns of one name."""
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    if twice:
+        raise InputError(f"column {twice[0]!r} occurs more than once; rename one of them")
+
+
+def _explain(error: Exception, names: list[str]) -> str:
+    column = re.search(r"Conversion failed for column (.+) with type", str(error), re.DOTALL)
+    where = f"column {column[1]!r}" if column and column[1] in names else "a column of the frame"
+    return f"{where}: mixes types that Arrow cannot hold together; give it one type"

@@ -1,0 +1,91 @@
+"""Intervals of growing width: the recipe for numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.core.column import Column, Kind
+from shoal.core.hierarchy import ROOT, Hierarchy
+from shoal.core.recipe_arguments import as_column, is_list, is_number, known_labels, refusal
+from shoal.core.values import float_text
+
+
+def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
+    """Group numbers into intervals `[20, 25[` of growing width, each a multiple of the last.
+
+    >>> intervals([21, 24, 25], [5]).rows()
+    [('21', '[20, 25[', '*'), ('24', '[20, 25[', '*'), ('25', '[25, 30[', '*')]
+    """
+    column = as_column(column)
+    if column.kind is not Kind.NUMERIC or pa.types.is_temporal(column.values.type):
+        raise refusal(column, "intervals", "they need numbers; dates have `dates`")
+    _check_widths(column, widths)
+    if not is_number(origin):
+        raise refusal(column, "intervals", "their origin must be a number")
+    whole = pa.types.is_integer(column.values.type)
+    # exact: in floating point 0.3 / 0.1 is less than 3
+    exact, zero = [Fraction(str(width)) for width in widths], Fraction(str(origin))
+    labels = known_labels(column)
+    steps = [int((Fraction(label) - zero) // exact[0]) for label in labels]
+    levels = []
+    bounds: dict[int, dict[str, tuple[float, float]]] = {}
+    for height, width in enumerate(exact, start=1):
+        merged = int(width / exact[0])
+        named: dict[int, str] = {}
+        bounds[height] = {}
+        for start in {step // merged for step in steps}:
+            low, high = zero + start * width, zero + (start + 1) * width
+            named[start] = f"[{_text(column, low)}, {_text(column, high)}["
+            bounds[height][named[start]] = (
+                float(low),
+                math.ceil(high) - 1.0 if whole else float(high),
+            )
+        levels.append([named[step // merged] for step in steps])
+    return Hierarchy.from_rows(
+        list(zip(labels, *levels, [ROOT] * len(labels), strict=True)), bounds
+    )
+
+
+def _text(column: Column, end: Fraction) -> str:
+    """Return the end of an interval as it is published: exactly, or not at all."""
+    with suppress(OverflowError):
+        text = float_text(float(end)) if end.denominator > 1 else str(end)
+        if math.isfinite(float(end)) and Fraction(text) == end:
+            return text
+    raise refusal(
+        column, "intervals", "beside the values, their ends are no exact numbers; take other widths"
+    )
+
+
+def _check_widths(column: Column, widths: Any) -> None:
+    if not is_list(widths) or not widths or not all(is_number(w) and w > 0 for w in widths):
+        raise refusal(column, "intervals", "widths must be a list of positive numbers")
+    for fine, coarse in itertools.pairwise(widths):
+        ratio = Fraction(str(coarse)) / Fraction(str(fine))
+        if ratio <= 1 or ratio.denominator > 1:
+            raise refusal(
+                column,
+                "intervals",
+                "each width must be a multiple of the one before, "
+                f"and {coarse} is not a multiple of {fine}",
+            )
+
+
+def suggest_widths(column: Column) -> list[Fraction]:
+    """Return 5, 10, 20, 40 or the like: more than one value wide, less than all."""
+    low, high = float(column.positions[0]), float(column.positions[column.known - 1])
+    whole = pa.types.is_integer(column.values.type)
+    span, size = high - low, max(abs(low), abs(high))
+    # ends of intervals are written with fifteen digits at most
+    if not max(0 if whole else size * 1e-12, 1e-300) < span < math.inf:
+        return []
+    unit = Fraction(10) ** math.floor(math.log10(span / 3))
+    widths = (unit / 2, unit, unit * 2, unit * 4)
+    return [width for width in widths if (1 if whole else 0) < width < span]

@@ -1,0 +1,44 @@
+"""What a recipe is given: a column or plain values, and arguments that are what they should be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any
+
+from shoal.core.column import Column
+from shoal.errors import InputError
+
+
+def as_column(values: Any) -> Column:
+    """Return the column, or one of plain values."""
+    return values if isinstance(values, Column) else Column.encode("values", values)
+
+
+def known_labels(column: Column) -> list[str]:
+    """Return the texts of the values that are not missing, in order."""
+    return [str(label) for label in column.labels[: column.known]]
+
+
+def refusal(column: Column, recipe: str, wanted: str) -> InputError:
+    """Return the error that says of which column a recipe wants what."""
+    return InputError(f"column {column.name!r}: {recipe}: {wanted}")
+
+
+def is_whole(value: Any) -> bool:
+    """Whether the argument is a whole number; yes and no are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether the argument is a finite number; yes and no are none."""
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+        return False
+    return isinstance(value, Integral) or math.isfinite(value)
+
+
+def is_list(value: Any) -> bool:
+    """Whether the argument is a list of arguments; a text is none."""
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

@@ -1,0 +1,79 @@
+"""The house's look for charts, and how they are saved: white paper, dark ink, no frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shoal.core.files import check_writable, replace_file
+from shoal.errors import OutputError
+
+INK, SOFT, PAPER = "#1f2933", "#6b7785", "#ffffff"
+ENDINGS = (".png", ".svg", ".html")
+
+
+def styled(chart: Any) -> Any:
+    """Give an Altair chart the house's look."""
+    font = "Inter, Helvetica Neue, Helvetica, Arial, sans-serif"
+    return (
+        chart.configure(background=PAPER, font=font, padding=18)
+        .configure_view(stroke=None)
+        .configure_title(
+            anchor="start",
+            color=INK,
+            fontSize=19,
+            subtitleColor=SOFT,
+            subtitleFontSize=13,
+            subtitlePadding=6,
+            offset=16,
+        )
+        .configure_axis(
+            labelColor=SOFT,
+            titleColor=INK,
+            titleFontWeight="normal",
+            titleFontSize=13,
+            labelFontSize=12,
+            gridColor="#eef1f4",
+            domainColor="#c5ccd3",
+            tickColor="#c5ccd3",
+            titlePadding=10,
+        )
+        .configure_legend(
+            labelColor=SOFT,
+            titleColor=INK,
+            titleFontWeight="normal",
+            titleFontSize=13,
+            labelFontSize=12,
+            offset=22,
+        )
+    )
+
+
+def check_picture(path: Path, *, force: bool = False) -> None:
+    """Refuse early a picture that could not be saved."""
+    if path.suffix.lower() not in ENDINGS:
+        raise OutputError(
+            f"{path}: a picture ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; rename it"
+        )
+    check_writable(path, force=force)
+
+
+def save_chart(chart: Any, path: Path, *, force: bool = False) -> None:
+    """Write a chart by the name's ending, whole or not at all.
+
+    A page (.html) holds all it needs and opens without a network.
+    """
+    check_picture(path, force=force)
+    with replace_file(path, force=force) as temporary:
+        temporary.write_bytes(_drawn(chart, path.suffix.lower()))
+
+
+def _drawn(chart: Any, ending: str) -> bytes:
+    import vl_convert
+
+    if ending == ".png":
+        return vl_convert.vegalite_to_png(chart.to_json(), scale=2)
+    if ending == ".svg":
+        return vl_convert.vegalite_to_svg(chart.to_json()).encode()
+    page: str = chart.to_html(inline=True)
+    return page.encode()

@@ -1,0 +1,109 @@
+"""The first look: types in words, roles with reasons, and a schema that works as it stands."""
+
+from datetime import date, datetime, time
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+import yaml
+
+import shoal
+from shoal.core.column import Column
+from shoal.inspection import describe, suggest_recipe, suggest_schema, type_words
+
+
+def looked_at(**columns):
+    """Return what is told of each column, by name."""
+    return {column["name"]: column for column in describe(pa.table(columns))["columns"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (pa.int8(), "whole number"),
+        (pa.float64(), "number"),
+        (pa.decimal128(9, 2), "exact decimal, 2 places"),
+        (pa.decimal128(30, 0), "whole number"),
+        (pa.string(), "text"),
+        (pa.dictionary(pa.int32(), pa.large_string()), "text"),
+        (pa.date32(), "date"),
+        (pa.timestamp("us"), "date and time"),
+        (pa.time64("us"), "time"),
+        (pa.bool_(), "true/false"),
+        (pa.list_(pa.int64()), "list"),
+        (pa.binary(), "other"),
+    ],
+)
+def test_types_are_told_in_words(kind, words):
+    assert type_words(kind) == words
+
+
+def test_the_type_is_told_to_machines_too():
+    age = looked_at(age=[1, 2])["age"]
+    assert (age["type"], age["arrow_type"]) == ("whole number", "int64")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "recipe"),
+    [
+        ("born", [date(1950, 1, 2), date(1999, 1, 2)], {"dates": ["month", "year", "decade"]}),
+        (
+            "seen",
+            [datetime(2020, 1, 2, 3), datetime(2021, 1, 2, 3)],
+            {"dates": ["day", "month", "year", "decade"]},
+        ),
+        ("postcode", ["01304", "20024"], {"mask": "right"}),
+        ("postcode", ["01304", "2002"], None),  # of different lengths
+        ("town", ["Bonn", "Lyon"], None),  # no digits
+        ("zip", [13040, 20024], {"mask": "right"}),  # read as numbers, yet codes
+        ("income", [13040, 20024], {"intervals": [500, 1000, 2000, 4000]}),
+        ("age", [0, 99], {"intervals": [5, 10, 20, 40]}),
+        ("height", [1.5, 1.9], {"intervals": [0.05, 0.1, 0.2]}),
+        ("children", [0, 3], None),  # too few to need widths
+        ("children", [2, 2], None),
+        ("arrival", [time(1), time(2)], None),
+        ("sex", ["f", "m"], None),
+        ("age", [None, None], None),
+    ],
+)
+def test_recipes_suit_the_values(name, values, recipe):
+    assert suggest_recipe(Column.encode(name, values)) == recipe
+
+
+def test_amounts_that_all_differ_name_nobody():
+    told = looked_at(cost=[Decimal(i) / 100 for i in range(60)], serial=list(range(60)))
+    assert told["cost"]["role"] == "sensitive"
+    assert told["serial"]["role"] == "identifier"
+
+
+def test_the_suggested_schema_has_one_line_a_column():
+    found = describe(pa.table({"age": [0, 99], "no": ["x", "y"], "income": [1, 2]}))
+    assert suggest_schema(found) == (
+        "columns:\n"
+        "  age: {role: quasi, hierarchy: {intervals: [5, 10, 20, 40]}}\n"
+        "  'no': {role: quasi}\n"
+        "  income: {role: sensitive}\n"
+    )
+
+
+def test_the_suggested_schema_of_the_patients_is_read_and_gives_labels(tmp_path):
+    raw = pa.concat_tables(shoal.datasets.patient_chunks(400))
+    text = suggest_schema(describe(raw))
+    (tmp_path / "s.yaml").write_text(text)
+    assert yaml.safe_load(text)["columns"]["postcode"]["hierarchy"] == {"mask": "right"}
+    release = shoal.anonymize(shoal.read(raw, tmp_path / "s.yaml"), shoal.KAnonymity(5))
+    assert release.verify().holds
+    published = release.to_arrow()
+    assert "patient_id" not in published.column_names
+    assert all(cell is None or "," not in cell for cell in published["birth_date"].to_pylist())
+    assert any("*" in (cell or "") for cell in published["postcode"].to_pylist())
+
+
+def test_suggested_recipes_can_be_built_and_used():
+    raw = pa.table(
+        {"zip": [10000 + i for i in range(40)], "height": [1.5 + i / 100 for i in range(40)]}
+    )
+    schema = yaml.safe_load(suggest_schema(describe(raw)))
+    schema["columns"]["zip"]["role"] = "quasi"
+    schema["columns"]["height"]["role"] = "quasi"
+    assert shoal.anonymize(shoal.read(raw, schema), shoal.KAnonymity(4)).verify().holds
