@@ -1,11 +1,13 @@
 """The picture of a lattice: its nodes are where and what they should be, its file is whole."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
 import shoal
 from shoal.errors import InputError, OutputError
-from shoal.report.lattice_picture import draw_lattice, place_nodes
+from shoal.report.lattice_picture import draw_lattice, draw_release, place_nodes
 
 PAIRS = {"letters": ["a", "b", "c", "d"], "digits": ["1", "1", "2", "2"]}
 TREES = {
@@ -145,3 +147,18 @@ def test_a_lattice_too_large_to_see_is_refused(tmp_path):
 def test_a_node_that_is_not_in_the_lattice_is_refused(chosen, told):
     with pytest.raises(InputError, match=told):
         place_nodes(pairs(), shoal.KAnonymity(2), chosen=chosen)
+
+
+def test_a_release_is_drawn_with_its_node_pointed_out(tmp_path):
+    table = shoal.datasets.patients(300, seed=1)
+    small = replace(table, columns=tuple(c for c in table if c.name in ("sex", "postcode")))
+    release = shoal.anonymize(small, shoal.KAnonymity(5), "flash")
+    draw_release(release, tmp_path / "lattice.svg")
+    assert "chosen" in (tmp_path / "lattice.svg").read_text()
+
+
+def test_a_release_without_a_lattice_cannot_be_drawn(tmp_path):
+    release = shoal.anonymize(shoal.datasets.load("fars-sample"), shoal.KAnonymity(3))
+    with pytest.raises(shoal.InputError, match="searches no lattice"):
+        draw_release(release, tmp_path / "lattice.svg")
+    assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -104,7 +105,8 @@ def _options(algorithm: Any) -> dict[str, Any]:
     return asdict(algorithm) if is_dataclass(algorithm) else {}  # type: ignore[arg-type]
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Return the versions that a release depends on."""
     found = {"python": platform.python_version()}
     for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba"):

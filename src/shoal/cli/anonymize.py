@@ -69,6 +69,13 @@ def anonymize(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="For methods that draw at random.")
     ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the lattice of a full-domain method: .png, .svg, .html; up to 3,000 nodes.",
+        ),
+    ] = None,
     force: Force = False,
     shuffle: Annotated[
         bool,
@@ -87,12 +94,16 @@ def anonymize(
     from shoal.cli.summary import show_summary, summarize
     from shoal.core.files import check_readable, check_writable
     from shoal.core.writing import writer_for
+    from shoal.report.charts import check_picture
+    from shoal.report.lattice_picture import draw_release
 
     check_readable(file)
     wanted = wanted_model(k, model)
     if output is not None:
         writer_for(output)
         check_writable(output, force=force)
+    if picture is not None:
+        check_picture(picture, force=force)
     roles = roles_of(quasi, sensitive, identifier, insensitive)
     trees, options = hierarchies_of(hierarchy), method_options(option)
     with bars():
@@ -108,6 +119,8 @@ def anonymize(
         if not json:
             tell_of_compiling(method)
         release = run(table, wanted, method, seed=seed, **options)
+        if picture is not None:
+            draw_release(release, picture, force=force)
         if output is not None:
             release.write(output, force=force, shuffle=shuffle, seed=seed)
     data = summarize(release, output)

@@ -21,6 +21,7 @@ from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.searching import Ground, check_share, minimal
 from shoal.anonymize.lattice.views import most_suppressed
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
@@ -71,6 +72,25 @@ class Spots:
     def count(self, state: State) -> int:
         """Return how many nodes are in a state."""
         return sum(spot.state == state for spot in self.nodes)
+
+
+def draw_release(release: Release, path: str | Path, *, force: bool = False) -> None:
+    """Save a picture of the lattice that a full-domain method searched, its node pointed out."""
+    if release.node is None:
+        raise InputError(
+            f"method {release.run.method} searches no lattice; a picture goes with "
+            "datafly, samarati, mingen, incognito, ola or flash"
+        )
+    options = release.run.options
+    draw_lattice(
+        release.original,
+        release.model,  # type: ignore[arg-type]
+        path,
+        max_suppression=options.get("max_suppression") or 0.0,
+        objective=options.get("objective", "precision"),
+        chosen=release.node,
+        force=force,
+    )
 
 
 def draw_lattice(

@@ -137,12 +137,17 @@ def cost(drawn, objective, node, kept):
     if objective == "height":
         return ((records - lost) * sum(node) / max(sum(drawn.heights), 1) + lost) / records
     published = {i for members in kept for i in members}
-    total = 0.0
+    cell = "loss" if objective == "geometric-loss" else objective
+    losses = []
     for j, level in enumerate(node):
+        paid = 0.0
         for i, row in enumerate(drawn.rows):
-            paid = _cell(drawn, objective, j, row[j], level, i in published)
-            total += drawn.weights[j] * drawn.counts[i] * paid
-    return total / sum(drawn.weights) / records
+            paid += drawn.counts[i] * _cell(drawn, cell, j, row[j], level, i in published)
+        losses.append(paid / records)
+    weights = [weight / sum(drawn.weights) for weight in drawn.weights]
+    if objective == "geometric-loss":
+        return math.prod((1 + x) ** w for x, w in zip(losses, weights, strict=True)) - 1
+    return sum(x * w for x, w in zip(losses, weights, strict=True))
 
 
 def _cell(drawn, objective, j, value, level, published):

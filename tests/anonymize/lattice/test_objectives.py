@@ -72,7 +72,7 @@ def test_where_the_pass_says_the_cost_it_is_exact(objective, seed):
     lattice, k = Lattice.of(drawn.table), 2 + seed % 5
     costs = Costs(lattice, objective)
     known = costs.by_pass(lattice.measure(k))
-    assert (known is None) == (objective in ("loss", "ncp", "entropy"))
+    assert (known is None) == (objective in ("loss", "geometric-loss", "ncp", "entropy"))
     if known is None:
         return
     for node in drawn.nodes:

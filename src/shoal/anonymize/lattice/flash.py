@@ -33,9 +33,9 @@ class Flash:
 
     max_suppression: share of records that may be left out instead of coarsened.
     objective: what is to be least.
-    local: search again among the rows left out, until none is, each time with the same share.
-    time_limit: seconds for a lattice too large to be measured whole; then the release says how
-        far from the optimum it can be at most.
+    local: search again among the rows left out, until no class can be made of the rest.
+    time_limit: seconds for a lattice too large to be measured whole, where nothing is recoded
+        locally; then the release says how far from the optimum it can be at most.
     """
 
     name: ClassVar[str] = "flash"
@@ -47,6 +47,7 @@ class Flash:
     def __post_init__(self) -> None:
         check_share("max_suppression", self.max_suppression)
         check_choice("objective", self.objective, get_args(Objective))
+        check_choice("local", self.local, (True, False))
         check_range("time_limit", self.time_limit, 0, above=True)
 
     def search(self, table: Table, model: Model) -> Release:

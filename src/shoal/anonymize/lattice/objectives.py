@@ -1,12 +1,13 @@
 """What a node costs: objectives by which lattice searches choose, from 0 (nothing lost) to 1.
 
-A suppressed record always counts as fully lost; attributes count by their weights.
+A suppressed record always counts as fully lost (for entropy: all that its values told); attributes
+count by their weights. The geometric loss averages log(1 + loss) over attributes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,7 +17,16 @@ from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.column import Column
 from shoal.core.recoding import Recoding
 
-Objective = Literal["loss", "precision", "height", "ncp", "entropy", "discernibility", "class-size"]
+Objective = Literal[
+    "loss",
+    "geometric-loss",
+    "precision",
+    "height",
+    "ncp",
+    "entropy",
+    "discernibility",
+    "class-size",
+]
 _BY_LEVEL = ("precision", "height")  # every record pays alike, so the pass gives the cost itself
 
 
@@ -67,16 +77,27 @@ class Costs:
             ]
             shape = [1] * cube.ndim
             shape[axis] = -1
-            cube = cube + self._weights[axis] * np.reshape(means, shape)
-        return cube
+            cube = cube + self._weights[axis] * np.reshape(self._scaled(np.array(means)), shape)
+        return np.asarray(self._unscaled(cube), dtype=np.float64)
+
+    def _scaled(self, losses: Any) -> Any:
+        """Return attributes' losses on the scale on which they are averaged."""
+        return np.log1p(losses) if self._objective == "geometric-loss" else losses
+
+    def _unscaled(self, mean: Any) -> Any:
+        return np.expm1(mean) if self._objective == "geometric-loss" else mean
 
     def at_least(self, corner: Sequence[int]) -> float:
         """Return what no node above a corner can fall below: coarser groups never cost less."""
-        return sum(
-            float(self._weights[axis])
-            * weighted_sum(self._lattice.table.shares(column.name), self._by_level[axis][level])
+        means = [
+            weighted_sum(self._lattice.table.shares(column.name), self._by_level[axis][level])
             for axis, (column, level) in enumerate(zip(self._lattice.columns, corner, strict=True))
-        )
+        ]
+        return self._mean(means)
+
+    def _mean(self, losses: Sequence[float]) -> float:
+        """Average attributes' losses by weight."""
+        return float(self._unscaled(weighted_sum(self._scaled(np.array(losses)), self._weights)))
 
     def exact(self, node: Sequence[int], view: View) -> float:
         """Return the cost of a node, seen as the model leaves it."""
@@ -88,14 +109,16 @@ class Costs:
             return (1 - lost) ** 2 / max(len(view.sizes), 1) + lost
         tuples = view.tuples
         counts = np.ones(len(tuples), np.int64) if tuples.counts is None else tuples.counts
-        value = 0.0 if self._objective == "entropy" else lost
+        losses = []
         for axis, column in enumerate(self._lattice.columns):
             codes, by_level = tuples[column.name].codes, self._by_level[axis]
             paid = weighted_sum(by_level[node[axis]][codes[view.kept]], counts[view.kept])
             if self._objective == "entropy":  # a lost record pays all that its values told
                 paid += weighted_sum(by_level[-1][codes[~view.kept]], counts[~view.kept])
-            value += float(self._weights[axis]) * paid / records
-        return value
+            else:
+                paid += view.suppressed
+            losses.append(paid / records)
+        return self._mean(losses)
 
 
 def _by_height(column: Column, shares: Floats) -> list[Floats]:
@@ -154,6 +177,7 @@ def _nothing(column: Column, shares: Floats) -> list[Floats]:
 # for each level, what each ground value costs there
 _LEVEL_COSTS: dict[str, Callable[[Column, Floats], list[Floats]]] = {
     "loss": _by_leaves,
+    "geometric-loss": _by_leaves,
     "precision": _by_height,
     "height": _by_height,
     "ncp": _by_width,

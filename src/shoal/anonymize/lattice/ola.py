@@ -34,7 +34,7 @@ class Ola:
 
     max_suppression: share of records that may be left out instead of coarsened.
     objective: what is to be least.
-    local: search again among the rows left out, until none is, each time with the same share.
+    local: search again among the rows left out, until no class can be made of the rest.
     """
 
     name: ClassVar[str] = "ola"
@@ -45,6 +45,7 @@ class Ola:
     def __post_init__(self) -> None:
         check_share("max_suppression", self.max_suppression)
         check_choice("objective", self.objective, get_args(Objective))
+        check_choice("local", self.local, (True, False))
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release at the best minimal node; all of them come with it."""

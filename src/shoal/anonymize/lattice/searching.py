@@ -106,7 +106,7 @@ def best_first(ground: Ground, objective: Objective) -> tuple[Node, list[Candida
     known = costs.by_pass(ground.measures) if ground.by_size else None
     bounds = costs.bound(ground.measures) if known is None else known
     flat = np.flatnonzero(ground.possible)
-    order = flat[np.argsort(bounds.ravel()[flat], kind="stable")]
+    order = flat[np.argsort(bounds.ravel()[flat].round(12), kind="stable")]
     best: Node | None = None
     least, seen, kept = np.inf, 0, []
     for index in order.tolist():
