@@ -92,7 +92,7 @@ def lattice_table(name: str) -> Any:
         return _ten()
     table = shoal.datasets.load(name)
     for column in table.quasi_columns:
-        table = table.with_column(column.with_hierarchy(shoal.hierarchies.suggest(column)))
+        table = table.with_column(column.with_hierarchy(_made_hierarchy(column)))
     return table
 
 
@@ -202,3 +202,13 @@ def wide(rows: int, seed: int = 0) -> dict[str, NDArray[np.int32]]:
         codes = np.searchsorted(share, order, side="right")
         columns[name] = np.minimum(codes, domain - 1).astype(np.int32)
     return columns
+
+
+def _made_hierarchy(column: Any) -> Any:
+    """Return intervals for ages, and for names the tallest of some random trees."""
+    import shoal
+
+    if column.kind == "numeric":
+        return shoal.hierarchies.intervals(column, [5, 10, 20, 40])
+    drawn = (shoal.hierarchies.random(column, seed=seed) for seed in range(40))
+    return max(drawn, key=lambda tree: tree.height)
