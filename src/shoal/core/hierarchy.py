@@ -43,6 +43,9 @@ class Level:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __repr__(self) -> str:
+        return f"Level(groups={len(self)}, values={len(self.groups)})"
+
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:

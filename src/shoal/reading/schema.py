@@ -38,6 +38,9 @@ class Schema:
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     file: dict[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"Schema(columns={list(self.columns)})"
+
     @classmethod
     def read(cls, path: str | Path) -> Schema:
         """Read a YAML schema; hierarchy files are found beside it."""

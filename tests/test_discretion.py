@@ -1,0 +1,50 @@
+"""Nothing that is printed in passing shows a cell: reprs name columns and counts only."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal import KAnonymity, Table
+from shoal.anonymize.lattice.lattice import Lattice
+from shoal.anonymize.lattice.views import view
+from shoal.core.labels import set_labels
+from shoal.core.subsets import Subsets
+
+SECRETS = ("quokka", "wombat", "numbat", "bilby")
+SPEC = {
+    "animal": {"role": "quasi", "hierarchy": {"tree": {"marsupial-land": list(SECRETS)}}},
+    "place": {"role": "quasi", "kind": "ordinal", "order": list(SECRETS)},
+    "secret": "sensitive",
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Table.from_arrow(pa.table(dict.fromkeys(SPEC, list(SECRETS) * 2)), SPEC)
+
+
+def printed(table):
+    """Everything that a person may print while working with a release."""
+    model = KAnonymity(2)
+    column = table["animal"]
+    yield from (table, column, column.hierarchy, column.hierarchy.levels[0], table.distinct())
+    yield from (shoal.Classes.by_quasi(table), shoal.Schema.of({"columns": SPEC}))
+    for method in shoal.METHODS:
+        release = shoal.anonymize(table, model, method)
+        yield from (release, release.run, release.verify(), release.classes, release.candidates)
+        yield release.recodings["animal"]
+    lattice = Lattice.of(table)
+    yield from (lattice, view(lattice, (0, 0), model), release.classes.histogram("secret"))
+
+
+def test_no_repr_shows_a_cell(table):
+    for thing in printed(table):
+        shown = f"{thing!r} {thing}".lower()
+        assert not [s for s in (*SECRETS, "marsupial-land") if s in shown], type(thing).__name__
+
+
+def test_the_labels_themselves_do_show_cells(table):
+    """So the test above looks for the right thing."""
+    assert set_labels(table["animal"], Subsets.singletons(4)) == tuple(sorted(SECRETS))
