@@ -5,7 +5,7 @@ Nothing is written before the claim has been checked on the very rows to be writ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -63,7 +63,7 @@ class Release:
     suppressed: Bools | None = None
     run: Run = field(default_factory=Run)
     node: Mapping[str, int] | None = None
-    candidates: tuple[Candidate, ...] = ()
+    candidates: Sequence[Candidate] = ()
     evaluated: int = 0
 
     @classmethod

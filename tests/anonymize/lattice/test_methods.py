@@ -437,3 +437,14 @@ def test_local_recoding_keeps_the_model_and_suppresses_no_more(seed, method, mod
     for number in range(len(local.classes)):
         members = drawn.people(np.flatnonzero(local.classes.ids == number))
         assert all(oracle.keeps(part, members, everybody) for part in model.parts)
+
+
+def test_flash_brings_the_minimal_nodes_with_it_its_own_first():
+    table = shoal.datasets.patients(400, seed=3)
+    flash, ola = (
+        shoal.anonymize(table, KAnonymity(4), method, objective="precision")
+        for method in ("flash", "ola")
+    )
+    assert flash.candidates[0].node == flash.node
+    nodes = {tuple(c.node.values()) for c in ola.candidates} | {tuple(flash.node.values())}
+    assert {tuple(c.node.values()) for c in flash.candidates} == nodes

@@ -17,6 +17,7 @@ from shoal.anonymize.lattice.local import recode_locally
 from shoal.anonymize.lattice.objectives import Objective
 from shoal.anonymize.lattice.searching import (
     Ground,
+    MinimalNodes,
     best_first,
     check_share,
     measurable,
@@ -51,7 +52,10 @@ class Flash:
         check_range("time_limit", self.time_limit, 0, above=True)
 
     def search(self, table: Table, model: Model) -> Release:
-        """Return the release at the optimal node, or the best found where there are too many."""
+        """Return the release at the optimal node, or the best found where there are too many.
+
+        The minimal nodes come with it, weighed when asked for.
+        """
         lattice = Lattice.of(table)
         limit = most_suppressed(lattice, self.max_suppression)
         if not measurable(lattice, lattice.corner(model.least_size, limit)):
@@ -59,11 +63,13 @@ class Flash:
         if self.local:
             return recode_locally(table, model, self.max_suppression, self._choose)
         ground = Ground.of(table, model, self.max_suppression)
-        node, candidates, evaluated = best_first(ground, self.objective)
+        best, evaluated = best_first(ground, self.objective)
+        node = tuple(best.node.values())
+        candidates = MinimalNodes(ground, self.objective, best)
         return release_at(ground.lattice, node, model, candidates=candidates, evaluated=evaluated)
 
     def _choose(self, ground: Ground) -> Node:
-        return best_first(ground, self.objective)[0]
+        return tuple(best_first(ground, self.objective)[0].node.values())
 
     def _walk(self, table: Table, model: Model) -> Release:
         walk = Walk(table, model, self.max_suppression, self.objective)

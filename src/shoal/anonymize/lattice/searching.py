@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
+from typing import overload
 
 import numpy as np
 
@@ -95,20 +97,20 @@ def check_share(option: str, value: float) -> None:
     check_range(option, value, 0, 1)
 
 
-def best_first(ground: Ground, objective: Objective) -> tuple[Node, list[Candidate], int]:
+def best_first(ground: Ground, objective: Objective) -> tuple[Candidate, int]:
     """Return the node of least cost among all anonymous ones, whatever the model.
 
     Nodes are looked at by rising lower bound until no bound lies below the best exact cost, so the
-    optimum is true though costs and models need not be monotone. Returns it with all nodes that
-    were best for a while, and how many were looked at.
+    optimum is true though costs and models need not be monotone. Returns it, and how many nodes
+    were looked at.
     """
     lattice, costs = ground.lattice, Costs(ground.lattice, objective)
     known = costs.by_pass(ground.measures) if ground.by_size else None
     bounds = costs.bound(ground.measures) if known is None else known
     flat = np.flatnonzero(ground.possible)
     order = flat[np.argsort(bounds.ravel()[flat].round(12), kind="stable")]
-    best: Node | None = None
-    least, seen, kept = np.inf, 0, []
+    best: Candidate | None = None
+    least, seen = np.inf, 0
     for index in order.tolist():
         node = tuple(int(i) for i in np.unravel_index(index, lattice.shape))
         if bounds[node] >= least - 1e-12:
@@ -121,11 +123,10 @@ def best_first(ground: Ground, objective: Objective) -> tuple[Node, list[Candida
             continue
         value = costs.exact(node, found)
         if value < least:
-            best, least = node, value
-            kept.append(Candidate(lattice.named(node), value, found.suppressed))
+            best, least = Candidate(lattice.named(node), value, found.suppressed), value
     if best is None:
         raise ground.infeasible()
-    return best, kept[::-1], seen
+    return best, seen
 
 
 def minimal_nodes(ground: Ground) -> tuple[list[Node], int]:
@@ -192,3 +193,25 @@ def weigh(ground: Ground, nodes: list[Node], objective: Objective) -> list[Candi
 def _rank(candidate: Candidate) -> tuple[float, int, Node]:
     levels = tuple(candidate.node.values())
     return round(candidate.loss, 12), sum(levels), levels  # sums of shares tie but for rounding
+
+
+class MinimalNodes(Sequence[Candidate]):
+    """The best node and the minimal ones, cheapest first, weighed when somebody first asks."""
+
+    def __init__(self, ground: Ground, objective: Objective, best: Candidate) -> None:
+        self._ground, self._objective, self._best = ground, objective, best
+
+    @cached_property
+    def _weighed(self) -> list[Candidate]:
+        others = weigh(self._ground, minimal_nodes(self._ground)[0], self._objective)
+        return [self._best, *(other for other in others if other.node != self._best.node)]
+
+    def __len__(self) -> int:
+        return len(self._weighed)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Candidate]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | Sequence[Candidate]:
+        return self._weighed[index]

@@ -78,7 +78,7 @@ def release_at(
         out if out.any() else None,
         Run(notes=(*unguided(lattice), *notes)),
         lattice.named(node),
-        tuple(candidates),
+        candidates,
         evaluated,
     )
 
