@@ -26,6 +26,7 @@ LAYERS = {  # what a folder may import, besides itself and errors
     },
 }  # fmt: skip
 PUBLIC = """
+    Datafly Flash Incognito MinGen Ola Samarati
     METHODS MODELS AlphaKAnonymity BetaLikeness Classes Column DeltaDisclosure EntropyLDiversity
     Hierarchy HierarchyError Infeasible InputError KAnonymity Kind LDiversity MissingExtra Mondrian
     NotAnonymous OutputError Recoding RecursiveLDiversity Release Role Run Schema ShoalError

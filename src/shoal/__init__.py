@@ -4,7 +4,17 @@ Heavy libraries (DuckDB, numba) are loaded by the work that needs them, not here
 """
 
 from shoal import datasets, metrics
-from shoal.anonymize import METHODS, Mondrian, anonymize
+from shoal.anonymize import (
+    METHODS,
+    Datafly,
+    Flash,
+    Incognito,
+    MinGen,
+    Mondrian,
+    Ola,
+    Samarati,
+    anonymize,
+)
 from shoal.core import Classes, Column, Hierarchy, Kind, Recoding, Release, Role, Run, Table
 from shoal.core import recipes as hierarchies
 from shoal.errors import (
@@ -38,24 +48,30 @@ __all__ = [
     "BetaLikeness",
     "Classes",
     "Column",
+    "Datafly",
     "DeltaDisclosure",
     "EntropyLDiversity",
+    "Flash",
     "Hierarchy",
     "HierarchyError",
+    "Incognito",
     "Infeasible",
     "InputError",
     "KAnonymity",
     "Kind",
     "LDiversity",
+    "MinGen",
     "MissingExtra",
     "Mondrian",
     "NotAnonymous",
+    "Ola",
     "OutputError",
     "Recoding",
     "RecursiveLDiversity",
     "Release",
     "Role",
     "Run",
+    "Samarati",
     "Schema",
     "ShoalError",
     "TCloseness",
