@@ -227,3 +227,11 @@ def test_says_when_effort_has_no_effect():
     assert shoal.anonymize(table, model).run.notes == ()
     (note,) = shoal.anonymize(table, model, effort="high").run.notes
     assert "k-anonymity alone" in note
+
+
+def test_one_known_value_is_not_mixed_with_missing_for_nothing():
+    # the column's extent is nothing, yet "30 or missing" tells nothing either
+    data = pa.table({"a": pa.array([30, 30, None, None]), "b": [1, 2, 1, 2]})
+    roles = {"a": {"role": "quasi", "hierarchy": {"intervals": [10]}}, "b": "quasi"}
+    table = Table.from_arrow(data, {**roles, "b": {"role": "quasi", "weight": 0.5}})
+    assert published(table, 2) == [30, 30, None, None]

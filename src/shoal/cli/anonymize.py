@@ -93,14 +93,14 @@ def anonymize(
     from shoal.anonymize import anonymize as run
     from shoal.cli.summary import show_summary, summarize
     from shoal.core.files import check_readable, check_writable
-    from shoal.core.writing import writer_for
+    from shoal.core.writing import check_ending
     from shoal.report.charts import check_picture
     from shoal.report.lattice_picture import draw_release
 
     check_readable(file)
     wanted = wanted_model(k, model)
     if output is not None:
-        writer_for(output)
+        check_ending(output)
         check_writable(output, force=force)
     if picture is not None:
         check_picture(picture, force=force)

@@ -73,12 +73,12 @@ def patients(
     json: Json = False,
 ) -> None:
     """Generate a hospital table, with its schema beside it."""
-    from shoal.core.writing import writer_for
+    from shoal.core.writing import check_ending
     from shoal.datasets.writing import write_patients
 
     if not 1 <= rows <= _MOST:
         raise InputError(f"rows must be from 1 to {_MOST:,}, not {rows:,}; choose another number")
-    writer_for(output)
+    check_ending(output)
     with bars():
         schema = write_patients(output, rows, seed, force=force)
     data = {"output": str(output), "schema": str(schema), "rows": rows, "seed": seed}

@@ -134,6 +134,12 @@ class Column:
             return (0.0, 0.0)
         return (float(self.positions[0]), float(self.positions[self.known - 1]))
 
+    def share_of_extent(self, widths: Floats) -> Floats:
+        """Return widths against the column's extent, 0 to 1; NaN, for missing alone, is 0."""
+        low, high = self.extent
+        share = widths / (high - low) if high > low else np.zeros_like(widths)
+        return np.clip(np.nan_to_num(share), 0.0, 1.0)
+
     def take(self, rows: Any) -> Column:
         """Return the column at these row positions; the ground domain stays."""
         return replace(self, codes=self.codes[rows])

@@ -61,6 +61,19 @@ class Recoding:
         weights = None if counts is None else counts.astype(np.float64)
         return np.bincount(self.codes, weights, minlength=len(self.labels)).astype(np.int64)
 
+    def widths(self) -> Floats:
+        """(entries,) width of an ordered column's published range against its extent, 0 to 1.
+
+        An entry that may be missing or some other value has lost everything.
+        """
+        assert self.low is not None
+        assert self.high is not None
+        width = self.column.share_of_extent(self.high - self.low)
+        if self.column.missing is not None:
+            mixed = (self.subsets.last == self.column.missing) & (self.subsets.sizes > 1)
+            width[mixed] = 1.0
+        return width
+
     def covers(self) -> bool:
         """Whether every original value is a member of what is published for it."""
         return bool(self.subsets.hold(self.codes, self.column.codes).all())

@@ -21,7 +21,7 @@ _ENDINGS = (*_DELIMITERS, ".parquet")
 
 def write_table(table: Any, path: Path, *, force: bool = False) -> None:
     """Write an Arrow table, whole or not at all."""
-    writer_for(path)
+    check_ending(path)
     with replace_file(path, force=force) as temporary:
         try:
             with open_writer(temporary, decoded(table.slice(0, 0)).schema) as writer:
@@ -34,7 +34,7 @@ def write_table(table: Any, path: Path, *, force: bool = False) -> None:
             ) from None
 
 
-def writer_for(path: Path) -> str:
+def check_ending(path: Path) -> str:
     """Return the ending that decides the format, or refuse it."""
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
@@ -46,7 +46,7 @@ def writer_for(path: Path) -> str:
 
 def open_writer(path: Path, schema: Any) -> Any:
     """Return a writer with `write_table` and `close`, by the file's ending."""
-    ending = writer_for(path)
+    ending = check_ending(path)
     if ending == ".parquet":
         import pyarrow.parquet as pq
 

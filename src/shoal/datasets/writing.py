@@ -8,14 +8,14 @@ import yaml
 
 from shoal.core.files import check_writable, replace_file
 from shoal.core.progress import report
-from shoal.core.writing import open_writer, writer_for
+from shoal.core.writing import check_ending, open_writer
 from shoal.datasets import patient_chunks, patient_schema
 from shoal.errors import InputError
 
 
 def write_patients(path: Path, rows: int, seed: int = 0, *, force: bool = False) -> Path:
     """Write the table, and its schema as `<name>.yaml` beside it; return the schema's path."""
-    writer_for(path)
+    check_ending(path)
     if rows < 1:
         raise InputError(f"rows must be 1 or more, not {rows}")
     chunks = patient_chunks(rows, seed)

@@ -12,36 +12,17 @@ import numpy as np
 from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.column import Column
 from shoal.core.histogram import Histogram
-from shoal.core.recoding import Recoding
 from shoal.core.release import Release
-
-
-def published_width(recoding: Recoding) -> Floats:
-    """(entries,) width of the published range against the column's extent, 0 to 1."""
-    column, subsets = recoding.column, recoding.subsets
-    assert recoding.low is not None
-    assert recoding.high is not None
-    width = _relative(column, recoding.high - recoding.low)
-    if column.missing is not None:
-        mixed = (subsets.last == column.missing) & (subsets.sizes > 1)
-        width[mixed] = 1.0
-    return width
 
 
 def class_width(column: Column, values: Histogram) -> Floats:
     """(classes,) width of the values inside each class against the column's extent, 0 to 1."""
     first = values.codes[values.indptr[:-1]]
     last = values.codes[values.indptr[1:] - 1]
-    width = _relative(column, column.positions[last] - column.positions[first])
+    width = column.share_of_extent(column.positions[last] - column.positions[first])
     if column.missing is not None:
         width[(last == column.missing) & (first < last)] = 1.0
     return width
-
-
-def _relative(column: Column, width: Floats) -> Floats:
-    low, high = column.extent
-    share = width / (high - low) if high > low else np.zeros_like(width)
-    return np.clip(np.nan_to_num(share), 0.0, 1.0)
 
 
 def set_share(sizes: Floats, domain: int) -> Floats:

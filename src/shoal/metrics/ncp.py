@@ -11,7 +11,7 @@ import numpy as np
 from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
-from shoal.metrics.cells import mean_over_records, published_width
+from shoal.metrics.cells import mean_over_records
 
 
 def ncp(release: Release) -> float:
@@ -42,6 +42,6 @@ def ncp_by_attribute(release: Release) -> dict[str, float]:
 
 def _penalty(recoding: Recoding) -> Floats:
     if recoding.column.ordered:
-        return published_width(recoding)
+        return recoding.widths()
     sizes = recoding.subsets.sizes
     return np.asarray((sizes - 1) / recoding.column.domain, dtype=np.float64)

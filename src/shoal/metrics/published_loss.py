@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.release import Release
-from shoal.metrics.cells import mean_over_records, published_width, set_share
+from shoal.metrics.cells import mean_over_records, set_share
 
 
 def published_loss(release: Release) -> float:
@@ -25,7 +25,7 @@ def published_loss_by_attribute(release: Release) -> dict[str, float]:
     losses = {}
     for name, recoding in release.recodings.items():
         if recoding.column.ordered:
-            open_share = published_width(recoding)
+            open_share = recoding.widths()
         else:
             sizes = recoding.subsets.sizes.astype(np.float64)
             open_share = set_share(sizes, recoding.column.domain)

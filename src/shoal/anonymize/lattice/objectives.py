@@ -138,19 +138,11 @@ def _by_leaves(column: Column, shares: Floats) -> list[Floats]:
 def _by_width(column: Column, shares: Floats) -> list[Floats]:
     """Charge the normalized certainty penalty of the published group."""
     assert column.hierarchy is not None
-    low, high = column.extent if column.ordered else (0.0, 0.0)
     found = []
     for height, level in enumerate(column.hierarchy.levels):
         published = Recoding.at_level(column, height)
-        sizes = published.subsets.sizes
-        if column.ordered and published.low is not None and published.high is not None:
-            cost = np.zeros(len(level))
-            if high > low:
-                cost = np.clip(np.nan_to_num((published.high - published.low) / (high - low)), 0, 1)
-            if column.missing is not None:
-                cost[(published.subsets.last == column.missing) & (sizes > 1)] = 1.0
-        else:
-            cost = (sizes - 1) / column.domain
+        alone = (published.subsets.sizes - 1) / column.domain
+        cost = published.widths() if column.ordered else alone
         found.append(cost[level.groups])
     return found
 

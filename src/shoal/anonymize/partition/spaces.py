@@ -89,14 +89,10 @@ def _levels(column: Column, order: Counts) -> tuple[Codes, Floats]:
 
     assert column.hierarchy is not None
     groups, costs = [], []
-    low, high = column.extent
     for height, level in enumerate(column.hierarchy.levels):
         published = Recoding.at_level(column, height)
-        if column.ordered and published.low is not None and published.high is not None:
-            width = published.high - published.low
-            cost = np.nan_to_num(width / (high - low)) if high > low else np.zeros(len(level))
-            mixed = published.subsets.last == (column.missing or -1)
-            cost[mixed & (published.subsets.sizes > 1)] = 1.0
+        if column.ordered:
+            cost = published.widths()
         else:
             cost = (published.subsets.sizes - 1) / (column.domain - 1)
         groups.append(level.groups[order])
