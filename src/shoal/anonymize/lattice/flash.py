@@ -58,11 +58,12 @@ class Flash:
         """
         lattice = Lattice.of(table)
         limit = most_suppressed(lattice, self.max_suppression)
-        if not measurable(lattice, lattice.corner(model.least_size, limit)):
+        corner = lattice.corner(model.least_size, limit)
+        if not measurable(lattice, corner):
             return self._walk(table, model)
         if self.local:
             return recode_locally(table, model, self.max_suppression, self._choose)
-        ground = Ground.of(table, model, self.max_suppression)
+        ground = Ground.above(lattice, corner, model, limit)
         best, evaluated = best_first(ground, self.objective)
         node = tuple(best.node.values())
         candidates = MinimalNodes(ground, self.objective, best)

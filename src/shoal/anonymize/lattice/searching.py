@@ -58,8 +58,12 @@ class Ground:
                 "quasi-identifiers or flatter hierarchies, or method flash, which then returns "
                 "the best it finds"
             )
-        measures = lattice.measure(least, corner=corner)
-        return cls(lattice, model, measures, limit)
+        return cls.above(lattice, corner, model, limit)
+
+    @classmethod
+    def above(cls, lattice: Lattice, corner: Node, model: Model, limit: int) -> Ground:
+        """Measure a lattice above a corner that it can be measured above."""
+        return cls(lattice, model, lattice.measure(model.least_size, corner=corner), limit)
 
     @property
     def by_size(self) -> bool:
