@@ -29,7 +29,7 @@ PUBLIC = """
     Datafly Flash Incognito MinGen Ola Samarati
     METHODS MODELS AlphaKAnonymity BetaLikeness Classes Column DeltaDisclosure EntropyLDiversity
     Hierarchy HierarchyError Infeasible InputError KAnonymity Kind LDiversity MissingExtra Mondrian
-    NotAnonymous OutputError Recoding RecursiveLDiversity Release Role Run Schema ShoalError
+    NotAnonymous OutputError Proof Recoding RecursiveLDiversity Release Role Run Schema ShoalError
     TCloseness Table UnassignedColumns anonymize datasets hierarchies metrics read
 """.split()
 

@@ -15,7 +15,7 @@ from shoal.anonymize import (
     Samarati,
     anonymize,
 )
-from shoal.core import Classes, Column, Hierarchy, Kind, Recoding, Release, Role, Run, Table
+from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table
 from shoal.core import recipes as hierarchies
 from shoal.errors import (
     HierarchyError,
@@ -66,6 +66,7 @@ __all__ = [
     "NotAnonymous",
     "Ola",
     "OutputError",
+    "Proof",
     "Recoding",
     "RecursiveLDiversity",
     "Release",

@@ -4,7 +4,7 @@ from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, Run
+from shoal.core.release import Proof, Release, Run
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.verification import Verification
@@ -14,6 +14,7 @@ __all__ = [
     "Column",
     "Hierarchy",
     "Kind",
+    "Proof",
     "Recoding",
     "Release",
     "Role",

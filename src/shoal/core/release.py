@@ -46,6 +46,28 @@ class Candidate:
     suppressed: int
 
 
+@dataclass(frozen=True)
+class Proof:
+    """How good a release is known to be.
+
+    loss: its weighted penalties, summed over all cells.
+    bound: no release of this table by groups of the same least size loses less.
+    """
+
+    loss: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """How much of the loss may still be saved, as a share of it."""
+        return max(self.loss - self.bound, 0.0) / self.loss if self.loss else 0.0
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing better exists, rounding aside."""
+        return self.gap < 1e-6
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """An anonymized table.
@@ -55,6 +77,7 @@ class Release:
     model: the guarantee it claims.
     node: the level of each attribute, where a lattice method chose one for all rows.
     candidates: nodes that it was chosen from; evaluated: how many were looked at.
+    proof: how far from the best it can be at most, where the method knows.
     """
 
     original: Table
@@ -65,6 +88,7 @@ class Release:
     node: Mapping[str, int] | None = None
     candidates: Sequence[Candidate] = ()
     evaluated: int = 0
+    proof: Proof | None = None
 
     @classmethod
     def of_groups(

@@ -13,6 +13,7 @@ import numpy as np
 from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.table import Table
+from shoal.errors import Infeasible
 from shoal.privacy.model import Model
 
 
@@ -44,3 +45,11 @@ class Judge:
         classes = Classes.of(self._tuples.take(rows), ids, origin=self._table)
         kept = self._model.holds(classes)
         return kept[0::2] & kept[1::2]
+
+
+def check_feasible(table: Table, model: Model) -> None:
+    """Refuse a model that the table as one class breaks."""
+    whole = Classes.of(table, np.zeros(len(table), dtype=np.int32))
+    if not model.holds(whole).all():
+        broken = next(part for part in model.parts if not part.holds(whole).all())
+        raise Infeasible(f"{broken} cannot be met: even the whole table as one class breaks it")

@@ -13,14 +13,13 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from shoal.anonymize.algorithm import check_choice
-from shoal.anonymize.partition.judging import Judge, sides
+from shoal.anonymize.partition.judging import Judge, check_feasible, sides
 from shoal.anonymize.partition.spaces import Layout, lay_out
 from shoal.core.arrays import Codes
-from shoal.core.classes import Classes
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
-from shoal.errors import Infeasible, InputError
+from shoal.errors import InputError
 from shoal.privacy.model import Model
 
 Summary = Literal["range", "set", "representative"]
@@ -64,7 +63,7 @@ class Mondrian:
         distinct = table.distinct(*model.columns)
         by_label = self.hierarchies and self.summary != "representative"
         layout = lay_out(distinct.table, model.least_size, use_hierarchies=by_label)
-        _check_feasible(table, model)
+        check_feasible(table, model)
         ids, classes = self._grow(layout, distinct.table, table, model)
         spread = ids[distinct.inverse]
         if not self.strict:
@@ -86,13 +85,6 @@ class Mondrian:
                 reach, tries = _RATIONED
             return _grow_greedily(layout, reach, tries)
         return _grow_guarded(layout, tuples, table, model)
-
-
-def _check_feasible(table: Table, model: Model) -> None:
-    whole = Classes.of(table, np.zeros(len(table), dtype=np.int32))
-    if not model.holds(whole).all():
-        broken = next(part for part in model.parts if not part.holds(whole).all())
-        raise Infeasible(f"{broken} cannot be met: even the whole table as one class breaks it")
 
 
 def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int]:

@@ -1,0 +1,174 @@
+"""Kernels: what a group of records covers, and what that costs.
+
+A box is a least and a greatest position for every ordered column and a set of bits for every
+nominal one. Its width is a whole number of the records' units, so that sums are exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+class Points(NamedTuple):
+    """Records as the kernels see them.
+
+    line: (records, ordered columns) positions in units; a missing value lies a whole extent beyond.
+    name: (records, nominal columns) codes.
+    cap: (ordered columns,) the width of a whole extent.
+    unit: (nominal columns,) the width of each value beyond the first.
+    word: (nominal columns + 1,) where the bits of each column begin, in words of 64.
+    """
+
+    line: Any
+    name: Any
+    cap: Any
+    unit: Any
+    word: Any
+
+
+class Boxes(NamedTuple):
+    """One box for each group: (groups, ordered), (groups, ordered), (groups, words)."""
+
+    low: Any
+    high: Any
+    seen: Any
+
+
+FAR = np.int32(2**31 - 1)
+ONE = np.uint64(1)
+
+
+def make_boxes(points: Points, groups: int) -> Boxes:
+    """Return boxes that hold nothing yet."""
+    ordered = points.line.shape[1]
+    return Boxes(
+        np.full((groups, ordered), FAR, dtype=np.int32),
+        np.full((groups, ordered), -1, dtype=np.int32),
+        np.zeros((groups, int(points.word[-1])), dtype=np.uint64),
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def count_bits(word):
+    """Return how many bits are set."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True, error_model="numpy")
+def empty_box(boxes, group):
+    """Let the box hold nothing."""
+    for j in range(boxes.low.shape[1]):
+        boxes.low[group, j] = FAR
+        boxes.high[group, j] = -1
+    for w in range(boxes.seen.shape[1]):
+        boxes.seen[group, w] = np.uint64(0)
+
+
+@njit(cache=True, error_model="numpy")
+def add_record(points, boxes, group, record):
+    """Stretch a box over one more record."""
+    for j in range(points.line.shape[1]):
+        place = points.line[record, j]
+        boxes.low[group, j] = min(boxes.low[group, j], place)
+        boxes.high[group, j] = max(boxes.high[group, j], place)
+    for j in range(points.name.shape[1]):
+        code = points.name[record, j]
+        boxes.seen[group, points.word[j] + (code >> 6)] |= ONE << np.uint64(code & 63)
+
+
+@njit(cache=True, error_model="numpy")
+def box_width(points, boxes, group):
+    """Return the width of a box that holds something."""
+    total = np.int64(0)
+    for j in range(points.line.shape[1]):
+        total += min(np.int64(boxes.high[group, j]) - boxes.low[group, j], points.cap[j])
+    for j in range(points.name.shape[1]):
+        values = np.int64(-1)
+        for w in range(points.word[j], points.word[j + 1]):
+            values += count_bits(boxes.seen[group, w])
+        total += points.unit[j] * values
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def width_with(points, boxes, group, record):
+    """Return the width that a box would have with one more record."""
+    total = np.int64(0)
+    for j in range(points.line.shape[1]):
+        place = points.line[record, j]
+        low, high = min(boxes.low[group, j], place), max(boxes.high[group, j], place)
+        total += min(np.int64(high) - low, points.cap[j])
+    for j in range(points.name.shape[1]):
+        code = points.name[record, j]
+        values = np.int64(-1)
+        for w in range(points.word[j], points.word[j + 1]):
+            values += count_bits(boxes.seen[group, w])
+        bit = boxes.seen[group, points.word[j] + (code >> 6)] >> np.uint64(code & 63)
+        total += points.unit[j] * (values + 1 - np.int64(bit & ONE))
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def joint_width(points, boxes, one, other):
+    """Return the width of a box over two others."""
+    total = np.int64(0)
+    for j in range(points.line.shape[1]):
+        low = min(boxes.low[one, j], boxes.low[other, j])
+        high = max(boxes.high[one, j], boxes.high[other, j])
+        total += min(np.int64(high) - low, points.cap[j])
+    for j in range(points.name.shape[1]):
+        values = np.int64(-1)
+        for w in range(points.word[j], points.word[j + 1]):
+            values += count_bits(boxes.seen[one, w] | boxes.seen[other, w])
+        total += points.unit[j] * values
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def fill_boxes(points, ids, boxes, sizes):
+    """Stretch every group's box over its records, which `sizes` counts; id −1 is left out."""
+    for record in range(len(ids)):
+        group = ids[record]
+        if group >= 0:
+            add_record(points, boxes, group, record)
+            sizes[group] += 1
+
+
+@njit(cache=True, error_model="numpy")
+def box_widths(points, boxes, widths):
+    """Write down the width of every box."""
+    for group in range(len(widths)):
+        widths[group] = box_width(points, boxes, group)
+
+
+@njit(cache=True, error_model="numpy")
+def cheapest_partners(points, boxes, sizes, widths, wanting, partners, costs):
+    """Write, for each wanting group, the partners that cost least to join, cheapest first."""
+    few = partners.shape[1]
+    for i in range(len(wanting)):
+        one = wanting[i]
+        found = 0
+        for other in range(len(sizes)):
+            if other == one:
+                continue
+            joint = joint_width(points, boxes, one, other)
+            cost = (sizes[one] + sizes[other]) * joint
+            cost -= sizes[one] * widths[one] + sizes[other] * widths[other]
+            if found == few and cost >= costs[i, few - 1]:
+                continue
+            place = min(found, few - 1)
+            while place > 0 and costs[i, place - 1] > cost:
+                costs[i, place] = costs[i, place - 1]
+                partners[i, place] = partners[i, place - 1]
+                place -= 1
+            costs[i, place] = cost
+            partners[i, place] = other
+            found = min(found + 1, few)

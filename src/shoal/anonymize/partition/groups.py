@@ -1,0 +1,76 @@
+"""What all methods that group records share: the way from a table to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.anonymize.partition.judging import check_feasible
+from shoal.core.arrays import Codes
+from shoal.core.release import Release, Run
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.privacy.model import Model
+
+if TYPE_CHECKING:
+    from shoal.anonymize.partition.records import Records
+
+    Cluster = Callable[[Records, int], Codes]
+Weights = Mapping[str, float] | Sequence[float] | None
+
+
+def release_groups(
+    table: Table,
+    model: Model,
+    cluster: Cluster,
+    weights: Weights = None,
+    notes: Sequence[str] = (),
+) -> Release:
+    """Group the records of a table and publish each group by its ranges and value sets.
+
+    cluster: given records and k, returns for each record a group of k at least, from 0 without
+        gaps. Groups that break a further model are joined with their cheapest neighbours.
+    """
+    from shoal.anonymize.partition.mending import mend
+    from shoal.anonymize.partition.records import lay_out
+
+    table = reweighted(table, weights)
+    check_divisible(table)
+    check_feasible(table, model)
+    records = lay_out(table, model.columns)
+    k = max(model.least_size, 2)
+    alone = len(records) < 2 * k
+    ids = np.zeros(len(records), dtype=np.int32) if alone else cluster(records, k)
+    ids = mend(records, ids, table, model)
+    release = Release.of_groups(
+        table, records.by_row(ids), int(ids.max()) + 1, model, use_hierarchies=False
+    )
+    return replace(release, run=Run(notes=tuple(notes))) if notes else release
+
+
+def check_divisible(table: Table) -> None:
+    """Refuse a weighted table: its rows stand for several records, which may part here."""
+    if table.counts is not None:
+        raise InputError(
+            "a weighted table cannot be grouped record by record; use mondrian or a lattice method"
+        )
+
+
+def reweighted(table: Table, weights: Weights) -> Table:
+    """Return the table with other attribute weights: by name, or one for each in order."""
+    if weights is None:
+        return table
+    if not isinstance(weights, Mapping):
+        if len(weights) != len(table.quasi):
+            raise InputError(
+                f"weights has {len(weights)} numbers for {len(table.quasi)} quasi-identifiers"
+            )
+        weights = dict(zip(table.quasi, weights, strict=True))
+    for name in weights:
+        if name not in table.quasi:
+            raise InputError(f"weights: {name!r} is no quasi-identifier")
+    columns = (replace(c, weight=float(weights.get(c.name, c.weight))) for c in table.columns)
+    return replace(table, columns=tuple(columns))
