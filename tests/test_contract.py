@@ -55,13 +55,17 @@ VARIANTS = {
         {"max_suppression": 0.5, "local": True, "objective": "ncp"},
     ],
 }
+# these group record by record: equal records may part, and a weighted table is refused
+PARTING = ()
 LATTICE = ("datafly", "samarati", "mingen", "incognito", "ola", "flash")
 METHODS = [
     pytest.param(name, options, id=f"{name}-{'-'.join(map(str, options.values())) or 'default'}")
     for name, variants in VARIANTS.items()
     for options in variants
 ]
-WHOLE = [m for m in METHODS if m.values[1].get("strict", True)]  # equal records stay together
+WHOLE = [  # equal records stay together
+    m for m in METHODS if m.values[1].get("strict", True) and m.values[0] not in PARTING
+]
 MODELS = [
     KAnonymity(2),
     KAnonymity(7),
@@ -259,7 +263,7 @@ def test_the_order_of_rows_does_not_matter(method, options):
         )
 
     assert cells(mixed) == cells(straight)
-    if options.get("strict", True):  # equal records stay together, so each row is found again
+    if options.get("strict", True) and method not in PARTING:  # each row is found again
         rows = lined_up(straight)
         assert lined_up(mixed) == [rows[i] for i in order]
 
