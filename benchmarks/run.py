@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 import lattice
+import partition
 import peers
 import scaling
 import start
@@ -27,6 +28,7 @@ SECTIONS: dict[str, Any] = {
     "peers": peers,
     "scaling": scaling,
     "lattice": lattice,
+    "partition": partition,
     "start": start,
 }
 LATEST = HERE / "results" / "latest.json"

@@ -79,9 +79,23 @@ EXAMPLES = {
         "--hierarchy 'birth_date=dates: [year, decade]' --hierarchy 'postcode=mask: right' "
         "-o coarse.csv",
     ],
+    "shoal compare": [
+        "shoal compare patients.csv --schema patients.yaml -k 5 --method mondrian "
+        "--method flash:max_suppression=0.02 --metric ncp --picture runs.html -o runs.csv",
+    ],
     "shoal verify": [
         "shoal verify anonymous.csv --schema patients.yaml -k 5",
         "shoal verify anonymous.csv --schema patients.yaml --original patients.csv --json",
+    ],
+    "shoal metrics": [
+        "shoal metrics patients.csv anonymous.csv --schema patients.yaml",
+        "shoal metrics patients.csv anonymous.csv --schema patients.yaml --metric ncp "
+        "--metric discernibility --raw --json",
+    ],
+    "shoal risk intersect": [
+        "shoal anonymize patients.csv --schema patients.yaml -k 5 --method k-member -o other.csv",
+        "shoal risk intersect anonymous.csv other.csv --original patients.csv "
+        "--schema patients.yaml",
     ],
     "shoal methods": ["shoal methods --json"],
     "shoal hierarchy make": [

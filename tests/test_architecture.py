@@ -19,18 +19,29 @@ LAYERS = {  # what a folder may import, besides itself and errors
     "datasets": {"core", "reading"},
     "anonymize": {"core", "privacy"},
     "metrics": {"core", "privacy", "anonymize"},
-    "inspection": {"core"},
-    "report": {"core", "privacy", "anonymize", "metrics"},
+    "risk": {"core", "privacy", "anonymize", "metrics"},
+    "inspection": {"core", "risk"},
+    "report": {"core", "privacy", "anonymize", "metrics", "risk"},
+    "comparison": {"core", "privacy", "anonymize", "metrics", "report"},
+    "experiments": {
+        "core", "privacy", "datasets", "anonymize", "metrics", "report", "comparison",
+    },
     "cli": {
-        "core", "privacy", "reading", "datasets", "anonymize", "metrics", "inspection", "report",
+        "core", "privacy", "reading", "datasets", "anonymize", "metrics", "risk", "inspection",
+        "report", "comparison",
+        "experiments",
     },
 }  # fmt: skip
 PUBLIC = """
-    Datafly Flash Incognito MinGen Ola Samarati
+    DokaGreedy DokaHungarian DokaSortGreedy
+    FreeformAnonymity KConcealment KKAnonymity KOneAnonymity OneKAnonymity
+    Anneal Auto Datafly Flash Incognito MinGen Ola Samarati
+    SplitCarry Optimal Sorted Greedy KMember
     METHODS MODELS AlphaKAnonymity BetaLikeness Classes Column DeltaDisclosure EntropyLDiversity
     Hierarchy HierarchyError Infeasible InputError KAnonymity Kind LDiversity MissingExtra Mondrian
     NotAnonymous OutputError Proof Recoding RecursiveLDiversity Release Role Run Schema ShoalError
-    TCloseness Table UnassignedColumns anonymize datasets hierarchies metrics read
+    TCloseness Table UnassignedColumns anonymize datasets hierarchies metrics read risk
+    Comparison compare
 """.split()
 
 

@@ -40,6 +40,16 @@ def main() -> None:
     (HERE / "mondrian.png").write_bytes(pixels)
     save(draw_losses(), "loss")
     save_lattice()
+    save_comparison()
+
+
+def save_comparison() -> None:
+    """Sixteen releases of the generated patients, loss against risk."""
+    methods = ["mondrian", "greedy", "datafly", "flash"]
+    found = shoal.compare(shoal.datasets.patients(1000, seed=1), k=[3, 5, 10, 25], methods=methods)
+    path = HERE / "comparison.svg"
+    found.picture(path, force=True)
+    path.write_text(without_names(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def draw_plane() -> alt.LayerChart:

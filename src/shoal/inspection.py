@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -15,10 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.grouping import group
+from shoal.core.table import Table
 from shoal.core.values import is_numeric
 from shoal.errors import InputError
+from shoal.risk import checks
 
 _NAMES: tuple[tuple[Role, str, str], ...] = (
     (
@@ -59,12 +62,18 @@ _TYPES = (
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
-def describe(data: Any, quasi: Sequence[str] = ()) -> dict[str, Any]:
+def describe(
+    data: Any,
+    quasi: Sequence[str] = (),
+    sensitive: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
     """Return columns with suggested roles, and how far combinations of them single people out.
 
     quasi: the columns to combine; by default those suggested as quasi-identifying.
+    sensitive: columns to guard, with their kind, order or hierarchy where known: what the data
+        gives away of them as it stands.
     """
-    for name in quasi:
+    for name in (*quasi, *(sensitive or {})):
         if name not in data.column_names:
             raise InputError(f"no column {name!r}; there are {', '.join(data.column_names)}")
     encoded = {name: _encode(name, data.column(name)) for name in data.column_names}
@@ -75,7 +84,21 @@ def describe(data: Any, quasi: Sequence[str] = ()) -> dict[str, Any]:
         "records": data.num_rows,
         "columns": columns,
         "combinations": standing_out(studied),
+        "checks": given_away(data, [column.name for column in studied], sensitive or {}),
     }
+
+
+def given_away(
+    data: Any, quasi: Sequence[str], sensitive: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return what rows alike in the quasi-identifiers tell of the sensitive columns."""
+    known = [name for name in quasi if name not in sensitive]
+    if not known or not sensitive:
+        return []
+    roles = {name: {"role": Role.QUASI, "kind": Kind.NOMINAL} for name in known}
+    guarded = {name: {**spec, "role": Role.SENSITIVE} for name, spec in sensitive.items()}
+    table = Table.from_arrow(data, {**roles, **guarded})
+    return [check.to_dict() for check in checks(Classes.by_quasi(table))]
 
 
 def _encode(name: str, cells: Any) -> Column | None:

@@ -174,7 +174,7 @@ def test_a_wrong_model_is_refused_with_the_right_ones(anonymize, model, told):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--method", "magic"], "no method 'magic'; there are mondrian"),
+        (["--method", "magic"], "no method 'magic'; there are auto, mondrian"),
         (["-O", "depth=3"], "mondrian has no option 'depth'; there are"),
         (["-O", "depth"], "option 'depth' must be written name=value"),
         (["-O", "mode=[1"], "option 'mode': its value cannot be read"),

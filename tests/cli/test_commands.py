@@ -16,7 +16,17 @@ from shoal.reading import read
 ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name")
 GROUPED = "age,town,disease\n" + "30–31,x,flu\n30–31,x,cold\n" * 2 + "40,y,flu\n40,y,cold\n"
 COMMANDS = [
-    *("", "demo", "inspect", "anonymize", "verify", "methods", "datasets", "datasets patients"),
+    *(
+        "",
+        "demo",
+        "inspect",
+        "anonymize",
+        "verify",
+        "metrics",
+        "methods",
+        "datasets",
+        "datasets patients",
+    ),
     *("hierarchy", "hierarchy make", "hierarchy check", "hierarchy show"),
 ]
 
@@ -69,7 +79,7 @@ def test_demo_goes_the_whole_way(shoal, folder):
     for part in ("before", "after", "verified on the released values", "the same by hand"):
         assert part in found.out
     names = sorted(p.name for p in (folder / "tried").iterdir())
-    assert names == ["anonymous.csv", "patients.csv", "patients.yaml"]
+    assert names == ["anonymous.csv", "patients.csv", "patients.yaml", "report.html"]
     again = parsed(shoal("demo", "--rows", 200, "-k", 3, "--out", "tried", "--json"))
     assert (again["records"], again["verified"]) == (200, True)
     assert again["smallest_class"] >= 3

@@ -60,6 +60,17 @@ def test_a_value_that_its_cell_does_not_cover_is_caught(release):
     assert not found
 
 
+def test_a_recoding_of_another_column_is_caught(release):
+    column = release.original["age"]
+    for other in (
+        replace(column, codes=column.codes[::-1]),
+        Column.encode("age", [10, 21, 30, 31, 31], "quasi"),
+    ):
+        ages = Recoding.of_groups(other, np.array([0, 0, 1, 1, 1], dtype=np.int32), 2)
+        found = replace(release, recodings={**release.recodings, "age": ages}).verify()
+        assert not found.truthful
+
+
 class Losing(Release):
     """Publishes fewer rows than it says."""
 

@@ -1,12 +1,19 @@
+import sys
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shoal.metrics.kl_divergence  # noqa: F401
+from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.metrics import METRICS, evaluate
+from shoal.metrics import METRICS, evaluate, undefined
+
+kl = sys.modules["shoal.metrics.kl_divergence"]  # the name itself is the function's
 
 ORDER = ["low", "mid", "high"]
+CELLS = ["ncp", "class", "pub"]
 OPTIONS = {"rank": {"order": ORDER}, "bound": {"bounds": (-5, 20)}}
 row = st.fixed_dictionaries(
     {
@@ -59,7 +66,7 @@ def between(name, values, domain):
 
 
 def naive(rows, ids):
-    """All metrics, cell by cell."""
+    """The metrics of cells, one by one."""
     losses = {"ncp": [], "class": [], "pub": []}
     covers = {}
     for name in KINDS:
@@ -93,10 +100,10 @@ def naive(rows, ids):
 
 
 @given(st.lists(st.tuples(row, st.integers(-1, 3)), min_size=1, max_size=12))
-def test_every_metric_agrees_with_a_count_by_hand(released, drawn):
+def test_cells_agree_with_a_count_by_hand(released, drawn):
     rows, ids = [r for r, _ in drawn], dense([i for _, i in drawn])
     release = released(columns(rows), ids, **OPTIONS)
-    assert evaluate(release) == pytest.approx(naive(rows, ids))
+    assert evaluate(release, CELLS) == pytest.approx(naive(rows, ids))
 
 
 @given(st.lists(st.tuples(row, st.integers(-1, 3), st.integers(1, 4)), min_size=1, max_size=10))
@@ -116,9 +123,100 @@ def test_a_weighted_table_loses_what_the_expanded_one_does(released, drawn):
 def test_some_metrics_are_asked_for_by_name(released):
     release = released({"c": [1, 2]}, (0, 0))
     assert evaluate(release, ["pub"]) == {"pub": 1}
-    assert list(evaluate(release)) == list(METRICS)
+    assert evaluate(release, ["granularity", "ncp"], raw=True) == {"granularity": 1, "ncp": 1}
 
 
 def test_an_unknown_metric_is_named_with_those_that_are_there(released):
     with pytest.raises(InputError, match="no metric 'beauty'; there are ncp, class, pub"):
         evaluate(released({"c": [1, 2]}, (0, 0)), ["ncp", "beauty"])
+
+
+def test_all_that_are_defined_come_in_the_order_of_the_names(released):
+    release = released({"c": [1, 2, 3], "d": list("xyy")}, (0, 0, 1))
+    missing = undefined(release)
+    assert list(missing) == [
+        "absolute-distance",
+        "relative-distance",
+        "precision",
+        "classification",
+    ]
+    assert list(evaluate(release)) == [name for name in METRICS if name not in missing]
+
+
+def table_of(**roles):
+    data = pa.table({"age": [1, 2], "ill": ["x", "y"], "note": ["p", "p"], "name": ["u", "v"]})
+    return Table.from_arrow(data, {"age": "quasi"} | roles)
+
+
+@pytest.mark.parametrize(
+    ("roles", "told"),
+    [
+        ({}, "it takes a sensitive or insensitive column as its target; there is none"),
+        ({"name": "identifier"}, "it takes a sensitive or insensitive column as its target"),
+        ({"note": "insensitive"}, "name its target, one of note"),
+        ({"ill": "sensitive", "note": "sensitive"}, "name its target, one of ill, note"),
+    ],
+)
+def test_without_a_target_there_is_no_classification(released, roles, told):
+    release = released(table_of(**roles), (0, 0))
+    assert undefined(release)["classification"].startswith(told)
+    assert "classification" not in evaluate(release)
+    with pytest.raises(InputError, match=f"metric classification: {told}"):
+        evaluate(release, ["classification"])
+
+
+def test_a_target_is_named_or_the_only_sensitive_column(released):
+    release = released(table_of(ill="sensitive", note="insensitive"), (0, 0))
+    assert evaluate(release, raw=True)["classification"] == 0.5
+    assert evaluate(release, raw=True, target="note")["classification"] == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [("age", "'age' is quasi"), ("name", "'name' is ident"), ("no", "no column")],
+)
+def test_what_is_no_target_is_refused_even_if_not_asked_for_by_name(released, target, told):
+    release = released(table_of(ill="sensitive", name="identifier"), (0, 0))
+    for names in (None, ["ncp"], ["classification"]):
+        with pytest.raises(InputError, match=told):
+            evaluate(release, names, target=target)
+
+
+def test_levels_are_not_guessed(released):
+    bare = released({"c": [1, 2]}, (0, 0))
+    assert undefined(bare)["precision"] == "column 'c' has no hierarchy to count levels in"
+    for name in ("precision", "absolute-distance", "relative-distance"):
+        with pytest.raises(InputError, match=f"metric {name}: column 'c' has no hierarchy"):
+            evaluate(bare, [name])
+    tree = {"hierarchy": {"intervals": [2]}}
+    middle = released({"c": [1, 2]}, (0, 0), summary="representative", c=tree)
+    assert (
+        undefined(middle)["precision"] == "column 'c' has cells that are no level of its hierarchy"
+    )
+    mixed = released({"c": [0, 1, 2, 5]}, (0, 0, 1, 1), c=tree)
+    assert "precision" not in undefined(mixed)
+    assert "several levels" in undefined(mixed)["absolute-distance"]
+
+
+def test_one_attribute_has_no_correlation(released):
+    with pytest.raises(InputError, match="metric bivariate-correlation: it takes two quasi"):
+        evaluate(released({"c": [1, 2]}, (0, 0)), ["bivariate-correlation"])
+
+
+def test_a_slow_divergence_is_left_out_unless_asked_for(released, monkeypatch):
+    release = released({"c": [1, 2, 3], "d": list("xyy")}, (0, 0, 1))
+    monkeypatch.setattr(kl, "_QUICK_PAIRS", 5)
+    told = "2 different boxes and 3 original tuples take long to hold against each other"
+    assert undefined(release)["kl-divergence"].startswith(told)
+    assert "kl-divergence" not in evaluate(release)
+    assert 0 < evaluate(release, ["kl-divergence"])["kl-divergence"] < 1
+    monkeypatch.setattr(kl, "_MOST_PAIRS", 5)
+    with pytest.raises(InputError, match=r"kl-divergence: 2 different boxes .* too many"):
+        evaluate(release, ["kl-divergence"])
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda m: m.name)
+def test_a_metric_tells_of_itself(metric):
+    assert METRICS[metric.name] is metric
+    assert all((metric.title, metric.meaning, metric.formula, metric.use, metric.source))
+    assert bool(metric.requires) is (metric.lacking is not None)

@@ -9,9 +9,14 @@ from shoal.privacy import (
     BetaLikeness,
     DeltaDisclosure,
     EntropyLDiversity,
+    FreeformAnonymity,
     KAnonymity,
+    KConcealment,
+    KKAnonymity,
+    KOneAnonymity,
     LDiversity,
     Model,
+    OneKAnonymity,
     RecursiveLDiversity,
     TCloseness,
     parse,
@@ -24,6 +29,11 @@ from shoal.privacy import (
         ("k-anonymity(5)", KAnonymity(5)),
         ("  k-anonymity ( k = 5 )  ", KAnonymity(5)),
         ("l-diversity(3, disease)", LDiversity(3, "disease")),
+        ("freeform-anonymity(4)", FreeformAnonymity(4)),
+        ("k-concealment(4)", KConcealment(4)),
+        ("k-k-anonymity(4)", KKAnonymity(4)),
+        ("one-k-anonymity(4)", OneKAnonymity(4)),
+        ("k-one-anonymity(4)", KOneAnonymity(4)),
         ("entropy-l-diversity(2.5, disease)", EntropyLDiversity(2.5, "disease")),
         ("recursive-l-diversity(2, 3, disease)", RecursiveLDiversity(2, 3, "disease")),
         (
@@ -103,7 +113,7 @@ def test_what_cannot_be_read_is_refused_with_what_is_allowed(text, message):
 
 def test_the_registry_knows_each_model_by_its_name():
     assert all(issubclass(model, Model) and model.name == name for name, model in MODELS.items())
-    assert len(MODELS) == 8
+    assert len(MODELS) == 13
 
 
 names = st.from_regex(r"\A[\w.%-]+([ '&=][\w.-]+)*( \([\w ,=]+\))?\Z")
@@ -111,6 +121,8 @@ shares = st.floats(0.001, 1)
 positive = st.floats(0, 1e6, exclude_min=True)
 single = st.one_of(
     st.builds(KAnonymity, st.integers(2)),
+    st.builds(FreeformAnonymity, st.integers(2)),
+    st.builds(KConcealment, st.integers(2)),
     st.builds(LDiversity, st.integers(2), names),
     st.builds(EntropyLDiversity, st.floats(1, exclude_min=True), names),
     st.builds(RecursiveLDiversity, positive, st.integers(2), names),

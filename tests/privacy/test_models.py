@@ -21,8 +21,13 @@ from shoal.privacy import (
     BetaLikeness,
     DeltaDisclosure,
     EntropyLDiversity,
+    FreeformAnonymity,
     KAnonymity,
+    KConcealment,
+    KKAnonymity,
+    KOneAnonymity,
     LDiversity,
+    OneKAnonymity,
     RecursiveLDiversity,
     TCloseness,
 )
@@ -155,6 +160,8 @@ def distinct(members, _):
 def several(name):
     for k in (2, 3, 5):
         yield Case(KAnonymity(k), lambda m, _, k=k: len(m) >= k, size, min, math.inf)
+    for model in (FreeformAnonymity, KConcealment, KKAnonymity, OneKAnonymity, KOneAnonymity):
+        yield Case(model(3), lambda m, _: len(m) >= 3, size, min, math.inf)  # enough, of classes
     for l in (2, 3):  # noqa: E741
         keeps = lambda m, _, l=l: len(set(m)) >= l  # noqa: E731, E741
         yield Case(LDiversity(l, name), keeps, distinct, min, math.inf)

@@ -11,13 +11,23 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
+from shoal.anonymize.auto import Auto
+from shoal.anonymize.freeform.doka_greedy import DokaGreedy
+from shoal.anonymize.freeform.doka_hungarian import DokaHungarian
+from shoal.anonymize.freeform.doka_sort_greedy import DokaSortGreedy
 from shoal.anonymize.lattice.datafly import Datafly
 from shoal.anonymize.lattice.flash import Flash
 from shoal.anonymize.lattice.incognito import Incognito
 from shoal.anonymize.lattice.mingen import MinGen
 from shoal.anonymize.lattice.ola import Ola
 from shoal.anonymize.lattice.samarati import Samarati
+from shoal.anonymize.partition.anneal import Anneal
+from shoal.anonymize.partition.greedy import Greedy
+from shoal.anonymize.partition.k_member import KMember
 from shoal.anonymize.partition.mondrian import Mondrian
+from shoal.anonymize.partition.optimal import Optimal
+from shoal.anonymize.partition.sorted import Sorted
+from shoal.anonymize.partition.split_carry import SplitCarry
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
@@ -25,13 +35,23 @@ from shoal.errors import InputError, NotAnonymous
 from shoal.privacy.model import Model
 
 METHODS: dict[str, type[Any]] = {
+    "auto": Auto,
     "mondrian": Mondrian,
+    "anneal": Anneal,
+    "sorted": Sorted,
+    "greedy": Greedy,
+    "k-member": KMember,
+    "split-carry": SplitCarry,
+    "optimal": Optimal,
     "datafly": Datafly,
     "samarati": Samarati,
     "mingen": MinGen,
     "incognito": Incognito,
     "ola": Ola,
     "flash": Flash,
+    "doka-greedy": DokaGreedy,
+    "doka-sort-greedy": DokaSortGreedy,
+    "doka-hungarian": DokaHungarian,
 }
 
 
@@ -120,14 +140,24 @@ def versions() -> Mapping[str, str]:
 __all__ = [
     "METHODS",
     "Algorithm",
+    "Anneal",
+    "Auto",
     "Datafly",
+    "DokaGreedy",
+    "DokaHungarian",
+    "DokaSortGreedy",
     "Flash",
+    "Greedy",
     "Incognito",
+    "KMember",
     "MinGen",
     "Mondrian",
     "Ola",
+    "Optimal",
     "Option",
     "Samarati",
+    "Sorted",
+    "SplitCarry",
     "anonymize",
     "check_askable",
     "options_of",

@@ -8,7 +8,19 @@ from typing import Any, NoReturn
 
 import typer
 
-from shoal.cli import anonymize, datasets, demo, hierarchy, inspect, methods, verify
+from shoal.cli import (
+    anonymize,
+    compare,
+    datasets,
+    demo,
+    experiment,
+    hierarchy,
+    inspect,
+    methods,
+    metrics,
+    risk,
+    verify,
+)
 from shoal.cli.options import Command, Group
 
 app = typer.Typer(
@@ -23,10 +35,14 @@ app = typer.Typer(
 app.command(cls=Command)(demo.demo)
 app.command(cls=Command)(inspect.inspect)
 app.command(cls=Command)(anonymize.anonymize)
+app.command(cls=Command)(compare.compare)
 app.command(cls=Command)(verify.verify)
+app.command(cls=Command)(metrics.metrics)
+app.add_typer(risk.app, name="risk")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.command(cls=Command)(methods.methods)
 app.add_typer(datasets.app, name="datasets")
+app.command(cls=Command)(experiment.experiment)
 
 
 @app.callback(invoke_without_command=True)

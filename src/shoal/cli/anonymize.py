@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from shoal.cli.options import (
     Encoding,
     File,
     Force,
+    Hierarchies,
     Identifier,
     Insensitive,
     Json,
@@ -27,9 +29,11 @@ from shoal.cli.options import (
     roles_of,
     wanted_model,
 )
+from shoal.cli.repeating import typed
 
 
 def anonymize(
+    context: typer.Context,
     file: File,
     output: Annotated[
         Path | None,
@@ -49,14 +53,7 @@ def anonymize(
     sensitive: Sensitive = "",
     identifier: Identifier = "",
     insensitive: Insensitive = "",
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN=FILE",
-            help="How to coarsen a column: a CSV hierarchy, or a recipe such as "
-            "'age=intervals: [5, 10]'. Repeatable.",
-        ),
-    ] = None,
+    hierarchy: Hierarchies = None,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="`shoal methods` lists them.")
     ] = "mondrian",
@@ -68,6 +65,13 @@ def anonymize(
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="For methods that draw at random.")
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a report for those who sign or check: .html to read and print, .json.",
+        ),
     ] = None,
     picture: Annotated[
         Path | None,
@@ -88,13 +92,15 @@ def anonymize(
 ) -> None:
     """Anonymize FILE, check the guarantee on the result, and write it.
 
-    Nothing is written unless the check passes; a column without a role is left out.
+    Nothing is written unless the check passes; a column without a role is left out. With --report,
+    --json also prints what the report says.
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.summary import show_summary, summarize
     from shoal.core.files import check_readable, check_writable
     from shoal.core.writing import check_ending
     from shoal.report.charts import check_picture
+    from shoal.report.document import check_report, contents, write_contents
     from shoal.report.lattice_picture import draw_release
 
     check_readable(file)
@@ -104,6 +110,8 @@ def anonymize(
         check_writable(output, force=force)
     if picture is not None:
         check_picture(picture, force=force)
+    if report is not None:
+        check_report(report, force=force)
     roles = roles_of(quasi, sensitive, identifier, insensitive)
     trees, options = hierarchies_of(hierarchy), method_options(option)
     with bars():
@@ -123,7 +131,24 @@ def anonymize(
             draw_release(release, picture, force=force)
         if output is not None:
             release.write(output, force=force, shuffle=shuffle, seed=seed)
-    data = summarize(release, output)
-    emit(json, data, lambda: show_summary(data, out))
+        data = summarize(release, output)
+        if report is not None:
+            data["report"] = contents(
+                release,
+                title=f"Release of {file.name}",
+                date=date.today().isoformat(),
+                released=output,
+                command=typed(context, ("seed",) if shuffle else ()),
+                shuffled=shuffle,
+            )
+            write_contents(data["report"], report, force=force)
+
+    def show() -> None:
+        show_summary(data, out)
+        if report is not None:
+            out.print(f"report in {report}", soft_wrap=True)
+
+    emit(json, data, show)
     if output is None:
-        note("nothing was written; name a file with -o")
+        what = "nothing" if report is None else "no release"
+        note(f"{what} was written; name a file with -o")

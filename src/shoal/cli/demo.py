@@ -26,8 +26,8 @@ def demo(
 ) -> None:
     """Generate patients, anonymize them, verify the result and say what it cost.
 
-    Writes patients.csv (made up, before), patients.yaml (roles) and anonymous.csv (after) into
-    the folder, over those of an earlier demo.
+    Writes patients.csv (made up, before), patients.yaml (roles), anonymous.csv (after) and
+    report.html (for those who sign) into the folder, over those of an earlier demo.
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.summary import show_summary, summarize
@@ -49,6 +49,8 @@ def demo(
             tell_of_compiling(_METHOD)
         release = run(table, model, _METHOD)
         release.write(after, force=True)
+        told = folder / "report.html"
+        release.report(told, title="Release of patients.csv", released=after, force=True)
     data = summarize(release, after)
 
     def show() -> None:
@@ -56,10 +58,11 @@ def demo(
         _sample("before", table.to_arrow().select([*shown, "diagnosis"]))
         _sample("after", release.to_arrow().select([*shown, "diagnosis"]))
         show_summary(data, out)
+        out.print(f"report in {told}", soft_wrap=True)
         out.print("\nthe same by hand:")
         out.print(
             f"  shoal anonymize {before} --schema {schema} -k {k} "
-            f"--model 'l-diversity(2, diagnosis)' -o out.csv",
+            f"--model 'l-diversity(2, diagnosis)' -o out.csv --report report.html",
             soft_wrap=True,
         )
 

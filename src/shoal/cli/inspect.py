@@ -1,16 +1,34 @@
-"""`shoal inspect`: what is in a file, and who could be picked out by it."""
+"""`shoal inspect`: what is in a file, who could be picked out by it, and what that would tell."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from shoal.cli.console import emit, grid, notes, number, out
-from shoal.cli.options import Delimiter, Encoding, File, Json, Missing, Quasi, names
+from shoal.cli.console import about, emit, grid, notes, number, out
+from shoal.cli.options import (
+    Delimiter,
+    Encoding,
+    File,
+    Hierarchies,
+    Json,
+    Missing,
+    Quasi,
+    SchemaFile,
+    Sensitive,
+    hierarchies_of,
+    names,
+    roles_of,
+)
+
+_VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
 
 
 def inspect(
     file: File,
     quasi: Quasi = "",
+    sensitive: Sensitive = "",
+    schema: SchemaFile = None,
+    hierarchy: Hierarchies = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
@@ -20,16 +38,47 @@ def inspect(
 
     Counted are the people who are alone with their values in the columns that --quasi names, else
     in those suggested as such, one by one and together.
+
+    With --sensitive, or a schema that names such columns, FILE is also looked at as a release: what
+    rows that are alike in the quasi-identifiers give away of these columns.
     """
     from shoal.inspection import describe, suggest_schema
+    from shoal.reading import Schema
     from shoal.reading.files import Format, read_arrow
 
+    known = Schema() if schema is None else Schema.read(schema)
+    roles = {name: spec.get("role") for name, spec in known.columns.items()}
+    roles |= roles_of(quasi, sensitive, "", "")
+    stated: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
+    form = {**known.file, **{name: value for name, value in stated.items() if value is not None}}
+    if missing:
+        form["missing"] = tuple(missing)
     with notes():
-        form = Format(delimiter, encoding=encoding, missing=tuple(missing or ()))
-        data = read_arrow(file, form)
-    found = describe(data, names(quasi))
+        data = read_arrow(file, Format(**form))
+    trees = hierarchies_of(hierarchy)
+    guarded = {
+        name: _spec(name, known.columns.get(name, {}), trees)
+        for name, role in roles.items()
+        if role == "sensitive"
+    }
+    others = names(quasi) or [
+        name for name, role in roles.items() if role == "quasi" and name in data.column_names
+    ]
+    with about(file):
+        found = describe(data, others, guarded)
     told: dict[str, Any] = {**found, "schema": suggest_schema(found)}
     emit(json, told, lambda: _show(told))
+
+
+def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, Any]:
+    """Return how a sensitive column is to be read: its kind, order, bounds and hierarchy."""
+    from pathlib import Path
+
+    from shoal.core.hierarchy import Hierarchy
+
+    tree = trees.get(name, known.get("hierarchy"))
+    read = Hierarchy.read(tree) if isinstance(tree, (str, Path)) else tree
+    return {**known, **({} if read is None else {"hierarchy": read})}
 
 
 def _show(data: dict[str, Any]) -> None:
@@ -57,5 +106,19 @@ def _show(data: dict[str, Any]) -> None:
                 f"{found['smallest']:,}",
             )
         out.print(rows)
+    if data["checks"]:
+        out.print("\nwhat the file gives away, published as it is:")
+        show_checks(data["checks"])
     out.print("\na schema to start from (check every role):\n")
     out.print(data["schema"], soft_wrap=True)
+
+
+def show_checks(found: list[dict[str, Any]]) -> None:
+    """Print checks of a release: their verdict, their name and what an attacker learns."""
+    from rich.text import Text
+
+    rows = grid("", "check", "what others learn")
+    for check in found:
+        verdict = Text(check["severity"], style=_VERDICTS[check["severity"]])
+        rows.add_row(verdict, check["name"], check["sentence"])
+    out.print(rows)

@@ -43,6 +43,21 @@ Missing = Annotated[
     list[str] | None,
     typer.Option(metavar="TEXT", help="Text that means a missing value, such as NA. Repeatable."),
 ]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hierarchy",
+        metavar="COLUMN=FILE",
+        help="How to coarsen a column: a CSV hierarchy, or a recipe such as "
+        "'age=intervals: [5, 10]'. Repeatable.",
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="A column of both files that tells the rows apart, to line them up."
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
 

@@ -15,11 +15,7 @@ from shoal.core.release import Release
 from shoal.metrics import METRICS, evaluate
 from shoal.privacy import AlphaKAnonymity
 
-_MEANING = {
-    "ncp": "normalized certainty penalty, weighted by attribute",
-    "class": "spread of values inside a class",
-    "pub": "what a published cell leaves open",
-}
+_LOSSES = ("ncp", "class", "pub")
 _COLUMNS = {
     "coarsened": "quasi",
     "kept": "sensitive",
@@ -42,7 +38,7 @@ def summarize(release: Release, output: Path | None) -> dict[str, Any]:
         "promise": release.model.describe(),
         "verified": checked.holds,
         "levels": checked.levels,
-        "loss": evaluate(release, METRICS),
+        "loss": evaluate(release, _LOSSES),
         "method": release.run.method,
         "options": dict(release.run.options),
         "seed": release.run.seed,
@@ -100,7 +96,7 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     console.print()
     losses = grid("what it cost", "0 = nothing, 1 = everything", "")
     for name, value in data["loss"].items():
-        losses.add_row(name, share(value), _MEANING.get(name, ""))
+        losses.add_row(name, share(value), METRICS[name].meaning)
     console.print(losses)
     if data["output"]:
         console.print(f"\nwritten to {data['output']}", soft_wrap=True)

@@ -13,19 +13,26 @@ from shoal.cli.options import (
     Delimiter,
     Encoding,
     File,
+    Hierarchies,
     Json,
     K,
+    Key,
     Missing,
     Quasi,
     SchemaFile,
     Sensitive,
     check_roles,
+    hierarchies_of,
     roles_of,
     wanted_model,
 )
+from shoal.errors import InputError
 
 if TYPE_CHECKING:
+    from shoal.core.classes import Classes
     from shoal.core.table import Table
+    from shoal.core.verification import Verification
+    from shoal.privacy.model import Model
     from shoal.reading import Schema
 
 _MEANING = {
@@ -59,6 +66,8 @@ def verify(
             help="The original table; t, delta and beta compare with it. Default: FILE itself.",
         ),
     ] = None,
+    key: Key = None,
+    hierarchy: Hierarchies = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     missing: Missing = None,
@@ -66,14 +75,17 @@ def verify(
 ) -> None:
     """Tell whether FILE, from Shoal or not, keeps a model, and what k, l, t it has.
 
-    The exit status is 1 if it does not.
+    Models of who may be whom, such as 'freeform-anonymity(5)', need --original: the cells of FILE
+    are read back, with labels of hierarchies if these are known, and its rows go by position or
+    by --key.
+
+    The exit status is 1 if the model is not kept.
     """
     from shoal.anonymize import check_askable
     from shoal.core.classes import Classes
     from shoal.core.files import check_readable
-    from shoal.core.verification import judge
     from shoal.privacy import profile
-    from shoal.reading import UnassignedColumns, read
+    from shoal.reading import Schema, UnassignedColumns, read
 
     check_readable(file)
     wanted = wanted_model(k, model) if k is not None or model else None
@@ -86,8 +98,12 @@ def verify(
         form["missing"] = tuple(missing)
     source = None
     if original is not None:
+        whole = Schema() if schema is None else Schema.read(schema)
+        if key is not None and key not in whole.columns:
+            roles.setdefault(key, "identifier")
+        trees = hierarchies_of(hierarchy)
         with notes(unless=UnassignedColumns):
-            source = read(original, schema, roles=roles, missing=missing)
+            source = read(original, whole, roles=roles, hierarchies=trees, missing=missing)
     published = _published(file, known, source, form)
     check_askable(published, wanted)
     classes = Classes.by_quasi(published, origin=source)
@@ -100,10 +116,34 @@ def verify(
         "reached": reached,
     }
     if wanted is not None:
-        data["check"] = judge(classes, wanted).to_dict()
+        form = {**known.file, **form}
+        data["check"] = _check(wanted, classes, file, source, key, form).to_dict()
     emit(json, data, lambda: _show(data))
     if wanted is not None and not data["check"]["holds"]:
         raise typer.Exit(1)
+
+
+def _check(
+    wanted: Model,
+    classes: Classes,
+    file: Path,
+    original: Table | None,
+    key: str | None,
+    form: dict[str, Any],
+) -> Verification:
+    """Ask the classes, and where they do not settle who may be whom, the file beside its original.
+
+    Such a model holds if all classes are large enough.
+    """
+    from shoal.core.verification import judge
+    from shoal.reading import released
+
+    if all(part.by_class or bool(part.holds(classes).all()) for part in wanted.parts):
+        return judge(classes, wanted)
+    if original is None:
+        raise InputError(f"{wanted} is about who may be whom; name the original with --original")
+    with notes():
+        return released(file, original, key=key, model=wanted, **form).verify()
 
 
 def _published(file: Path, known: Schema, original: Table | None, form: dict[str, Any]) -> Table:

@@ -14,6 +14,10 @@ from shoal.core.arrays import Bools, Codes, Floats, frozen
 from shoal.core.column import Column, Kind
 from shoal.core.hierarchy import ROOT
 from shoal.core.subsets import Subsets
+from shoal.core.values import is_text
+
+# inside a range or set such a text would not be read back as one value
+_MISREAD = r'^$|^"|^missing$|,|^\s|\s$| or missing$'
 
 
 def range_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
@@ -22,23 +26,30 @@ def range_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
     missing = np.zeros(len(subsets), dtype=np.bool_)
     if column.missing is not None:
         missing = subsets.last == column.missing
+    inside = member_texts(column)
     return tuple(
-        ROOT if whole and column.domain > 1 else _range_text(column.labels, int(f), int(e), bool(m))
+        ROOT
+        if whole and column.domain > 1
+        else _range_text(column, inside, int(f), int(e), bool(m))
         for f, e, m, whole in zip(subsets.first, last, missing, subsets.whole, strict=True)
     )
 
 
-def _range_text(texts: tuple[str | None, ...], first: int, last: int, missing: bool) -> str | None:
+def _range_text(
+    column: Column, inside: Sequence[str | None], first: int, last: int, missing: bool
+) -> str | None:
     if last < 0:
         return None
-    text = texts[first] if first == last else f"[{texts[first]}, {texts[last]}]"
+    if first == last and not missing:
+        return column.labels[first]
+    text = inside[first] if first == last else f"[{inside[first]}, {inside[last]}]"
     return f"{text} or missing" if missing else text
 
 
 def set_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
     """Return sets as text: `a`, `{a, b}`, `*` for all."""
     indptr, members = subsets.flat()
-    shown = pa.array(column.labels, pa.string()).fill_null("missing")
+    shown = pa.array(member_texts(column), pa.string()).fill_null("missing")
     listed = pa.ListArray.from_arrays(pa.array(indptr, pa.int32()), shown.take(pa.array(members)))
     joined = pc.binary_join(listed, ", ")
     braced = pc.binary_join_element_wise("{", joined, "}", "").to_pylist()
@@ -49,6 +60,19 @@ def set_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
             subsets.whole.tolist(), subsets.sizes.tolist(), single, braced, strict=True
         )
     )
+
+
+def member_texts(column: Column) -> tuple[str | None, ...]:
+    """Return each value as it stands in a range or set: quoted, `{"a, b", c}`, if misread else."""
+    if not is_text(column.values.type):
+        return column.labels
+    plain = pa.array(column.labels, pa.string())
+    misread = pc.fill_null(pc.match_substring_regex(plain, _MISREAD), False)
+    if not pc.any(misread).as_py():
+        return column.labels
+    doubled = pc.replace_substring(plain, '"', '""')
+    quoted = pc.binary_join_element_wise('"', doubled, '"', "")
+    return tuple(pc.if_else(misread, quoted, plain).to_pylist())
 
 
 def agree(

@@ -5,9 +5,9 @@ Nothing is written before the claim has been checked on the very rows to be writ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import SUPPRESSED, Classes
-from shoal.core.column import Role
+from shoal.core.column import Column, Role
+from shoal.core.coverage import Coverage
 from shoal.core.grouping import group
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
@@ -66,6 +67,14 @@ class Proof:
     def proven(self) -> bool:
         """Whether nothing better exists, rounding aside."""
         return self.gap < 1e-6
+
+
+_reporters: list[Callable[..., None]] = []
+
+
+def report_by(write: Callable[..., None]) -> None:
+    """Name the function behind `Release.report`; reports stand above core, which knows of none."""
+    _reporters[:] = [write]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +150,11 @@ class Release:
         return Classes.of(self.original, ids)
 
     @cached_property
+    def coverage(self) -> Coverage:
+        """Who may be whom among the released records."""
+        return Coverage.of(self.original, self.recodings, self.classes.ids)
+
+    @cached_property
     def _rows(self) -> Counts:
         """Positions of the published rows, repeated by multiplicity in a weighted table."""
         every = np.arange(len(self.original))
@@ -182,13 +196,27 @@ class Release:
         return polars.from_arrow(self.to_arrow())
 
     def verify(self) -> Verification:
-        """Derive the classes again from the published values and put the model to them."""
-        return self._check(self._published())
+        """Derive the classes again from the published values and put the model to them.
 
-    def _check(self, published: Any) -> Verification:
-        found = recount(published, self.original, self.model)
+        A model of who may be whom is put to the coverage, read from the published cells.
+        """
+        return self._check(self._published(), self._rows)
+
+    def _check(self, published: Any, rows: Counts) -> Verification:
+        """Check published rows; `rows` are their positions in the original."""
+
+        @cache
+        def coverage() -> Coverage:
+            return self.coverage.take(rows)
+
+        found = recount(published, self.original, self.model, coverage)
         hidden = self.suppressed
-        truthful = all(r.labelled() and r.covers() for r in self.recodings.values())
+        truthful = all(
+            _is_same(recoding.column, self.original[name])
+            and recoding.labelled()
+            and recoding.covers()
+            for name, recoding in self.recodings.items()
+        )
         expected = self.original.records
         if hidden is not None:
             counts = self.original.counts
@@ -209,11 +237,11 @@ class Release:
         shuffle: write the rows in random order, so that their order says nothing.
         seed: repeats a shuffle, for testing: who guesses it can undo the shuffle.
         """
-        published = self._published()
+        published, rows = self._published(), self._rows
         if shuffle:
             order = np.random.default_rng(seed).permutation(published.num_rows)
-            published = published.take(pa.array(order))
-        checked = self._check(published)
+            published, rows = published.take(pa.array(order)), rows[order]
+        checked = self._check(published, rows)
         if checked.failing:
             raise NotAnonymous(
                 f"{self.model} does not hold: {checked.failing} of {checked.classes} classes "
@@ -225,3 +253,42 @@ class Release:
                 "than they cover; nothing was written"
             )
         write_table(published, Path(path), force=force)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        title: str = "",
+        date: str | None = None,
+        released: str | Path | None = None,
+        command: str | None = None,
+        shuffled: bool = False,
+        least: int | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write a report for those who sign or check: a page (.html) or data (.json).
+
+        It names nothing that fewer than `least` people share, by default 5 or k, if that is more.
+
+        title, date: as they are to stand there; without a date, equal releases give equal reports.
+        released: the file that was written; the report tells its name and digest.
+        command: how the release was made, if not by a call in Python.
+        shuffled: the rows were written in random order; no seed is told then, as it would undo it.
+        force: overwrite an existing file.
+        """
+        _reporters[0](
+            self,
+            path,
+            title=title,
+            date=date,
+            released=released,
+            command=command,
+            shuffled=shuffled,
+            least=least,
+            force=force,
+        )
+
+
+def _is_same(column: Column, other: Column) -> bool:
+    """Tell whether two columns hold the same values, row for row."""
+    return bool(column.values.equals(other.values) and np.array_equal(column.codes, other.codes))

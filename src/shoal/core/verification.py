@@ -1,8 +1,8 @@
-"""Proof by recount: the classes of a release, derived from its published values alone."""
+"""Proof by recount: classes and coverage, derived from the published values alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -14,12 +14,13 @@ from shoal.core import values as ground
 from shoal.core.arrays import Bools, Codes
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
+from shoal.core.coverage import Coverage
 from shoal.core.table import Table
 from shoal.errors import InputError
 
 
 class Guarantee(Protocol):
-    """What a release may claim: a question put to every class."""
+    """What a release may claim: questions put to its classes, or to who may be whom."""
 
     @property
     def parts(self) -> Sequence[Any]:
@@ -37,7 +38,8 @@ class Verification:
     """The outcome of a check.
 
     levels: for each model the parameter that the release in fact reaches.
-    failing: classes that break the model; `records` behind them.
+    failing: classes that break the model, or hold a record that does; `failing_records`: records
+        that do, each of the class where it is broken by a class.
     truthful: every original value is a member of what was published for it, and the published text
         says just that.
     """
@@ -63,22 +65,46 @@ class Verification:
         return {"holds": self.holds, **asdict(self)}
 
 
-def recount(published: Any, original: Table, guarantee: Guarantee) -> Verification:
+def recount(
+    published: Any,
+    original: Table,
+    guarantee: Guarantee,
+    coverage: Callable[[], Coverage] | None = None,
+) -> Verification:
     """Check published rows against the guarantee; distributions are the original's."""
     table = published_table(published, original)
-    return judge(Classes.by_quasi(table, origin=original), guarantee)
+    return judge(Classes.by_quasi(table, origin=original), guarantee, coverage)
 
 
-def judge(classes: Classes, guarantee: Guarantee) -> Verification:
-    """Put the guarantee to every class."""
-    kept = guarantee.holds(classes)
+def judge(
+    classes: Classes, guarantee: Guarantee, coverage: Callable[[], Coverage] | None = None
+) -> Verification:
+    """Put the guarantee to every class, and to the coverage where classes do not settle it.
+
+    coverage: brings who may be whom, its rows those of the classes.
+    """
+    broken = np.zeros(len(classes.ids), dtype=np.bool_)
+    levels = {}
+    for part in guarantee.parts:
+        kept, level = part.holds(classes), part.level(classes)
+        failing = ~kept[classes.ids]
+        if not part.by_class and not kept.all():
+            if coverage is None:
+                raise InputError(
+                    f"{part} is about who may be whom, which classes alone do not tell; "
+                    "check the release itself, or ask for k-anonymity"
+                )
+            failing, level = ~part.holds_for(coverage()), part.level_for(coverage())
+        broken |= failing
+        levels[str(part)] = level
+    counts = classes.table.counts
     return Verification(
         model=str(guarantee),
         classes=len(classes),
         smallest=int(classes.sizes.min()) if len(classes) else 0,
-        failing=int((~kept).sum()),
-        failing_records=int(classes.sizes[~kept].sum()),
-        levels={str(part): part.level(classes) for part in guarantee.parts},
+        failing=len(np.unique(classes.ids[broken])),
+        failing_records=int(broken.sum() if counts is None else counts[broken].sum()),
+        levels=levels,
     )
 
 

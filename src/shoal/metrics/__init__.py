@@ -2,38 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from shoal.core.release import Release
 from shoal.errors import InputError
-from shoal.metrics.class_loss import class_loss, class_loss_by_attribute
-from shoal.metrics.ncp import gcp, ncp, ncp_by_attribute
-from shoal.metrics.published_loss import published_loss, published_loss_by_attribute
+from shoal.metrics.absolute_distance import absolute_distance, absolute_distance_by_attribute
+from shoal.metrics.ambiguity import ambiguity, ambiguity_by_attribute
+from shoal.metrics.average_class_size import average_class_size
+from shoal.metrics.bivariate_correlation import (
+    bivariate_correlation,
+    bivariate_correlation_by_pair,
+)
+from shoal.metrics.class_loss import class_loss, class_loss_by_attribute, class_loss_by_record
+from shoal.metrics.classification import classification
+from shoal.metrics.diameter import diameter
+from shoal.metrics.discernibility import discernibility
+from shoal.metrics.entropy import entropy, entropy_by_attribute, entropy_by_record
+from shoal.metrics.granularity import (
+    granularity,
+    granularity_by_attribute,
+    granularity_by_record,
+)
+from shoal.metrics.hellinger import hellinger, hellinger_by_attribute
+from shoal.metrics.information_loss import (
+    information_loss,
+    information_loss_by_attribute,
+    information_loss_by_record,
+)
+from shoal.metrics.kl_divergence import kl_divergence, kl_divergence_by_attribute
+from shoal.metrics.metric import Metric
+from shoal.metrics.ncp import gcp, ncp, ncp_by_attribute, ncp_by_record
+from shoal.metrics.needs import target_column
+from shoal.metrics.non_uniform_entropy import (
+    non_uniform_entropy,
+    non_uniform_entropy_by_attribute,
+    non_uniform_entropy_by_record,
+)
+from shoal.metrics.precision import precision, precision_by_attribute, precision_by_record
+from shoal.metrics.published_loss import (
+    published_loss,
+    published_loss_by_attribute,
+    published_loss_by_record,
+)
+from shoal.metrics.registry import METRICS
+from shoal.metrics.relative_distance import relative_distance, relative_distance_by_attribute
+from shoal.metrics.squared_distance_error import (
+    squared_distance_error,
+    squared_distance_error_by_attribute,
+)
 
-METRICS: dict[str, Callable[[Release], float]] = {
-    "ncp": ncp,
-    "class": class_loss,
-    "pub": published_loss,
-}
+
+def evaluate(
+    release: Release,
+    metrics: Iterable[str] | None = None,
+    *,
+    raw: bool = False,
+    target: str | None = None,
+) -> dict[str, float]:
+    """Return each metric's value for the release, from 0 (nothing lost) to 1.
+
+    metrics: their names; by default all that are defined for the release, see `undefined`. One that
+        is asked for by name and is not defined raises InputError.
+    raw: values on the scales of their papers instead.
+    target: the column that `classification` predicts; by default the only sensitive one.
+    """
+    if target is not None:
+        target_column(release, target)
+    if metrics is None:
+        missing = undefined(release, target=target)
+        names = [name for name in METRICS if name not in missing]
+    else:
+        names = list(metrics)
+        unknown = [name for name in names if name not in METRICS]
+        if unknown:
+            raise InputError(f"no metric {unknown[0]!r}; there are {', '.join(METRICS)}")
+    found = [METRICS[name] for name in names]
+    return {m.name: m.raw(release, target) if raw else m.scaled(release, target) for m in found}
 
 
-def evaluate(release: Release, metrics: Iterable[str] | None = None) -> dict[str, float]:
-    """Return each metric's value for the release, from 0 (nothing lost) to 1."""
-    names = list(METRICS if metrics is None else metrics)
-    unknown = [name for name in names if name not in METRICS]
-    if unknown:
-        raise InputError(f"no metric {unknown[0]!r}; there are {', '.join(METRICS)}")
-    return {name: METRICS[name](release) for name in names}
+def undefined(release: Release, *, target: str | None = None) -> dict[str, str]:
+    """Return the metrics that the release has no value of, and why."""
+    reasons = {name: metric.undefined(release, target) for name, metric in METRICS.items()}
+    return {name: reason for name, reason in reasons.items() if reason}
 
 
 __all__ = [
     "METRICS",
+    "Metric",
+    "absolute_distance",
+    "absolute_distance_by_attribute",
+    "ambiguity",
+    "ambiguity_by_attribute",
+    "average_class_size",
+    "bivariate_correlation",
+    "bivariate_correlation_by_pair",
     "class_loss",
     "class_loss_by_attribute",
+    "class_loss_by_record",
+    "classification",
+    "diameter",
+    "discernibility",
+    "entropy",
+    "entropy_by_attribute",
+    "entropy_by_record",
     "evaluate",
     "gcp",
+    "granularity",
+    "granularity_by_attribute",
+    "granularity_by_record",
+    "hellinger",
+    "hellinger_by_attribute",
+    "information_loss",
+    "information_loss_by_attribute",
+    "information_loss_by_record",
+    "kl_divergence",
+    "kl_divergence_by_attribute",
     "ncp",
     "ncp_by_attribute",
+    "ncp_by_record",
+    "non_uniform_entropy",
+    "non_uniform_entropy_by_attribute",
+    "non_uniform_entropy_by_record",
+    "precision",
+    "precision_by_attribute",
+    "precision_by_record",
     "published_loss",
     "published_loss_by_attribute",
+    "published_loss_by_record",
+    "relative_distance",
+    "relative_distance_by_attribute",
+    "squared_distance_error",
+    "squared_distance_error_by_attribute",
+    "undefined",
 ]

@@ -7,12 +7,16 @@ lost everything.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.column import Column
 from shoal.core.histogram import Histogram
 from shoal.core.release import Release
+from shoal.core.subsets import Subsets
 
 
 def class_width(column: Column, values: Histogram) -> Floats:
@@ -30,10 +34,27 @@ def set_share(sizes: Floats, domain: int) -> Floats:
     return (sizes - 1) / (domain - 1) if domain > 1 else np.zeros(len(sizes))
 
 
-def mean_over_records(release: Release, name: str, losses: Floats) -> float:
+def over_members(subsets: Subsets, values: NDArray[Any], combine: np.ufunc = np.add) -> Any:
+    """(subsets,) the values of each subset's members, summed or combined otherwise.
+
+    values: (domain,) one number for each code.
+    """
+    if not len(subsets):
+        return np.zeros(0, dtype=values.dtype)
+    if combine is np.add and np.issubdtype(values.dtype, np.integer):
+        upto = np.concatenate(([0], np.cumsum(values)))  # exact, and as quick for wide runs
+        by_run = upto[subsets.stops] - upto[subsets.starts]
+    else:
+        ends = np.stack([subsets.starts, subsets.stops], axis=1).ravel()
+        padded = np.append(values, values[:1])  # a run may end behind the last code
+        by_run = combine.reduceat(padded, ends)[::2] if len(padded) else np.zeros(len(subsets))
+    return combine.reduceat(by_run, subsets.indptr[:-1])
+
+
+def mean_over_records(release: Release, name: str, losses: Floats, whole: float = 1.0) -> float:
     """Average the losses of a column's dictionary entries over all records.
 
-    A suppressed record has lost everything.
+    whole: what a suppressed record has lost: everything.
     """
     counts = release.original.counts
     usage = release.recodings[name].usage(counts).astype(np.float64)
@@ -44,4 +65,4 @@ def mean_over_records(release: Release, name: str, losses: Floats) -> float:
         codes = release.recodings[name].codes[hidden]
         usage -= np.bincount(codes, weights, minlength=len(usage))
         lost = float(hidden.sum() if counts is None else counts[hidden].sum())
-    return (weighted_sum(usage, losses) + lost) / max(release.original.records, 1)
+    return (weighted_sum(usage, losses) + lost * whole) / max(release.original.records, 1)

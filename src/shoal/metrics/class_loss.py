@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import weighted_sum
+from shoal.core.arrays import Floats, weighted_sum
+from shoal.core.column import Column
 from shoal.core.release import Release
 from shoal.metrics.cells import class_width, set_share
+from shoal.metrics.costs import with_suppressed
 
 
 def class_loss(release: Release) -> float:
@@ -30,11 +32,23 @@ def class_loss_by_attribute(release: Release) -> dict[str, float]:
     for column in release.original.quasi_columns:
         lost = float(classes.suppressed)
         if len(classes):
-            values = classes.histogram(column.name)
-            if column.ordered:
-                spread = class_width(column, values)
-            else:
-                spread = set_share(np.diff(values.indptr).astype(np.float64), column.domain)
-            lost += weighted_sum(spread, classes.sizes)
+            lost += weighted_sum(_spread(release, column), classes.sizes)
         losses[column.name] = lost / records
     return losses
+
+
+def class_loss_by_record(release: Release) -> Floats:
+    """(rows,) the mean spread of each record's class."""
+    if not len(release.classes):
+        return np.ones(len(release.original))
+    spreads = [_spread(release, column) for column in release.original.quasi_columns]
+    by_class = np.mean(spreads, axis=0)
+    return with_suppressed(release, by_class[release.classes.ids])
+
+
+def _spread(release: Release, column: Column) -> Floats:
+    """(classes,) how far the values of a column lie apart inside each class, 0 to 1."""
+    values = release.classes.histogram(column.name)
+    if column.ordered:
+        return class_width(column, values)
+    return set_share(np.diff(values.indptr).astype(np.float64), column.domain)

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
-from shoal.metrics.cells import mean_over_records
+from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record
 
 
 def ncp(release: Release) -> float:
@@ -34,14 +34,17 @@ def gcp(release: Release) -> float:
 
 def ncp_by_attribute(release: Release) -> dict[str, float]:
     """Return the mean penalty of each attribute's cells."""
-    return {
-        name: mean_over_records(release, name, _penalty(recoding))
-        for name, recoding in release.recodings.items()
-    }
+    return loss_by_attribute(release, _price)
 
 
-def _penalty(recoding: Recoding) -> Floats:
+def ncp_by_record(release: Release) -> Floats:
+    """(rows,) the mean penalty of each record's cells, weighted by attribute."""
+    weights = {column.name: column.weight for column in release.original.quasi_columns}
+    return loss_by_record(release, _price, weights)
+
+
+def _price(release: Release, recoding: Recoding) -> Price:
     if recoding.column.ordered:
-        return recoding.widths()
+        return Price(recoding.widths(), 1.0)
     sizes = recoding.subsets.sizes
-    return np.asarray((sizes - 1) / recoding.column.domain, dtype=np.float64)
+    return Price(np.asarray((sizes - 1) / max(recoding.column.domain, 1), dtype=np.float64), 1.0)

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.core.arrays import Floats
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release
-from shoal.metrics.cells import mean_over_records, set_share
+from shoal.metrics.cells import set_share
+from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record
 
 
 def published_loss(release: Release) -> float:
@@ -22,12 +25,16 @@ def published_loss(release: Release) -> float:
 
 def published_loss_by_attribute(release: Release) -> dict[str, float]:
     """Return the mean openness of each attribute's cells."""
-    losses = {}
-    for name, recoding in release.recodings.items():
-        if recoding.column.ordered:
-            open_share = recoding.widths()
-        else:
-            sizes = recoding.subsets.sizes.astype(np.float64)
-            open_share = set_share(sizes, recoding.column.domain)
-        losses[name] = mean_over_records(release, name, open_share)
-    return losses
+    return loss_by_attribute(release, _price)
+
+
+def published_loss_by_record(release: Release) -> Floats:
+    """(rows,) the mean openness of each record's cells."""
+    return loss_by_record(release, _price)
+
+
+def _price(release: Release, recoding: Recoding) -> Price:
+    if recoding.column.ordered:
+        return Price(recoding.widths(), 1.0)
+    sizes = recoding.subsets.sizes.astype(np.float64)
+    return Price(set_share(sizes, recoding.column.domain), 1.0)

@@ -13,9 +13,12 @@ from shoal.errors import InputError
 from shoal.privacy.alpha_k_anonymity import AlphaKAnonymity
 from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.freeform_anonymity import FreeformAnonymity
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.k_concealment import KConcealment
 from shoal.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from shoal.privacy.model import All, Model
+from shoal.privacy.one_k_anonymity import KKAnonymity, KOneAnonymity, OneKAnonymity
 from shoal.privacy.t_closeness import TCloseness
 
 MODELS: dict[str, type[Model]] = {
@@ -29,6 +32,11 @@ MODELS: dict[str, type[Model]] = {
         AlphaKAnonymity,
         DeltaDisclosure,
         BetaLikeness,
+        FreeformAnonymity,
+        KConcealment,
+        KKAnonymity,
+        OneKAnonymity,
+        KOneAnonymity,
     )
 }
 

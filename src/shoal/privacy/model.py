@@ -12,6 +12,7 @@ import numpy as np
 from shoal.core.arrays import Bools
 from shoal.core.classes import Classes
 from shoal.core.column import Role
+from shoal.core.coverage import Coverage
 from shoal.core.table import Table
 from shoal.errors import InputError
 
@@ -22,10 +23,12 @@ class Model(ABC):
     """A guarantee that each class of a release keeps on its own; join several with `&`.
 
     monotone: whether a class made of two that hold must hold itself. Searches rely on it.
+    by_class: whether classes are all that it looks at; a release is judged by its coverage if not.
     """
 
     name: ClassVar[str]
     monotone: ClassVar[bool]
+    by_class: ClassVar[bool] = True
 
     @abstractmethod
     def holds(self, classes: Classes) -> Bools:
@@ -57,8 +60,8 @@ class Model(ABC):
 
     @property
     def by_size(self) -> bool:
-        """Whether the size of classes is all that is asked."""
-        return all(part.name == "k-anonymity" for part in self.parts)
+        """Whether the size of classes is all that is asked of them."""
+        return all(part.name == "k-anonymity" or not part.by_class for part in self.parts)
 
     def check(self, table: Table) -> None:
         """Refuse a table that the model cannot be asked of."""
@@ -79,6 +82,46 @@ class Model(ABC):
         return f"{self.name}({told})"
 
 
+class CoverageModel(Model):
+    """A guarantee about who may be whom: which released records each person fits.
+
+    Put to classes it asks for k records in each, which is enough, as people who are published alike
+    fit each other's records; it is what searches by class go by. A release is judged by its
+    coverage, which may keep the model though its classes are small.
+    Monotone: merged classes only grow.
+    """
+
+    monotone: ClassVar[bool] = True
+    by_class: ClassVar[bool] = False
+    k: int
+
+    def __post_init__(self) -> None:
+        check_whole("k", self.k, 2)
+
+    @abstractmethod
+    def holds_for(self, coverage: Coverage) -> Bools:
+        """Tell, released row by row, whether the model is kept for its person and its cells."""
+
+    @abstractmethod
+    def level_for(self, coverage: Coverage) -> float:
+        """Return the k that the coverage in fact reaches."""
+
+    def holds(self, classes: Classes) -> Bools:
+        """Tell, class by class, whether its size alone is enough."""
+        return classes.sizes >= self.k
+
+    def level(self, classes: Classes) -> float:
+        """Return a k that the classes reach at least: the size of the smallest."""
+        return float(classes.sizes.min()) if len(classes) else float("inf")
+
+    def check(self, table: Table) -> None:
+        """Refuse a table of fewer than k records."""
+        if table.records < self.k:
+            raise InputError(
+                f"k is {self.k} but the table has {table.records} records; choose a smaller k"
+            )
+
+
 _PLAIN = re.compile(r"[^\s,()\"'\\](?:[^,()\n\r]*[^\s,()])?")
 
 
@@ -97,6 +140,7 @@ class All(Model):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "monotone", all(model.monotone for model in self.models))
+        object.__setattr__(self, "by_class", all(model.by_class for model in self.models))
 
     def holds(self, classes: Classes) -> Bools:
         """Tell, class by class, whether every model is kept."""

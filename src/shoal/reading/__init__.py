@@ -14,6 +14,7 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.reading.checks import check_kinds
 from shoal.reading.files import Format, read_arrow
+from shoal.reading.released import Unclaimed, released
 from shoal.reading.schema import Schema, check_spec
 
 
@@ -122,4 +123,13 @@ def _hierarchy(tree: Any) -> Any:
     return Hierarchy.read(tree) if isinstance(tree, (str, Path)) else tree
 
 
-__all__ = ["Format", "Schema", "UnassignedColumns", "read", "read_arrow", "unassigned_message"]
+__all__ = [
+    "Format",
+    "Schema",
+    "UnassignedColumns",
+    "Unclaimed",
+    "read",
+    "read_arrow",
+    "released",
+    "unassigned_message",
+]

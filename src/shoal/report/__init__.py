@@ -1,5 +1,6 @@
-"""What a person looks at: pictures and, later, reports."""
+"""What a person looks at: pictures and reports."""
 
+from shoal.report.document import contents, write_report
 from shoal.report.lattice_picture import draw_lattice, draw_release
 
-__all__ = ["draw_lattice", "draw_release"]
+__all__ = ["contents", "draw_lattice", "draw_release", "write_report"]

@@ -1,0 +1,99 @@
+"""Job: one measurement of a method that groups records; making the table is not counted."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from dataclasses import replace
+from typing import Any
+
+from jobs import answer, receive
+from meter import metered
+
+FOLDER, JOB = receive()
+if JOB.get("threads", 1) == 1 and hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, whatever is asked for
+
+import shoal  # noqa: E402
+from tables import numeric_adult  # noqa: E402
+
+
+def main() -> None:
+    measured = {"method": method, "threads": threads, "draws": draws}
+    answer(FOLDER, measured[JOB["kind"]]())
+
+
+def table(seed: int = 0) -> Any:
+    """Return the census table, numbered, or as it is for `adult`."""
+    if JOB["table"] == "adult":
+        return shoal.datasets.load("adult")
+    return numeric_adult(JOB["rows"], JOB["width"], seed)
+
+
+def release_of(data: Any, **more: Any) -> Any:
+    """Run the method through the front door, the table new each time."""
+    model = shoal.privacy.parse(JOB["model"])
+    return shoal.anonymize(replace(data), model, JOB["method"], **JOB["options"], **more)
+
+
+def method() -> dict[str, Any]:
+    """Run the method some times after a first, small one that loads its kernels."""
+    data = table()
+    release_of(data.take(slice(0, 50 * JOB["k"])))
+    costs, release = [], None
+    for _ in range(JOB["times"]):
+        with metered() as cost:
+            release = release_of(data)
+        costs.append({**cost, "search": release.run.seconds["search"]})
+    return {
+        **{name: statistics.median(c[name] for c in costs) for name in ("cpu", "wall", "search")},
+        "peak_mb": max(c["peak_mb"] for c in costs),
+        **described(release),
+    }
+
+
+def described(release: Any) -> dict[str, Any]:
+    """Return what a release cost in usefulness."""
+    return {
+        "loss": shoal.metrics.gcp(release),
+        "class": shoal.metrics.class_loss(release),
+        "classes": len(release.classes),
+    }
+
+
+def threads() -> dict[str, Any]:
+    """Run the method with one thread and with two; both must give the same release."""
+    data = table()
+    release_of(data.take(slice(0, 50 * JOB["k"])))
+    costs, releases = [], []
+    for count in (1, 2):
+        with metered() as cost:
+            releases.append(release_of(data, threads=count))
+        costs.append(cost)
+    if not releases[0].to_arrow().equals(releases[1].to_arrow()):
+        raise SystemExit("two threads gave another release than one")
+    gain = costs[0]["wall"] / costs[1]["wall"]
+    return {**costs[1], "gain": gain, **described(releases[1])}
+
+
+def draws() -> dict[str, Any]:
+    """Solve some tables drawn at random; returns how many are proven and the widest gap."""
+    release_of(table().take(slice(0, 4 * JOB["k"])))
+    seconds, gaps = [], []
+    for seed in range(JOB["times"]):
+        data = table(seed)
+        with metered() as cost:
+            release = release_of(data)
+        seconds.append(cost["cpu"])
+        gaps.append(0.0 if release.proof.proven else release.proof.gap)
+    return {
+        "cpu": max(seconds),
+        "wall": statistics.median(seconds),
+        "peak_mb": cost["peak_mb"],
+        "proven": sum(gap == 0 for gap in gaps),
+        "gap": max(gaps),
+        "each": seconds,
+    }
+
+
+main()

@@ -1,0 +1,119 @@
+"""Section partition: methods that group records, on one core."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table as Grid
+
+from jobs import JobError, run_job, scratch
+from tables import have_adult
+from targets import verdict
+
+LIMIT = 1800
+
+
+def measure(*, full: bool) -> dict[str, Any]:
+    """Measure each line in a fresh process; with `full`, the exact method to its full time."""
+    rows: dict[str, dict[str, Any]] = {}
+    if not have_adult():
+        return {"runs": {"all": {"note": "set SHOAL_DATA to have the census file"}}, "load": 0.0}
+    with scratch() as named:
+        for place, (name, job) in enumerate(_jobs(full).items()):
+            folder, python = Path(named) / str(place), Path(sys.executable)
+            try:
+                rows[name] = run_job("job_partition.py", job, folder, python=python, limit=LIMIT)
+            except JobError as failed:
+                rows[name] = {"note": str(failed)}
+    return {"runs": rows, "load": os.getloadavg()[0]}
+
+
+def _jobs(full: bool) -> dict[str, dict[str, Any]]:
+    adult = _job("anneal", 0, 8, 5, 1)
+    jobs = {
+        "greedy 100k x 8 k=3": _job("greedy", 100_000, 8, 3, 3),
+        "greedy 500k x 8 k=10": _job("greedy", 500_000, 8, 10, 1),
+        "k-member 20k x 8 k=5": _job("k-member", 20_000, 8, 5, 5),
+        **{
+            f"{name} 20k x 8 k={k}": _job(name, 20_000, 8, k, 3 if name != "anneal" else 1)
+            for k in (5, 10)
+            for name in ("mondrian", "sorted", "greedy", "anneal")
+        },
+        "anneal 100k x 8 k=5": _job("anneal", 100_000, 8, 5, 1),
+        "anneal 100k x 8 k=5, two threads": {
+            **_job("anneal", 100_000, 8, 5, 1), "kind": "threads", "threads": 2,
+        },
+        "anneal adult k=5": {**adult, "table": "adult"},
+        "mondrian adult k=5": {**_job("mondrian", 0, 8, 5, 3), "table": "adult"},
+        "split-carry 100k x 4 k=3 S=3": _job("split-carry", 100_000, 4, 3, 1),
+        "sorted 100k x 4 k=3, published": _job(
+            "sorted", 100_000, 4, 3, 1, grouping="consecutive", order="variance"
+        ),
+        "greedy 100k x 4 k=3": _job("greedy", 100_000, 4, 3, 1),
+        "doka-hungarian 5k x 4 k=4": {
+            **_job("doka-hungarian", 5_000, 4, 4, 1), "model": "freeform-anonymity(4)",
+        },
+        "optimal 100 x 8 k=3, five draws": {
+            **_job("optimal", 100, 8, 3, 5, time_limit=60.0), "kind": "draws",
+        },
+    }  # fmt: skip
+    if full:
+        five = {**_job("optimal", 100, 8, 5, 5, time_limit=300.0), "kind": "draws"}
+        jobs["optimal 100 x 8 k=5, five draws"] = five
+    return jobs
+
+
+def _job(name: str, rows: int, width: int, k: int, times: int, **options: Any) -> dict[str, Any]:
+    told = {"table": "numbered", "rows": rows, "width": width, "k": k, "times": times}
+    return {
+        **told,
+        "kind": "method",
+        "method": name,
+        "model": f"k-anonymity({k})",
+        "options": options,
+    }
+
+
+def show(result: dict[str, Any]) -> list[Any]:
+    """Return the section's table."""
+    grid = Grid(
+        title="partition: methods that group records, on one core",
+        caption=(
+            "Medians where run more than once, after a small run that loads the kernels; "
+            "verification included. Census rows with every attribute as a number (beyond 30,162 "
+            "rows some attributes are another row's); adult: the eight attributes as they are. "
+            "Loss: weighted penalties a record (GCP). Five draws: the longest, "
+            f"and the widest gap. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+        ),
+    )
+    grid.add_column("what", no_wrap=True)
+    for head in ("CPU s", "wall s", "peak MB", "loss", "class", "classes"):
+        grid.add_column(head, justify="right")
+    grid.add_column("target, remarks")
+    for name, row in result["runs"].items():
+        if "note" in row:
+            grid.add_row(name, *[""] * 6, row["note"])
+            continue
+        remarks = (_remark(row), verdict(name, row))
+        grid.add_row(
+            name,
+            f"{row['cpu']:.2f}",
+            f"{row['wall']:.2f}",
+            f"{row['peak_mb']:,.0f}",
+            f"{row['loss']:.4f}" if "loss" in row else "",
+            f"{row['class']:.4f}" if "class" in row else "",
+            f"{row['classes']:,}" if "classes" in row else "",
+            "\n".join(told for told in remarks if told),
+        )
+    return [grid]
+
+
+def _remark(row: dict[str, Any]) -> str:
+    if "gain" in row:
+        return f"{row['gain']:.2f} x one thread by the clock, the same release"
+    if "proven" in row:
+        return f"{row['proven']} of {len(row['each'])} proven, gap ≤ {100 * row['gap']:.2f} %"
+    return ""

@@ -1,0 +1,1 @@
+"""Methods that publish each record by ranges and sets of its own."""

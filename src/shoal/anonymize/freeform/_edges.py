@@ -1,0 +1,190 @@
+"""Kernels: what it costs a box to take in one more record, and who takes whom.
+
+Box i belongs to record i. Its partners are the records that it covers so far, itself first; a
+record may not become a partner twice.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heapreplace
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymize.partition._boxes import ONE, add_record
+
+NOBODY = np.int32(-1)
+ENDLESS = np.int64(2**62)
+
+
+@njit(cache=True, error_model="numpy")
+def growth(points, boxes, box, record, limit):
+    """Return how much wider a box gets with one more record; `limit` or more if it exceeds that."""
+    total = np.int64(0)
+    for j in range(points.line.shape[1]):
+        place = np.int64(points.line[record, j])
+        low, high, cap = np.int64(boxes.low[box, j]), np.int64(boxes.high[box, j]), points.cap[j]
+        if place < low:
+            total += min(high - place, cap) - min(high - low, cap)
+        elif place > high:
+            total += min(place - low, cap) - min(high - low, cap)
+        if total >= limit:
+            return total
+    for j in range(points.name.shape[1]):
+        code = points.name[record, j]
+        bit = boxes.seen[box, points.word[j] + (code >> 6)] >> np.uint64(code & 63)
+        total += points.unit[j] * (1 - np.int64(bit & ONE))
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def is_partner(partners, done, box, record):
+    """Tell whether a box has the record already, from one of the rounds done."""
+    found = False
+    for i in range(done):
+        found |= partners[box, i] == record
+    return found
+
+
+@njit(cache=True, error_model="numpy")
+def stretch(points, boxes, given):
+    """Take the records given to the boxes in."""
+    for box in range(len(given)):
+        add_record(points, boxes, box, given[box])
+
+
+@njit(cache=True, error_model="numpy")
+def fill_costs(points, boxes, partners, done, first, last, forbidden, costs):
+    """Write the growth of boxes first … last − 1 by every record."""
+    for box in range(first, last):
+        for record in range(costs.shape[1]):
+            costs[box, record] = growth(points, boxes, box, record, ENDLESS)
+        for i in range(done):
+            costs[box, partners[box, i]] = forbidden
+
+
+@njit(cache=True, error_model="numpy")
+def take_in_turn(points, boxes, partners, done, first, last, left, given, owner):
+    """Let boxes first … last − 1, one after the other, take the cheapest record that is left.
+
+    Among equals it is the next in order, round the table, so that copies of a record pass each
+    other on where swapping in pairs would leave one over.
+    left: the records that are left, ascending, `len(given) − first` of them.
+    given: (records,) what each box took; owner: (records,) the box that took each record.
+    """
+    size = len(given) - first
+    for box in range(first, last):
+        best, least = np.int64(-1), ENDLESS
+        start = np.searchsorted(left[:size], box + 1)
+        for step in range(size):
+            place = start + step if start + step < size else start + step - size
+            cost = growth(points, boxes, box, left[place], least)
+            if cost < least and not is_partner(partners, done, box, left[place]):
+                best, least = place, cost
+                if cost == 0:
+                    break
+        if best >= 0:
+            given[box] = left[best]
+            owner[left[best]] = box
+        else:
+            taken = trade(points, boxes, partners, done, box, given, owner)
+            best = np.searchsorted(left[:size], taken)
+        for place in range(best, size - 1):
+            left[place] = left[place + 1]
+        size -= 1
+
+
+@njit(cache=True, error_model="numpy")
+def trade(points, boxes, partners, done, box, given, owner):
+    """Serve a box that has all records that are left: another hands over its own and takes one.
+
+    The cheapest such trade is made, the first among equals; of 2k records or more one fits. Returns
+    the record that is left no more.
+    """
+    least, giver, taken = ENDLESS, NOBODY, NOBODY
+    for i in range(done):
+        record = partners[box, i]
+        if owner[record] >= 0:
+            continue
+        for other in range(len(given)):
+            handed = given[other]
+            if handed < 0 or is_partner(partners, done, box, handed):
+                continue
+            if is_partner(partners, done, other, record):
+                continue
+            cost = growth(points, boxes, box, handed, ENDLESS)
+            cost += growth(points, boxes, other, record, ENDLESS)
+            cost -= growth(points, boxes, other, handed, ENDLESS)
+            if cost < least:
+                least, giver, taken = cost, np.int32(other), record
+    given[box] = given[giver]
+    owner[given[giver]] = box
+    given[giver] = taken
+    owner[taken] = giver
+    return taken
+
+
+@njit(cache=True, error_model="numpy")
+def list_nearest(points, boxes, partners, done, box, owner, near, costs):
+    """List the cheapest records that are left for a box, cheapest first; return how many.
+
+    Among equals the next in order, round the table, comes first.
+    """
+    room, found, count = near.shape[1], 0, len(owner)
+    for step in range(1, count):
+        record = box + step if box + step < count else box + step - count
+        if owner[record] >= 0:
+            continue
+        limit = costs[box, room - 1] if found == room else ENDLESS
+        cost = growth(points, boxes, box, record, limit)
+        if cost >= limit or is_partner(partners, done, box, record):
+            continue
+        place = min(found, room - 1)
+        while place > 0 and costs[box, place - 1] > cost:
+            costs[box, place] = costs[box, place - 1]
+            near[box, place] = near[box, place - 1]
+            place -= 1
+        costs[box, place] = cost
+        near[box, place] = record
+        found = min(found + 1, room)
+    return found
+
+
+@njit(cache=True, error_model="numpy")
+def list_all_nearest(points, boxes, partners, done, first, last, owner, near, costs, found):
+    """List the cheapest records for boxes first … last − 1."""
+    for box in range(first, last):
+        found[box] = list_nearest(points, boxes, partners, done, box, owner, near, costs)
+
+
+@njit(cache=True, error_model="numpy")
+def take_by_cost(points, boxes, partners, done, near, costs, found, given, owner):
+    """Make pairs of boxes and records that are left, the cheapest of all first.
+
+    The outcome is that of sorting all pairs by cost, box, and record from the box's own onward.
+    Each box waits with its cheapest; when that is taken it waits again with its next.
+    """
+    count = len(given)
+    at = np.zeros(count, dtype=np.int64)  # how far each box is in its list
+    waiting = [costs[box, 0] * count + box for box in range(count) if found[box] > 0]
+    heapify(waiting)
+    while len(waiting) > 0:
+        box = waiting[0] % count
+        record = near[box, at[box]]
+        if owner[record] < 0:
+            given[box] = record
+            owner[record] = box
+            heappop(waiting)
+            continue
+        while at[box] < found[box] and owner[near[box, at[box]]] >= 0:
+            at[box] += 1
+        if at[box] == found[box]:
+            found[box] = list_nearest(points, boxes, partners, done, box, owner, near, costs)
+            at[box] = 0
+        if found[box] > 0:
+            heapreplace(waiting, costs[box, at[box]] * count + box)
+        else:
+            heappop(waiting)
+    for box in range(count):
+        if given[box] < 0:
+            trade(points, boxes, partners, done, box, given, owner)

@@ -1,0 +1,152 @@
+"""What the freeform methods share: rounds of assignments, and the way to a release.
+
+Every record has a box, which at first holds its own values alone. In each of k − 1 rounds every
+record is given to one box, every box takes one record, and never one that it has. The k rounds,
+the first one included, are perfect matchings without a common pair.
+
+Who knows the method and everybody's quasi-identifiers can repeat the rounds. So which round tells
+the truth is drawn at random: each person is as likely behind any of their k boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.anonymize.partition.groups import Weights, check_divisible, reweighted
+from shoal.core.arrays import Codes
+from shoal.core.column import Column
+from shoal.core.progress import report
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release, Run
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.privacy.model import Model, check_whole
+
+if TYPE_CHECKING:
+    from shoal.anonymize.partition._boxes import Boxes, Points
+    from shoal.anonymize.partition.records import Records
+
+# given points, boxes, partners and the rounds done: a record for every box
+Round = Callable[["Points", "Boxes", Codes, Any], Codes]
+BY_CLASS = "boxes differ from record to record: measures of classes say little of this release"
+_EDGES = 50_000_000  # looked at between two reports
+
+
+def release_boxes(
+    name: str,
+    table: Table,
+    model: Model,
+    play: Round,
+    weights: Weights = None,
+    seed: int | None = None,
+) -> Release:
+    """Give every record a box over k records, and publish it by one of the boxes that hold it.
+
+    play: makes the pairs of one round.
+    """
+    from shoal.anonymize.partition.records import lay_out
+
+    check_freeform(name, model)
+    table = reweighted(table, weights)
+    check_divisible(table)
+    records = lay_out(table)
+    partners = play_rounds(records, model.least_size, play)
+    chosen = records.by_row(draw_boxes(partners, seed))
+    members = records.rows[partners].ravel()
+    recodings = {c.name: _recoding(c, members, chosen) for c in table.quasi_columns}
+    return Release(table, recodings, model, run=Run(notes=(BY_CLASS,)))
+
+
+def check_seed(seed: int | None) -> None:
+    """Refuse a seed that nothing can be drawn from."""
+    if seed is not None:
+        check_whole("seed", seed, 0)
+
+
+def check_freeform(name: str, model: Model) -> None:
+    """Refuse a model of classes: freeform records seldom look alike."""
+    asked = [part for part in model.parts if part.by_class]
+    if asked:
+        k = max(model.least_size, 2)
+        raise InputError(
+            f"{name} publishes freeform boxes, which cannot keep {asked[0]}: "
+            f"ask for freeform-anonymity(k={k}) alone, or choose another method"
+        )
+
+
+def play_rounds(records: Records, k: int, play: Round) -> Codes:
+    """Return the k records that each box covers, its own first: (records, k)."""
+    from shoal.anonymize.freeform._edges import stretch
+
+    if len(records) < 2 * k:  # too few for trades to settle what a greedy round leaves over
+        play = assign
+    count = len(records)
+    partners = np.full((count, k), -1, dtype=np.int32)
+    partners[:, 0] = np.arange(count)
+    boxes, _, _ = records.boxes(partners[:, 0], count)
+    for done in range(1, k):
+        report("assign", done - 1, k - 1)
+        given = play(records.points, boxes, partners, np.int64(done))
+        partners[:, done] = given
+        stretch(records.points, boxes, given)
+    return partners
+
+
+def assign(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
+    """Return the cheapest assignment of all records to all boxes."""
+    from scipy.optimize import linear_sum_assignment
+
+    from shoal.anonymize.freeform._edges import fill_costs
+
+    count = len(partners)
+    costs = np.empty((count, count))  # whole numbers below 2**53: sums are exact
+    forbidden = float(2**30) * count
+    for first, last in blocks(count):
+        report("assign", done - 1, partners.shape[1] - 1)
+        fill_costs(points, boxes, partners, done, first, last, forbidden, costs)
+    given: Codes = linear_sum_assignment(costs)[1].astype(np.int32)
+    return given
+
+
+def blocks(count: int) -> list[tuple[int, int]]:
+    """Return stretches of boxes that are looked at between two reports."""
+    size = max(_EDGES // count, 1)
+    ends = [*range(size, count, size), count]
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def draw_boxes(partners: Codes, seed: int | None = None) -> Codes:
+    """Return, for each record, the box that it is published by: that of one round for all.
+
+    Records that no chain of partners joins draw for themselves.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    count, k = partners.shape
+    ends = np.arange(0, count * k + 1, k)
+    pairs = csr_array((np.ones(count * k, np.int8), partners.ravel(), ends), shape=(count, count))
+    parts, part = connected_components(pairs, directed=False)
+    rounds = np.random.default_rng(seed).integers(k, size=parts)[part]
+    chosen = np.empty(count, dtype=np.int32)
+    every = np.arange(count)
+    chosen[partners[every, rounds]] = every
+    return chosen
+
+
+def _recoding(column: Column, members: Any, chosen: Codes) -> Recoding:
+    """Publish each row by the range or set of a box.
+
+    members: rows in the boxes, k for each box; chosen: (rows,) the box of each row.
+    """
+    from shoal.core import summaries
+    from shoal.core.histogram import count_values
+
+    count = len(chosen)
+    boxes = np.repeat(np.arange(count, dtype=np.int32), len(members) // count)
+    pairs = count_values(column.take(members), boxes, count)
+    publish = summaries.ranges if column.ordered else summaries.sets
+    return publish(column, chosen, pairs)

@@ -1,0 +1,148 @@
+"""Kernel: annealing by exchanges between neighbouring groups, whose number stays the same."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymize.partition._boxes import Points, add_record, box_width, empty_box, make_boxes
+from shoal.core.arrays import Codes, Counts
+
+
+class State(NamedTuple):
+    """A grouping under change.
+
+    ids: (records,) group of each. members: (groups, room) records, the first `size` of each row.
+    loss: (groups,) size × width. box: one to measure with. dice: (1,) state of the random numbers.
+    """
+
+    ids: Any
+    members: Any
+    size: Any
+    loss: Any
+    box: Any
+    dice: Any
+
+
+class Near(NamedTuple):
+    """Neighbours: (kinds, neighbours) kinds, nearest first, and each kind's first record, count.
+
+    kind: (records,) of each record.
+    """
+
+    kinds: Any
+    first: Any
+    count: Any
+    kind: Any
+
+
+def make_state(points: Points, ids: Codes, k: int, seed: int) -> State:
+    """Lay out a grouping whose groups hold up to 2k − 1 records."""
+    groups = int(ids.max()) + 1
+    size: Counts = np.bincount(ids).astype(np.int64)
+    members = np.zeros((groups, 2 * k), dtype=np.int32)
+    order = np.argsort(ids, kind="stable")
+    place = np.arange(len(ids)) - np.repeat(np.cumsum(size) - size, size)
+    members[ids[order], place] = order
+    dice = np.array([2 * seed + 1], dtype=np.uint64)
+    loss = np.zeros(groups, dtype=np.int64)
+    return State(ids.copy(), members, size, loss, make_boxes(points, 1), dice)
+
+
+@njit(cache=True, error_model="numpy")
+def _draw(dice):
+    """Return a random number from 0 to 1 (splitmix64)."""
+    dice[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = dice[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.int64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True, error_model="numpy")
+def _weigh(points, state, group, without, extra):
+    """Return the loss of a group without one of its records and with an extra one; −1 is none."""
+    empty_box(state.box, 0)
+    count = 0
+    for i in range(state.size[group]):
+        record = state.members[group, i]
+        if record != without:
+            add_record(points, state.box, 0, record)
+            count += 1
+    if extra >= 0:
+        add_record(points, state.box, 0, extra)
+        count += 1
+    return count * box_width(points, state.box, 0)
+
+
+@njit(cache=True, error_model="numpy")
+def _put(state, record, group):
+    """Move a record to a group."""
+    old = state.ids[record]
+    last = state.size[old] - 1
+    for i in range(last):
+        if state.members[old, i] == record:
+            state.members[old, i] = state.members[old, last]
+            break
+    state.size[old] = last
+    state.members[group, state.size[group]] = record
+    state.size[group] += 1
+    state.ids[record] = group
+
+
+@njit(cache=True, error_model="numpy")
+def _exchange(points, state, near, record, k, limit):
+    """Move a record to a neighbour's group or swap it with a record there, if cheap enough."""
+    few = near.kinds.shape[1] + 1
+    at = int(_draw(state.dice) * few)
+    kind = near.kind[record] if at == 0 else near.kinds[near.kind[record], at - 1]
+    if kind < 0:
+        return np.int64(0)
+    here = state.ids[record]
+    there = state.ids[near.first[kind] + int(_draw(state.dice) * near.count[kind])]
+    if here == there:
+        return np.int64(0)
+    before = state.loss[here] + state.loss[there]
+    best, swapped = np.int64(2**62), -1
+    if state.size[here] > k and state.size[there] < 2 * k - 1:
+        best = _weigh(points, state, here, record, -1) - before
+        best += _weigh(points, state, there, -1, record)
+    other = state.members[there, int(_draw(state.dice) * state.size[there])]
+    cost = _weigh(points, state, here, record, other) - before
+    cost += _weigh(points, state, there, other, record)
+    if cost < best:
+        best, swapped = cost, other
+    if best > limit:
+        return np.int64(0)
+    _put(state, record, there)
+    if swapped >= 0:
+        _put(state, swapped, here)
+    state.loss[here] = _weigh(points, state, here, -1, -1)
+    state.loss[there] = _weigh(points, state, there, -1, -1)
+    return best
+
+
+@njit(cache=True, error_model="numpy")
+def anneal_swaps(points, state, near, k, hot, cold, steps, best):
+    """Anneal a grouping; write down the best one seen.
+
+    hot, cold: the first and last temperature, in units of loss.
+    """
+    total = np.int64(0)
+    for group in range(len(state.size)):
+        state.loss[group] = _weigh(points, state, group, -1, -1)
+        total += state.loss[group]
+    least = total
+    best[:] = state.ids
+    heat, cooling = hot, (cold / hot) ** (1.0 / steps)
+    for _ in range(steps):
+        heat *= cooling
+        limit = np.int64(-heat * np.log(_draw(state.dice) + 1e-18))
+        record = int(_draw(state.dice) * len(state.ids))
+        total += _exchange(points, state, near, record, k, limit)
+        if total < least:
+            least = total
+            best[:] = state.ids

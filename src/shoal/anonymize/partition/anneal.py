@@ -1,0 +1,83 @@
+"""Anneal: groups that records keep leaving for better ones while the search cools down.
+
+Slower than the greedy methods and loses least of all that scale: it starts from Greedy Search
+around outliers, and records move, change places, groups dissolve and new ones form.
+Simulated annealing after Kirkpatrick, Gelatt & Vecchi, Science 220, 1983, on the objective of
+Liang, "Optimization-based k-anonymity and robust networks", 2020.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shoal.anonymize.partition.groups import Weights, release_groups
+from shoal.core.arrays import Codes
+from shoal.core.release import Release, Run
+from shoal.core.table import Table
+from shoal.privacy.model import Model, check_range, check_whole
+
+if TYPE_CHECKING:
+    from shoal.anonymize.partition.records import Records
+
+_NEAR = 10  # neighbours of a point
+_LARGEST = 256  # records in a group that may still change, where more than size is asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anneal:
+    """Local search over groups of k to 2k − 1 records, hot at first, then cold.
+
+    steps: tries for each record; the loss falls slowly with their number, the time rises with it.
+    time_limit: seconds to anneal for, instead of a number of steps; then two runs may differ.
+    seed: of the random numbers; the same seed gives the same release on any number of threads.
+    threads: how many to use, by default one for each core.
+    weights: how much losing each quasi-identifier hurts, by name or in order.
+    """
+
+    name: ClassVar[str] = "anneal"
+    steps: int = 300
+    time_limit: float | None = None
+    seed: int = 0
+    threads: int | None = None
+    weights: Weights = None
+
+    def __post_init__(self) -> None:
+        check_whole("steps", self.steps, 0)
+        check_whole("seed", self.seed, 0)
+        if self.threads is not None:
+            check_whole("threads", self.threads, 1)
+        if self.time_limit is not None:
+            check_range("time_limit", self.time_limit, 0)
+
+    def search(self, table: Table, model: Model) -> Release:
+        """Return the release of the groups that are left when the search is cold."""
+        notes: list[str] = []
+
+        def cluster(records: Records, k: int) -> Codes:
+            return self._improve(records, k, table, model, notes)
+
+        release = release_groups(table, model, cluster, self.weights)
+        return replace(release, run=Run(notes=tuple(notes))) if notes else release
+
+    def _improve(
+        self, records: Records, k: int, table: Table, model: Model, notes: list[str]
+    ) -> Codes:
+        from shoal.anonymize.partition.annealing import Plan, anneal, near_records
+        from shoal.anonymize.partition.greedy import group_greedily
+        from shoal.anonymize.partition.mending import mend
+        from shoal.anonymize.partition.rules import rules_of
+
+        ids = mend(records, group_greedily(records, k, outliers_first=True), table, model)
+        rules, without = rules_of(model, table, records.rows)
+        if without:
+            told = ", ".join(part.name for part in without)
+            notes.append(f"groups were searched without regard to {told}, and mended afterwards")
+        largest = int(np.bincount(ids).max())
+        most = 2 * k - 1 if model.by_size else max(2 * k - 1, min(2 * largest, _LARGEST))
+        threads = self.threads or os.cpu_count() or 1
+        plan = Plan(self.steps, self.time_limit, self.seed, threads)
+        return anneal(records, ids, k, near_records(records, _NEAR, threads), rules, most, plan)

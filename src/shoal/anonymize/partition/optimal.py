@@ -1,0 +1,130 @@
+"""Optimal: groups that no others lose less than, with a proof, or with how far they may be from it.
+
+For a few hundred records; beyond, the best found in the time given, and a bound.
+The problem is that of Liang, "Optimization-based k-anonymity and robust networks", 2020, §3.2: as
+the mixed-integer program given there, or as a choice among all possible groups, which is far
+quicker.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.anonymize.partition.groups import Weights, release_groups, reweighted
+from shoal.core.arrays import Codes
+from shoal.core.release import Proof, Release, Run
+from shoal.core.table import Table
+from shoal.privacy.model import Model, check_range, check_whole
+
+if TYPE_CHECKING:
+    from shoal.anonymize.partition.grouping_problem import GroupingProblem
+    from shoal.anonymize.partition.records import Records
+
+Solver = Literal["set-partitioning", "big-m"]
+_STEPS = (100, 2000)  # of the first groupings, for each record: with no time, and with enough
+_RUNS = (1, 8)
+_ENOUGH = 10.0  # seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimal:
+    """Exact grouping with least loss.
+
+    solver: set-partitioning chooses among all groups, by column generation, cuts and branching;
+        big-m is the published program, for tables of a dozen rows.
+    time_limit: seconds, after which the best grouping so far is released with its bound; None
+        waits for the proof. Runs that end early may differ, save at 0, which searches nothing.
+    seed: of the random numbers by which the first groupings are found.
+    weights: how much losing each quasi-identifier hurts, by name or in order.
+    """
+
+    name: ClassVar[str] = "optimal"
+    solver: Solver = "set-partitioning"
+    time_limit: float | None = 60.0
+    seed: int = 0
+    weights: Weights = None
+
+    def __post_init__(self) -> None:
+        check_choice("solver", self.solver, get_args(Solver))
+        check_whole("seed", self.seed, 0)
+        if self.time_limit is not None:
+            check_range("time_limit", self.time_limit, 0)
+
+    def search(self, table: Table, model: Model) -> Release:
+        """Return the best release found, with its proof."""
+        from shoal.anonymize.partition.records import lay_out
+
+        solved: list[GroupingProblem] = []
+
+        def cluster(records: Records, k: int) -> Codes:
+            solved.append(self._solve(records, k, reweighted(table, self.weights)))
+            return solved[0].ids
+
+        release = release_groups(table, model, cluster, self.weights)
+        if not solved:  # too few rows for two groups
+            records = lay_out(reweighted(table, self.weights), model.columns)
+            loss = records.loss(np.zeros(len(records), dtype=np.int32))
+            return _proven(release, Proof(loss, loss), "proven optimal: one group is all there is")
+        problem = solved[0]
+        loss = problem.records.loss(release.classes.ids[problem.records.rows])
+        found, bound = problem.loss * problem.records.scale, problem.bound * problem.records.scale
+        proof = Proof(loss, min(bound, loss))
+        if loss > found * (1 + 1e-12):
+            return _proven(release, proof, _mended_note(Proof(found, bound), proof))
+        return _proven(release, proof, self._note(proof, problem.stopped))
+
+    def _solve(self, records: Records, k: int, table: Table) -> GroupingProblem:
+        from shoal.anonymize.partition.grouping_problem import GroupingProblem
+        from shoal.anonymize.partition.starting import neighbour_bound, start
+
+        limit = np.inf if self.time_limit is None else self.time_limit
+        deadline = time.monotonic() + limit
+        share = min(limit / _ENOUGH, 1.0)
+        steps, runs = (round(few + share * (many - few)) for few, many in (_STEPS, _RUNS))
+        if self.solver == "big-m":
+            from shoal.anonymize.partition.big_m import solve_big_m
+
+            count = len(records) // k
+            first = np.minimum(np.arange(len(records)) // k, count - 1).astype(np.int32)
+            problem = GroupingProblem(records, k, first, deadline)
+            solve_big_m(problem, table.take(records.rows))
+            return problem
+        starts = start(records, k, len(records) // k, steps, runs, self.seed)
+        problem = GroupingProblem(records, k, starts[0], deadline)
+        problem.raise_bound(neighbour_bound(records, k))
+        if limit > 0:
+            from shoal.anonymize.partition.set_partitioning import solve
+
+            solve(problem, starts)
+        return problem
+
+    def _note(self, proof: Proof, stopped: str) -> str:
+        if proof.proven:
+            return "proven optimal"
+        why = f"stopped after {self.time_limit:g} s" if stopped in ("", "time is up") else stopped
+        return f"{why}: {_distance(proof)}"
+
+
+def _distance(proof: Proof) -> str:
+    """Say how far a release may be from the optimum."""
+    if proof.bound <= 0:
+        return "how far from the optimum is not known"
+    return f"at most {100 * (proof.loss / proof.bound - 1):.2g} % above the optimum"
+
+
+def _mended_note(alone: Proof, proof: Proof) -> str:
+    """Say what joining groups for a further model did to the proof."""
+    best = "proven optimal" if alone.proven else "not proven optimal"
+    return (
+        f"{best} for group sizes alone; groups were then joined to keep the rest of the model, "
+        f"{_distance(proof)} of group sizes alone"
+    )
+
+
+def _proven(release: Release, proof: Proof, note: str) -> Release:
+    return replace(release, proof=proof, run=Run(notes=(note,)))

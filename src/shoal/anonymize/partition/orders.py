@@ -1,0 +1,44 @@
+"""Orders of records other than the published one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.anonymize.partition._runs import write_curve_keys
+from shoal.anonymize.partition.records import Records
+from shoal.core.arrays import Counts
+
+_BITS = 16  # of a coordinate on the curve
+
+
+def remoteness(records: Records) -> Counts:
+    """Return how far each record lies from the mean, in units.
+
+    A missing value lies a whole extent away, and a nominal value as far as the share of records
+    that have another one.
+    """
+    points, count = records.points, max(len(records), 1)
+    away = np.zeros(len(records), dtype=np.int64)
+    for place, cap in zip(points.line.T, points.cap, strict=True):
+        known = place <= cap
+        mean = int(place[known].sum(dtype=np.int64)) // max(int(known.sum()), 1)
+        away += np.where(known, np.abs(place - mean), cap)
+    for codes, unit in zip(points.name.T, points.unit, strict=True):
+        same = np.bincount(codes)[codes]
+        away += unit * (count - same) // count
+    return away
+
+
+def hilbert_order(records: Records) -> Counts:
+    """Return the records along a Hilbert curve; those in one cell stay in the published order.
+
+    The codes of a nominal column are coordinates like others, spread over its whole weight.
+    """
+    points = records.points
+    last = points.name.max(axis=0, initial=1)
+    spread = points.name * (points.unit * (last + 1)) // last
+    places = np.concatenate([points.line, spread], axis=1, dtype=np.int64)
+    places = places * (2**_BITS - 1) // max(int(places.max(initial=0)), 1)
+    keys = np.zeros((len(places), -(-_BITS * places.shape[1] // 64)), dtype=np.uint64)
+    write_curve_keys(places, _BITS, keys)
+    return np.lexsort(keys.T[::-1])

@@ -1,0 +1,101 @@
+"""Split & Carry: a chain of small problems, each solved exactly and linked to the next.
+
+Sorted records are read a few at a time and grouped as well as possible; the groups of the last
+records read are not final but come into the next problem with it. Good for small k.
+Liang, "Optimization-based k-anonymity and robust networks", 2020, algorithm 1; its future work
+(§5.2) as `l`, `carry` and `order`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.anonymize.partition.groups import Weights, release_groups
+from shoal.core.arrays import Codes
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.privacy.model import Model, check_range, check_whole
+
+if TYPE_CHECKING:
+    from shoal.anonymize.partition.carrying import Links
+    from shoal.anonymize.partition.records import Records
+
+Carry = Literal["published", "least-loss", "bubble"]
+Order = Literal["variance", "hilbert"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitCarry:
+    """Exact grouping of neighbours, problem by problem along an order of the records.
+
+    S: k-sets read into each problem; more loses less and takes longer.
+    l: records at the end of a problem whose groups are carried into the next; k without it.
+    time_limit: seconds for all problems, shared out among them; what one leaves goes to the rest,
+        and one that needs more is grouped as well as it was until then.
+    carry: published carries these groups whole; least-loss only what they have beyond k records,
+        the records that add least; bubble accepts a few groups and carries everything else.
+    P: records of a problem with bubble; 4k without it.
+    A: groups accepted from a problem with bubble, those of least loss; 2 without it.
+    order: variance sorts by the attribute that varies least, then the next; hilbert follows a curve
+        that keeps neighbours together in all attributes.
+    weights: what attributes count, by name or one for each; overrides those of the table.
+    """
+
+    name: ClassVar[str] = "split-carry"
+    S: int = 3
+    l: int | None = None  # noqa: E741  the paper's letter
+    time_limit: float | None = None
+    carry: Carry = "published"
+    P: int | None = None
+    A: int | None = None
+    order: Order = "variance"
+    weights: Weights = None
+
+    def __post_init__(self) -> None:
+        check_whole("S", self.S, 2)
+        check_choice("carry", self.carry, get_args(Carry))
+        check_choice("order", self.order, get_args(Order))
+        for option, least in (("l", 1), ("P", 4), ("A", 1)):
+            if getattr(self, option) is not None:
+                check_whole(option, getattr(self, option), least)
+        if self.carry != "bubble" and (self.P is not None or self.A is not None):
+            raise InputError("P and A go with carry='bubble'; S and l shape the other chains")
+        if self.time_limit is not None:
+            check_range("time_limit", self.time_limit, 0)
+
+    def search(self, table: Table, model: Model) -> Release:
+        """Return the release of the groups found along the chain."""
+        notes: list[str] = []
+
+        def cluster(records: Records, k: int) -> Codes:
+            from shoal.anonymize.partition.carrying import Chain
+            from shoal.anonymize.partition.orders import hilbert_order
+
+            chain = Chain(records, k, link(self, k))
+            along = np.arange(len(records)) if self.order == "variance" else hilbert_order(records)
+            ids = chain.solve(along, self.time_limit)
+            notes.append(chain.summary())
+            return ids
+
+        return release_groups(table, model, cluster, self.weights, notes)
+
+
+def link(method: SplitCarry, k: int) -> Links:
+    """Return how the problems of a method are linked for this k."""
+    from shoal.anonymize.partition.carrying import Links
+
+    size = 4 * k if method.P is None else method.P
+    if method.carry == "bubble" and size < 2 * k:
+        raise InputError(f"P must be {2 * k} or more, twice the size of a group, not {size}")
+    return Links(
+        method.carry,
+        read=k * method.S,
+        boundary=k if method.l is None else method.l,
+        size=size,
+        accepted=2 if method.A is None else method.A,
+    )

@@ -1,0 +1,205 @@
+"""`shoal compare`: many releases side by side, to choose one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.padding import Padding
+
+from shoal.cli.console import bars, emit, grid, note, out, share, tell_of_compiling
+from shoal.cli.options import (
+    Delimiter,
+    Encoding,
+    File,
+    Force,
+    Hierarchies,
+    Identifier,
+    Insensitive,
+    Json,
+    Missing,
+    Quasi,
+    SchemaFile,
+    Sensitive,
+    hierarchies_of,
+    load,
+    method_options,
+    names,
+    roles_of,
+)
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.comparison import Comparison
+
+_NEXT_OPTION = re.compile(r",(?=\s*[\w-]+\s*=)")  # a list's commas are not followed by a name
+
+
+def compare(
+    file: File,
+    k: Annotated[str, typer.Option("-k", metavar="N,N,…", help="Values of k to try: 3,5,10.")] = "",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A model to try, joined with each k: 'l-diversity(3, disease)'. Repeatable.",
+        ),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE,…]",
+            help="A method to try, such as flash:max_suppression=0.05. Repeatable. "
+            "Default: mondrian, greedy, sorted, datafly, flash.",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A metric to count; the first is the loss. Repeatable."),
+    ] = None,
+    schema: SchemaFile = None,
+    quasi: Quasi = "",
+    sensitive: Sensitive = "",
+    identifier: Identifier = "",
+    insensitive: Insensitive = "",
+    hierarchy: Hierarchies = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="For methods that draw at random.")] = 0,
+    processes: Annotated[
+        int | None, typer.Option(metavar="N", help="Runs at a time. Default: one for each core.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="End a run that takes longer.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Keep finished runs here; the same command goes on from there."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the table of runs: .csv, .tsv, .parquet."
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw loss against risk: .html (interactive), .png, .svg."
+        ),
+    ] = None,
+    force: Force = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    json: Json = False,
+) -> None:
+    """Try every method with every model on FILE, and show what each costs and what risk it leaves.
+
+    Runs go in parallel, each in a process of its own; one that fails does not stop the others. No
+    release is written: make the one you choose with `shoal anonymize`.
+
+    The exit status is 1 if no run gave a release.
+    """
+    from shoal.comparison import METHODS_BY_DEFAULT
+    from shoal.comparison import compare as run
+    from shoal.core.files import check_readable, check_writable
+    from shoal.core.writing import check_ending
+    from shoal.report.charts import check_picture
+
+    check_readable(file)
+    if output is not None:
+        check_ending(output)
+        check_writable(output, force=force)
+    if picture is not None:
+        check_picture(picture, force=force)
+    roles = roles_of(quasi, sensitive, identifier, insensitive)
+    methods = [_method(text) for text in method] if method else list(METHODS_BY_DEFAULT)
+    trees, sizes = hierarchies_of(hierarchy), _sizes(k)
+    with bars():
+        table = load(
+            file,
+            schema,
+            roles,
+            hierarchies=trees,
+            delimiter=delimiter,
+            encoding=encoding,
+            missing=missing,
+        )
+        if not json:
+            tell_of_compiling("mondrian")
+        try:
+            found = run(
+                table,
+                models=model or [],
+                k=sizes,
+                methods=methods,
+                seed=seed,
+                metrics=metric,
+                processes=processes,
+                folder=folder,
+                time_limit=time_limit,
+            )
+        except KeyboardInterrupt:
+            if folder is not None:
+                note(f"finished runs are in {folder}; the same command goes on from there")
+            raise
+    loss = metric[0] if metric else None
+    if output is not None:
+        found.write(output, force=force)
+    if picture is not None and found.done:
+        found.picture(picture, loss=loss, force=force)
+    front = found.front(loss) if found.done else []
+    data = {"runs": list(found.rows), "front": [found.rows.index(row) for row in front]}
+    emit(json, data, lambda: _show(found, front, loss))
+    if not found.done:
+        raise typer.Exit(1)
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(part) for part in names(text)]
+    except ValueError:
+        raise InputError("-k takes whole numbers apart by commas, such as 3,5,10") from None
+
+
+def _method(text: str) -> tuple[str, dict[str, Any]]:
+    """Read `name` or `name:option=value,option=value`."""
+    name, _, stated = text.partition(":")
+    return name.strip(), method_options(_NEXT_OPTION.split(stated) if stated.strip() else [])
+
+
+def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> None:
+    lost = loss or (found.metrics[0] if found.metrics else "")
+    apart = len({(row["model"], row["k"]) for row in found}) > len({row["k"] for row in found})
+    best = [id(row) for row in front]
+    if found.done:
+        head = ["", "method", "model" if apart else "k", "risk", lost, "suppressed", "time"]
+        rows = grid(*head)
+        for row in sorted(found.done, key=lambda row: (row["highest risk"], row[lost] or 0.0)):
+            rows.add_row(
+                "*" if id(row) in best else "",
+                _name(row),
+                row["model"] if apart else str(row["k"] or ""),
+                share(row["highest risk"]),
+                "" if row[lost] is None else share(row[lost]),
+                f"{row['suppressed']:,}",
+                f"{row['search seconds'] + row['verify seconds']:.2f} s",
+            )
+        out.print(rows)
+        out.print(
+            "\n* no other release beats it in loss without more risk, or in risk without more loss"
+        )
+    failures = [row for row in found if row["status"] != "done"]
+    if failures:
+        out.print(f"\n{len(failures)} of {len(found)} runs gave no release")
+    for row in failures:
+        out.print(f"  {_name(row)}, {row['model']}: {row['status']}", soft_wrap=True)
+        out.print(Padding(row["reason"], (0, 0, 0, 4)))
+
+
+def _name(row: dict[str, Any]) -> str:
+    told = ", ".join(f"{name}={value}" for name, value in row["options"].items())
+    return f"{row['method']}:{told}" if told else str(row["method"])

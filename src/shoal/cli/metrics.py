@@ -1,0 +1,169 @@
+"""`shoal metrics`: what a released file, from Shoal or not, has cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.console import bars, emit, grid, notes, number, out, share
+from shoal.cli.options import (
+    Delimiter,
+    Encoding,
+    Hierarchies,
+    Identifier,
+    Insensitive,
+    Json,
+    Key,
+    Missing,
+    Quasi,
+    SchemaFile,
+    Sensitive,
+    check_roles,
+    hierarchies_of,
+    roles_of,
+)
+
+if TYPE_CHECKING:
+    from shoal.core.release import Release
+
+_BETTER = {"low": "less", "high": "more"}
+
+
+def metrics(
+    original: Annotated[
+        Path, typer.Argument(metavar="ORIGINAL", help="The table as it was: CSV, Parquet, JSON.")
+    ],
+    released: Annotated[
+        Path, typer.Argument(metavar="RELEASED", help="What was published of it, by any tool.")
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A metric to count. Repeatable; default: all."),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Values on the scales of the metrics' papers.")
+    ] = False,
+    by_attribute: Annotated[
+        bool, typer.Option("--by-attribute", help="Also what each column lost, 0 to 1.")
+    ] = False,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="What a classifier is to learn from the release."),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k", metavar="N", help="k that was asked for: average-class-size counts by it."
+        ),
+    ] = None,
+    key: Key = None,
+    schema: SchemaFile = None,
+    quasi: Quasi = "",
+    sensitive: Sensitive = "",
+    identifier: Identifier = "",
+    insensitive: Insensitive = "",
+    hierarchy: Hierarchies = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    json: Json = False,
+) -> None:
+    """Measure what was lost between ORIGINAL and RELEASED.
+
+    Published cells are read back as values, ranges such as [20, 30[ or 20-30, periods, sets, masks
+    such as 284** and labels of hierarchies. Each released row must cover its original.
+
+    Rows go by position, or by --key: originals without a released row count as suppressed.
+    """
+    from shoal.core.files import check_readable
+    from shoal.privacy import KAnonymity
+    from shoal.reading import Schema, UnassignedColumns, read
+    from shoal.reading import released as read_released
+
+    check_readable(original)
+    check_readable(released)
+    roles = roles_of(quasi, sensitive, identifier, insensitive)
+    known = Schema() if schema is None else Schema.read(schema)
+    check_roles(known.columns, roles)
+    for name, role in ((key, "identifier"), (target, "insensitive")):
+        if name is not None and name not in known.columns:
+            roles.setdefault(name, role)
+    form: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
+    with bars():
+        with notes(unless=UnassignedColumns):
+            trees = hierarchies_of(hierarchy)
+            table = read(original, known, roles=roles, hierarchies=trees, **form)
+            form["missing"] = missing or known.file.get("missing")
+            claim = None if k is None else KAnonymity(k)
+            release = read_released(released, table, key=key, model=claim, **form)
+        data = _measure(release, metric, target, raw=raw, by_attribute=by_attribute)
+    emit(json, data, lambda: _show(data))
+
+
+def _measure(
+    release: Release,
+    names: list[str] | None,
+    target: str | None,
+    *,
+    raw: bool,
+    by_attribute: bool,
+) -> dict[str, Any]:
+    from shoal.metrics import METRICS, evaluate, undefined
+
+    values = evaluate(release, names, raw=raw, target=target)
+    table = release.original
+    data: dict[str, Any] = {
+        "records": table.records,
+        "released": table.records - release.classes.suppressed,
+        "suppressed": release.classes.suppressed,
+        "classes": len(release.classes),
+        "quasi": list(table.quasi),
+        "raw": raw,
+        "metrics": values,
+        "undefined": {} if names else undefined(release, target=target),
+    }
+    if by_attribute:
+        found = {name: METRICS[name].by_attribute for name in values}
+        data["by_attribute"] = {name: count(release) for name, count in found.items() if count}
+    return data
+
+
+def _show(data: dict[str, Any]) -> None:
+    from shoal.metrics import METRICS
+
+    out.print(
+        f"{data['released']:,} of {data['records']:,} records released, "
+        f"in {data['classes']:,} classes\n"
+    )
+    if data["raw"]:
+        rows = grid("metric", "value", "scale", "better")
+    else:
+        rows = grid("0 = nothing lost, 1 = all", "loss", "what it counts")
+    rows.columns[0].no_wrap = True
+    for name, value in data["metrics"].items():
+        metric = METRICS[name]
+        if data["raw"]:
+            rows.add_row(name, number(value), metric.raw_range, _BETTER[metric.raw_best])
+        else:
+            rows.add_row(name, share(value), metric.meaning)
+    out.print(rows)
+    if "by_attribute" in data:
+        _show_by_attribute(data)
+    if data["undefined"]:
+        out.print()
+        reasons = grid("not defined here", "because")
+        reasons.columns[0].no_wrap = True
+        for name, reason in data["undefined"].items():
+            reasons.add_row(name, reason)
+        out.print(reasons)
+
+
+def _show_by_attribute(data: dict[str, Any]) -> None:
+    out.print()
+    columns = grid("loss of", *data["quasi"])
+    columns.columns[0].no_wrap = True
+    for name, losses in data["by_attribute"].items():
+        columns.add_row(name, *(share(losses[column]) for column in data["quasi"]))
+    out.print(columns)

@@ -1,0 +1,179 @@
+"""`shoal risk`: what releases still give away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.console import bars, emit, grid, notes, number, out, share
+from shoal.cli.options import (
+    Command,
+    Delimiter,
+    Encoding,
+    Group,
+    Hierarchies,
+    Json,
+    Key,
+    Missing,
+    Quasi,
+    SchemaFile,
+    Sensitive,
+    check_roles,
+    hierarchies_of,
+    roles_of,
+)
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.reading import Schema
+    from shoal.risk import Intersection
+
+app = typer.Typer(cls=Group, help="Tell what releases still give away.", no_args_is_help=True)
+
+
+@app.callback()
+def risk() -> None:
+    """Tell what releases still give away."""
+
+
+@app.command(cls=Command)
+def intersect(
+    released: Annotated[
+        list[Path],
+        typer.Argument(metavar="RELEASED...", help="Two or more releases of the same people."),
+    ],
+    original: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The table as it was; without it cells are not read."),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", metavar="N", help="What counts as few. Default: the smallest class."),
+    ] = None,
+    key: Key = None,
+    schema: SchemaFile = None,
+    quasi: Quasi = "",
+    sensitive: Sensitive = "",
+    hierarchy: Hierarchies = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    missing: Missing = None,
+    json: Json = False,
+) -> None:
+    """Tell how much finer several releases of the same table are together.
+
+    With --original the cells are read back and intersected row by row: what is lost then, how many
+    rows a person fits, how many people fit a row. Without it, only rows that look alike in all
+    releases are counted.
+
+    Rows go by position, or by --key: people without a row in a release count as left out of it.
+    """
+    from shoal.core.files import check_readable
+    from shoal.reading import Schema
+
+    for file in (*released, *([] if original is None else [original])):
+        check_readable(file)
+    if k is not None and k < 1:
+        raise InputError(f"k must be 1 or more, not {k}")
+    roles = roles_of(quasi, sensitive, "", "")
+    known = Schema() if schema is None else Schema.read(schema)
+    check_roles(known.columns, roles)
+    stated: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
+    form = {name: value for name, value in stated.items() if value is not None}
+    trees = hierarchies_of(hierarchy)
+    with bars():
+        if original is None:
+            found = _bare(released, known, roles, key, k, {**known.file, **form})
+        else:
+            found = _read(released, original, known, roles, trees, key, k, form)
+    data = {"files": [str(file) for file in released], **found.to_dict()}
+    emit(json, data, lambda: _show(data))
+
+
+def _read(
+    files: list[Path],
+    original: Path,
+    known: Schema,
+    roles: dict[str, str],
+    trees: dict[str, Any],
+    key: str | None,
+    k: int | None,
+    form: dict[str, Any],
+) -> Intersection:
+    """Lay releases over each other whose cells are read back beside their original."""
+    from shoal.reading import UnassignedColumns, read
+    from shoal.reading import released as read_released
+    from shoal.risk import intersect as lay_over
+
+    if key is not None and key not in known.columns:
+        roles = {**roles, key: roles.get(key, "identifier")}
+    with notes(unless=UnassignedColumns):
+        table = read(original, known, roles=roles, hierarchies=trees, **form)
+        form = {"missing": known.file.get("missing"), **form}
+        releases = [read_released(file, table, key=key, **form) for file in files]
+    return lay_over(*releases, k=k)
+
+
+def _bare(
+    files: list[Path],
+    known: Schema,
+    roles: dict[str, str],
+    key: str | None,
+    k: int | None,
+    form: dict[str, Any],
+) -> Intersection:
+    """Lay releases over each other whose cells are compared as they stand."""
+    from shoal.reading import Format, read_arrow
+    from shoal.risk import aligned, intersect_classes
+
+    specs = {name: dict(spec) for name, spec in known.columns.items()}
+    for name, role in roles.items():
+        specs[name] = {**specs.get(name, {}), "role": role}
+    for spec in specs.values():
+        spec.pop("hierarchy", None)  # nothing is read by it here
+    quasi = [name for name, spec in specs.items() if spec["role"] == "quasi"]
+    as_text = [*quasi, *([] if key is None else [key])]
+    with notes():
+        if form.get("missing"):
+            form = {**form, "missing": tuple(form["missing"])}
+        frames = [read_arrow(file, Format(**form), as_text) for file in files]
+    return intersect_classes(aligned(frames, specs, key), k)
+
+
+def _show(data: dict[str, Any]) -> None:
+    views = [*data["releases"], data["together"]]
+    names = [Path(file).name for file in data["files"]]
+    rows = grid("", *names, "together")
+    k = data["k"]
+    if data["finer"] is not None:
+        rows.add_row("loss of a cell, 0 to 1", *(share(view["loss"]) for view in views))
+        for column in data["together"]["losses"]:
+            rows.add_row(f"  {column}", *(share(view["losses"][column]) for view in views))
+    rows.add_row("people", *(f"{view['people']:,}" for view in views))
+    rows.add_row("kinds of rows", *(f"{view['classes']:,}" for view in views))
+    _add_crowds(rows, "rows alike", "alike", views, k)
+    if data["finer"] is not None:
+        _add_crowds(rows, "rows that a person fits", "rows", views, k)
+        _add_crowds(rows, "people who fit a row", "originals", views, k)
+    out.print(rows)
+    if data["finer"] is not None:
+        out.print(
+            f"\ntogether they give away {share(data['finer'])} of what the finest still hides"
+        )
+    if data["sensitive"]:
+        out.print("\npeople whose value is certain:")
+        rows = grid("column", *names, "together, rows linked", "together, rows not linked")
+        for found in data["sensitive"]:
+            counts = (*found["alone"], found["linked"], found["unlinked"])
+            rows.add_row(found["column"], *(f"{count:,}" for count in counts))
+        out.print(rows)
+
+
+def _add_crowds(rows: Any, title: str, name: str, views: list[dict[str, Any]], k: int) -> None:
+    crowds = [view[name] for view in views]
+    rows.add_row(f"{title}: fewest", *(f"{crowd['fewest']:,}" for crowd in crowds))
+    rows.add_row("  on average", *(number(crowd["mean"]) for crowd in crowds))
+    rows.add_row(f"  people with fewer than {k:,}", *(f"{crowd['below']:,}" for crowd in crowds))
+    rows.add_row("  people singled out", *(f"{crowd['alone']:,}" for crowd in crowds))

@@ -1,0 +1,156 @@
+"""The work of one run: make the release, measure what it took, what it lost, what risk is left."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymize import anonymize
+from shoal.comparison.grid import Trial
+from shoal.comparison.risks import risks
+from shoal.core.column import Role
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.errors import Infeasible, InputError
+from shoal.metrics import METRICS, evaluate
+
+_QUICK = 2.0  # CPU seconds; below, loading compiled kernels is much of the time
+RUN = ("method", "options", "model", "k", "seed", "status", "reason")
+COST = ("search seconds", "verify seconds", "cpu seconds", "peak MB")
+SHAPE = ("records", "suppressed", "classes", "smallest class")
+RISKS = ("highest risk", "average risk")
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """Makes the release of a trial and measures it.
+
+    metrics: names; None for all that are defined.
+    measures: further functions of the release.
+    """
+
+    table: Table
+    metrics: tuple[str, ...] | None
+    measures: Mapping[str, Callable[[Release], float]]
+
+    def __call__(self, trial: Trial) -> dict[str, Any]:
+        """Return the figures of a release, or that there is none and why."""
+        told = {
+            "method": trial.method,
+            "options": trial.options,
+            "model": str(trial.model),
+            "k": trial.k,
+            "seed": trial.seed,
+        }
+        try:
+            release, cost = self._timed(trial)
+        except Infeasible as error:
+            return {**told, "status": "infeasible", "reason": str(error)}
+        except InputError as error:
+            return {**told, "status": "unfit", "reason": str(error)}
+        return {
+            **told,
+            "status": "done",
+            "reason": "",
+            **cost,
+            **_shape(release),
+            **risks(release),
+            "metrics": self._metrics(release),
+            "measures": {name: _figure(m, release) for name, m in self.measures.items()},
+        }
+
+    def _timed(self, trial: Trial) -> tuple[Release, dict[str, float | None]]:
+        """Make the release; a run that was mostly loading or compiling kernels is timed again."""
+        from numba.core import event
+
+        with event.install_recorder("numba:compile") as compiling:
+            release, cost = _run(self.table, trial)
+        if compiling.buffer or (cost["cpu seconds"] or 0.0) < _QUICK:
+            release, cost = _run(fresh(self.table), trial)
+        return release, cost
+
+    def _metrics(self, release: Release) -> dict[str, float | None]:
+        if self.metrics is None:
+            return {name: finite(value) for name, value in evaluate(release).items()}
+        return {name: _figure(partial(_metric, name), release) for name in self.metrics}
+
+
+def _run(table: Table, trial: Trial) -> tuple[Release, dict[str, float | None]]:
+    begun = time.process_time()
+    release = anonymize(table, trial.model, trial.algorithm, seed=trial.seed)
+    taken = release.run.seconds
+    cost = (taken["search"], taken["verify"], time.process_time() - begun, peak_megabytes())
+    return release, dict(zip(COST, cost, strict=True))
+
+
+def _shape(release: Release) -> dict[str, int]:
+    classes = release.classes
+    smallest = int(classes.sizes.min()) if len(classes) else 0
+    told = (release.original.records, classes.suppressed, len(classes), smallest)
+    return dict(zip(SHAPE, told, strict=True))
+
+
+def _metric(name: str, release: Release) -> float:
+    return evaluate(release, [name])[name]
+
+
+def _figure(measure: Callable[[Release], float], release: Release) -> float | None:
+    """Return a figure, None where it is not defined for this release."""
+    try:
+        return finite(measure(release))
+    except InputError:
+        return None
+
+
+def finite(value: float) -> float | None:
+    """Return a number that JSON can hold."""
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def fresh(table: Table) -> Table:
+    """Return the table without identifiers, which no run needs, and without what it remembers."""
+    kept = (column for column in table.columns if column.role is not Role.IDENTIFIER)
+    return Table(tuple(replace(column) for column in kept), table.counts, table.unassigned)
+
+
+def peak_megabytes() -> float | None:
+    """Return the most memory that this process has held.
+
+    The kernel's own figure for it, as getrusage's also counts the parent that started the process.
+    """
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def check_asked(
+    metrics: Iterable[str] | None, measures: Mapping[str, Any]
+) -> tuple[str, ...] | None:
+    """Return the metrics' names, refusing unknown ones and measures that are none."""
+    names = None if metrics is None else tuple(dict.fromkeys(metrics))
+    for name in names or ():
+        if name not in METRICS:
+            raise InputError(f"no metric {name!r}; there are {', '.join(METRICS)}")
+    for name, measure in measures.items():
+        if name in (*RUN, *COST, *SHAPE, *RISKS, *METRICS):
+            raise InputError(
+                f"measure {name!r}: the table has a column of this name; choose another"
+            )
+        if not callable(measure):
+            raise InputError(f"measure {name!r} must be a function of a release")
+    return names

@@ -1,0 +1,121 @@
+"""The grid of a comparison: every method with every model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from itertools import product
+from typing import Any
+
+from shoal.anonymize import METHODS
+from shoal.anonymize.algorithm import Algorithm, make
+from shoal.errors import InputError
+from shoal.privacy import KAnonymity, parse
+from shoal.privacy.model import Model
+
+Method = str | Algorithm | tuple[str, Mapping[str, Any]]
+METHODS_BY_DEFAULT = ("mondrian", "greedy", "sorted", "datafly", "flash")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One release to be made."""
+
+    algorithm: Any  # Algorithm
+    model: Model
+    seed: int | None
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return str(self.algorithm.name)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that differ from the method's own, as plain data."""
+        told = options_of(self.algorithm)
+        usual = _defaults(self.algorithm)
+        return {n: v for n, v in told.items() if n != "seed" and (n not in usual or v != usual[n])}
+
+    @property
+    def k(self) -> int | None:
+        """The largest k that the model asks for."""
+        asked = [int(part.k) for part in self.model.parts if hasattr(part, "k")]
+        return max(asked, default=None)
+
+
+def grid(
+    models: Iterable[Model | str] | Model | str,
+    k: Iterable[int] | int,
+    methods: Iterable[Method] | str | Algorithm,
+    seed: int | None,
+) -> list[Trial]:
+    """Return the trials, by model and then by method; what is asked wrongly is refused here."""
+    wanted = _joined(
+        [_model(m) for m in ([models] if isinstance(models, (str, Model)) else models)],
+        [KAnonymity(each) for each in (k if isinstance(k, Iterable) else [k])],
+    )
+    listed: Any = [methods] if isinstance(methods, str) or hasattr(methods, "search") else methods
+    chosen = [_algorithm(method) for method in listed]
+    if not chosen:
+        raise InputError(f"no method to compare; name some of {', '.join(METHODS)}")
+    return [Trial(algorithm, model, seed) for model, algorithm in product(wanted, chosen)]
+
+
+def _joined(models: list[Model], sizes: list[KAnonymity]) -> list[Model]:
+    if models and sizes:
+        return [size & model for model, size in product(models, sizes)]
+    if not (models or sizes):
+        raise InputError("no guarantee asked for; give k=[5], or models=['l-diversity(3, column)']")
+    return [*models, *sizes]
+
+
+def _model(stated: Model | str) -> Model:
+    if isinstance(stated, str):
+        return parse(stated)
+    if not isinstance(stated, Model):
+        raise InputError(
+            f"a model is one such as KAnonymity(5), or its expression, not {type(stated).__name__}"
+        )
+    return stated
+
+
+def _algorithm(stated: Any) -> Any:
+    """Return an instance of a method; wrong names and options are refused."""
+    if isinstance(stated, str):
+        return _algorithm((stated, {}))
+    if isinstance(stated, tuple) and len(stated) == 2:
+        name, options = stated
+        if name not in METHODS:
+            raise InputError(f"no method {name!r}; there are {', '.join(METHODS)}")
+        if not isinstance(options, Mapping):
+            raise InputError(f"{name}: its options are a mapping, not {type(options).__name__}")
+        return make(METHODS[name], options)
+    if not (hasattr(stated, "search") and hasattr(stated, "name")) or isinstance(stated, type):
+        raise InputError(
+            "a method is a name, a pair (name, {option: value}) or an instance, "
+            f"not {getattr(stated, '__name__', type(stated).__name__)}"
+        )
+    return stated
+
+
+def options_of(algorithm: Any) -> dict[str, Any]:
+    """Return all options of an instance as plain data."""
+    named = [f.name for f in fields(algorithm)] if is_dataclass(algorithm) else vars(algorithm)
+    return {name: as_plain(getattr(algorithm, name)) for name in named}
+
+
+def _defaults(algorithm: Any) -> dict[str, Any]:
+    known = fields(algorithm) if is_dataclass(algorithm) else ()
+    return {f.name: as_plain(f.default) for f in known if f.default is not MISSING}
+
+
+def as_plain(value: Any) -> Any:
+    """Return an option as JSON can hold it; a function or class goes by its full name."""
+    if isinstance(value, Mapping):
+        return {str(key): as_plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_plain(entry) for entry in value]
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)

@@ -1,0 +1,65 @@
+"""What makes a run the same run: its table, model, method and options, seed, figures, version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from shoal.anonymize import versions
+from shoal.comparison.grid import as_plain, options_of
+
+if TYPE_CHECKING:
+    from shoal.comparison.bench import Bench
+    from shoal.comparison.grid import Trial
+    from shoal.core.hierarchy import Hierarchy
+    from shoal.core.table import Table
+
+
+def identify(trial: Trial, table: str, bench: Bench) -> str:
+    """Return a name for a run, the same on every machine and in every process."""
+    told = {
+        "table": table,
+        "method": [trial.method, as_plain(type(trial.algorithm))],
+        "options": options_of(trial.algorithm),
+        "model": str(trial.model),
+        "seed": trial.seed,
+        "metrics": bench.metrics,
+        "measures": as_plain(bench.measures),
+        "shoal": versions().get("shoal"),
+    }
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def fingerprint(table: Table) -> str:
+    """Return a digest of all that a method reads of a table: cells, kinds, weights, hierarchies."""
+    digest = hashlib.sha256()
+    for column in table.columns:
+        told = (column.name, column.role, column.kind, float(column.weight), column.bounds)
+        digest.update(repr(told).encode())
+        digest.update(column.codes.tobytes())
+        digest.update(_bytes(column.values))
+        if column.hierarchy is not None:
+            _add_hierarchy(digest, column.hierarchy)
+    if table.counts is not None:
+        digest.update(table.counts.tobytes())
+    return digest.hexdigest()
+
+
+def _add_hierarchy(digest: Any, hierarchy: Hierarchy) -> None:
+    for level in hierarchy.levels:
+        digest.update(repr(level.labels).encode())
+        digest.update(level.groups.tobytes())
+        if level.bounds is not None:
+            digest.update(level.bounds.tobytes())
+
+
+def _bytes(values: Any) -> Any:
+    """Return an Arrow array as it would stand in a file: type, nulls, values."""
+    batch = pa.record_batch([values], names=["values"])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return sink.getvalue()

@@ -1,0 +1,176 @@
+"""What a comparison found: one tidy row for each run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.comparison.bench import COST, RISKS, RUN, SHAPE
+from shoal.comparison.front import pareto
+from shoal.comparison.grid import Trial
+from shoal.comparison.runner import Outcome
+from shoal.core.writing import write_table
+from shoal.errors import InputError, MissingExtra
+from shoal.metrics import METRICS
+
+Row = dict[str, Any]
+_TEXT = ("method", "options", "model", "status", "reason")
+_WHOLE = ("k", "seed", *SHAPE)
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Runs side by side.
+
+    rows: a dict for each run, all with the same keys: the run, what it took, the release's shape,
+        the risk it leaves, metrics (0 best), further measures. None where there is no figure.
+    metrics, measures: the names of these columns.
+    """
+
+    rows: tuple[Row, ...]
+    metrics: tuple[str, ...]
+    measures: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, found: Sequence[tuple[Trial, Outcome]], measures: Iterable[str] = ()) -> Comparison:
+        """Lay out what the runs left."""
+        results = [_result(trial, outcome) for trial, outcome in found]
+        known = {name for result in results for name in result.get("metrics", {})}
+        metrics = tuple(name for name in METRICS if name in known)
+        further = tuple(measures)
+        rows = tuple(
+            {
+                **{name: result.get(name) for name in (*RUN, *COST, *SHAPE, *RISKS)},
+                **{name: result.get("metrics", {}).get(name) for name in metrics},
+                **{name: result.get("measures", {}).get(name) for name in further},
+            }
+            for result in results
+        )
+        return cls(rows, metrics, further)
+
+    def __repr__(self) -> str:
+        counts = Counter(row["status"] for row in self.rows)
+        return f"Comparison({', '.join(f'{status}={count}' for status, count in counts.items())})"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    @property
+    def done(self) -> tuple[Row, ...]:
+        """The rows of runs that gave a release."""
+        return tuple(row for row in self.rows if row["status"] == "done")
+
+    def front(self, loss: str | None = None, risk: str = "highest risk") -> list[Row]:
+        """Return the rows that no other beats in both loss and risk, by rising risk.
+
+        loss: by default ncp, or the first metric that there is.
+        """
+        lost = self._loss(loss)
+        rows = [row for row in self.done if None not in (self._of(row, lost), self._of(row, risk))]
+        kept = pareto([(row[risk], row[lost]) for row in rows])
+        best = [row for row, stays in zip(rows, kept, strict=True) if stays]
+        return sorted(best, key=lambda row: (row[risk], row[lost]))
+
+    def best(
+        self,
+        by: str | None = None,
+        *,
+        highest: bool = False,
+        at_most: Mapping[str, float] | None = None,
+    ) -> Row:
+        """Return the row with the least of a column, the first of equals.
+
+        by: by default ncp, or the first metric that there is; highest: its most is best instead.
+        at_most: what other columns may be at most: `{"highest risk": 0.2}`.
+        """
+        column, limits = self._loss(by), dict(at_most or {})
+        rows = [row for row in self.done if self._of(row, column) is not None]
+        for name, limit in limits.items():
+            rows = [row for row in rows if self._of(row, name) is not None and row[name] <= limit]
+        if not rows:
+            raise InputError(f"no run gave a release with {' and '.join([column, *limits])} so")
+        return (max if highest else min)(rows, key=lambda row: row[column])
+
+    def _loss(self, stated: str | None) -> str:
+        if stated is None and not self.metrics:
+            raise InputError(f"there is no metric to choose by: {self!r}")
+        return self.metrics[0] if stated is None else stated
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return (*RUN, *COST, *SHAPE, *RISKS, *self.metrics, *self.measures)
+
+    def _of(self, row: Row, name: str) -> Any:
+        if name not in self._columns:
+            raise InputError(f"no column {name!r}; there are {', '.join(self._columns)}")
+        return row[name]
+
+    def to_arrow(self) -> Any:
+        """Return the rows as an Arrow table; options are JSON text."""
+        columns = {}
+        for name in self._columns:
+            cells = [row[name] for row in self.rows]
+            if name == "options":
+                cells = [json.dumps(cell, ensure_ascii=False) for cell in cells]
+            kind = pa.string() if name in _TEXT else pa.int64() if name in _WHOLE else pa.float64()
+            columns[name] = pa.array(cells, kind)
+        return pa.table(columns)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas frame."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            raise MissingExtra("pandas", "frames") from None
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return the rows as a polars frame."""
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtra("polars", "frames") from None
+        return polars.from_arrow(self.to_arrow())
+
+    def write(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the rows as CSV or Parquet, by the name's ending."""
+        write_table(self.to_arrow(), Path(path), force=force)
+
+    def picture(
+        self,
+        path: str | Path,
+        *,
+        loss: str | None = None,
+        risk: str = "highest risk",
+        force: bool = False,
+    ) -> None:
+        """Draw loss against risk, one point a release, as .html (interactive), .png or .svg."""
+        from shoal.report.comparison_picture import draw_comparison
+
+        losses = dict.fromkeys((self._loss(loss), *self.metrics))
+        fronts = {name: {id(row) for row in self.front(name, risk)} for name in losses}
+        marked = {name: [id(row) in kept for row in self.done] for name, kept in fronts.items()}
+        draw_comparison(self.done, marked, Path(path), risk=risk, force=force)
+
+
+def _result(trial: Trial, outcome: Outcome) -> Mapping[str, Any]:
+    if outcome.result is not None:
+        return outcome.result
+    return {
+        "method": trial.method,
+        "options": trial.options,
+        "model": str(trial.model),
+        "k": trial.k,
+        "seed": trial.seed,
+        "status": "failed",
+        "reason": outcome.reason,
+    }

@@ -1,0 +1,82 @@
+"""Kernels: contingency tables of two attributes, row by row, never held whole."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import njit
+
+
+class Side(NamedTuple):
+    """One attribute of a table.
+
+    indptr, starts, stops: the runs of atoms that each entry holds.
+    lengths: (atoms,) values in each; weights: (entries,) 1 / values in each.
+    margin: (atoms,) share of all records.
+    """
+
+    indptr: Any
+    starts: Any
+    stops: Any
+    lengths: Any
+    weights: Any
+    margin: Any
+
+
+@njit(cache=True, error_model="numpy")
+def add_margin(side, shares):
+    """Spread the share of records at each entry over its atoms."""
+    for entry in range(len(shares)):
+        for run in range(side.indptr[entry], side.indptr[entry + 1]):
+            for atom in range(side.starts[run], side.stops[run]):
+                side.margin[atom] += shares[entry] * side.weights[entry] * side.lengths[atom]
+
+
+@njit(cache=True, error_model="numpy")
+def count_holders(side, counts):
+    """Count the entries that hold each atom."""
+    for entry in range(len(side.weights)):
+        for run in range(side.indptr[entry], side.indptr[entry + 1]):
+            for atom in range(side.starts[run], side.stops[run]):
+                counts[atom] += 1
+
+
+@njit(cache=True, error_model="numpy")
+def list_holders(side, free, holders):
+    """Write down the entries that hold each atom; `free` is where each atom's list begins."""
+    for entry in range(len(side.weights)):
+        for run in range(side.indptr[entry], side.indptr[entry + 1]):
+            for atom in range(side.starts[run], side.stops[run]):
+                holders[free[atom]] = entry
+                free[atom] += 1
+
+
+@njit(cache=True, error_model="numpy")
+def sum_of_ratios(first, second, holders_of, holders, boxes_of, partners, shares, row, met):
+    """Return Σ share² / expected share over all pairs of atoms.
+
+    holders_of, holders: the entries of the first side that hold each atom.
+    boxes_of, partners, shares: the boxes at each of those entries: entry on the other side, share
+        of records.
+    row, met: (second's atoms,) room for one row of the table, and for the places met in it.
+    """
+    total = 0.0
+    for atom in range(len(first.margin)):
+        count = 0
+        for place in range(holders_of[atom], holders_of[atom + 1]):
+            entry = holders[place]
+            here = first.weights[entry] * first.lengths[atom]
+            for box in range(boxes_of[entry], boxes_of[entry + 1]):
+                partner = partners[box]
+                part = here * shares[box] * second.weights[partner]
+                for run in range(second.indptr[partner], second.indptr[partner + 1]):
+                    for other in range(second.starts[run], second.stops[run]):
+                        if row[other] == 0.0:
+                            met[count] = other
+                            count += 1
+                        row[other] += part * second.lengths[other]
+        for place in range(count):
+            other = met[place]
+            total += row[other] ** 2 / (first.margin[atom] * second.margin[other])
+            row[other] = 0.0
+    return total

@@ -1,0 +1,52 @@
+"""Kernels: how much weight the boxes around each tuple put on it.
+
+Boxes are looked at 64 at a time: for each value of each attribute a row of bits says which boxes
+hold it, and the rows of a tuple's values are met.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+WORD = 64
+
+
+@njit(cache=True, error_model="numpy")
+def mark_boxes(bits, offset, entries, indptr, starts, stops):
+    """Set the bit of each box at every value that its subset holds.
+
+    bits: (values of all attributes, words); offset: where those of the attribute begin.
+    entries: (boxes,) the subset of each box; indptr, starts, stops: the runs of each subset.
+    """
+    for box in range(len(entries)):
+        word, bit = box // WORD, np.uint64(1) << np.uint64(box % WORD)
+        for run in range(indptr[entries[box]], indptr[entries[box] + 1]):
+            for code in range(starts[run], stops[run]):
+                bits[offset + code, word] |= bit
+
+
+@njit(cache=True, error_model="numpy")
+def weigh_tuples(bits, rows, logs, top, total):
+    """Add the weight of these boxes to each tuple that they hold.
+
+    rows: (tuples, attributes) rows of `bits`; logs: (boxes,) the logarithm of a box's weight.
+    top, total: (tuples,) the weight so far is total · exp(top).
+    """
+    one, none = np.uint64(1), np.uint64(0)
+    for t in range(len(rows)):
+        for word in range(bits.shape[1]):
+            met = bits[rows[t, 0], word]
+            for j in range(1, rows.shape[1]):
+                met &= bits[rows[t, j], word]
+            place = word * WORD
+            while met != none:
+                if met & one:
+                    log = logs[place]
+                    if log <= top[t]:
+                        total[t] += np.exp(log - top[t])
+                    else:
+                        total[t] = total[t] * np.exp(top[t] - log) + 1.0
+                        top[t] = log
+                met >>= one
+                place += 1

@@ -1,0 +1,44 @@
+"""Absolute distance: how many levels the columns have been raised, altogether.
+
+One level of a flat hierarchy weighs as much as one of a deep one.
+Samarati & Sweeney, "Protecting privacy when disclosing information", 1998.
+"""
+
+from __future__ import annotations
+
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.metrics.costs import Price, loss_by_attribute, paid
+from shoal.metrics.needs import known_levels, refuse, without_one_level
+from shoal.metrics.scale import scaled
+
+
+def absolute_distance(release: Release, *, raw: bool = False) -> float:
+    """Sum of the columns' levels against the sum of their heights, from 0 (best) to 1.
+
+    A suppressed record counts as one at the top of every hierarchy. Only for releases that publish
+    each column at one level.
+    raw: the sum of levels, from 0 to the sum of heights.
+    """
+    _check(release)
+    found = paid(release, _level)
+    return found.mean if raw else scaled(found.mean, 0.0, found.whole, release)
+
+
+def absolute_distance_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
+    """Return the level of each column, against its height unless raw."""
+    _check(release)
+    found = loss_by_attribute(release, _level, raw=raw)
+    records = max(release.original.records, 1)
+    return {name: level / records for name, level in found.items()} if raw else found
+
+
+def _level(release: Release, recoding: Recoding) -> Price:
+    assert recoding.column.hierarchy is not None
+    return Price(known_levels(recoding), float(recoding.column.hierarchy.height))
+
+
+def _check(release: Release) -> None:
+    reason = without_one_level(release)
+    if reason:
+        refuse("absolute-distance", reason)

@@ -1,0 +1,51 @@
+"""Ambiguity: how many different records a published one may stand for.
+
+The product over attributes grows so fast that a few coarse records decide; it is formed in
+logarithms. Goldberger & Tassa, "Efficient anonymizations with enhanced utility", ICDM Workshops
+2009.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Counts, Floats
+from shoal.core.release import Release
+from shoal.metrics.boxes import released_boxes
+from shoal.metrics.scale import scaled
+
+
+def ambiguity(release: Release, *, raw: bool = False) -> float:
+    """Mean number of tuples that a record may stand for, from 0 (itself) to 1 (the whole domain).
+
+    raw: the number, from 1 to the product of the domains; infinite where no float holds it.
+    """
+    boxes = released_boxes(release)
+    if not len(boxes):
+        return 0.0
+    most = float(sum(np.log(column.domain) for column in boxes.columns))
+    volumes = boxes.log_volumes()
+    if raw:
+        top = float(volumes.max())
+        with np.errstate(over="ignore"):
+            return float(np.exp(top) * _mean(np.exp(volumes - top), boxes.counts))
+    share = _mean(np.exp(np.minimum(volumes - most, 0.0)), boxes.counts)
+    return scaled(share, float(np.exp(-most)), 1.0, release)
+
+
+def ambiguity_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
+    """Return the mean number of values that a cell of each attribute may stand for.
+
+    From 0 (itself) to 1 (the whole domain), or the number itself.
+    """
+    boxes = released_boxes(release)
+    found = {}
+    for j, column in enumerate(boxes.columns):
+        sizes = boxes.subsets[j].sizes[boxes.entries[j]]
+        mean = _mean(sizes.astype(np.float64), boxes.counts)
+        found[column.name] = mean if raw else scaled(mean, 1.0, column.domain, release)
+    return found
+
+
+def _mean(values: Floats, counts: Counts) -> float:
+    return float((values * counts).sum() / max(int(counts.sum()), 1))

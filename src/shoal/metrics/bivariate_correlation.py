@@ -1,0 +1,154 @@
+"""Bivariate correlation: how much weaker, or stronger, attributes hang together than before.
+
+Two numeric attributes by Pearson's r, any others by Cramér's V over their values; the median over
+all pairs. Released tables are those of `boxes`: records spread evenly over what they may stand for.
+El Emam, Mosquera & Hoptroff, "Practical synthetic data generation", 2020; de Spoelberch, "The
+limits of information loss metrics as measures for utility", 2020, section 2.2.12;
+Bergsma, "A bias-correction for Cramér's V and Tschuprow's T", JKSS 42(3), 2013.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Floats, weighted_sum
+from shoal.core.column import Kind
+from shoal.core.release import Release
+from shoal.metrics.association import phi_squared, side, work
+from shoal.metrics.boxes import Boxes, original_boxes, released_boxes
+from shoal.metrics.cells import over_members
+from shoal.metrics.needs import refuse, without_pairs
+from shoal.metrics.scale import scaled
+from shoal.metrics.squared_distance_error import places_on_extent
+
+if TYPE_CHECKING:
+    from shoal.metrics._association import Side
+
+_QUICK_WORK = 100_000_000  # about a second; more is left to those who ask by name
+_ROUNDING = 1e-12  # what φ² may be off by
+
+
+class Correlations(NamedTuple):
+    """How two attributes hang together, in the original and in the release."""
+
+    before: float
+    after: float
+
+
+def bivariate_correlation(release: Release, *, raw: bool = False, corrected: bool = False) -> float:
+    """Median change of correlation over pairs of attributes, from 0 (best) to 1, all lost.
+
+    raw: the median of |before − after| itself.
+    corrected: take the bias out of Cramér's V, which is above 0 by chance where values are many.
+    """
+    reason = without_pairs(release)
+    if reason:
+        refuse("bivariate-correlation", reason)
+    pairs = bivariate_correlation_by_pair(release, corrected=corrected).values()
+    change = float(np.median([abs(pair.before - pair.after) for pair in pairs]))
+    if raw:
+        return change
+    return scaled(change, 0.0, float(np.median([abs(pair.before) for pair in pairs])), release)
+
+
+def bivariate_correlation_by_pair(
+    release: Release, *, corrected: bool = False
+) -> dict[tuple[str, str], Correlations]:
+    """Return the correlation of each pair of attributes, before and after."""
+    names = list(release.recodings)
+    before, after = (
+        _correlations(boxes, corrected=corrected)
+        for boxes in (original_boxes(release), released_boxes(release))
+    )
+    return {
+        pair: Correlations(*both)
+        for pair, *both in zip(combinations(names, 2), before, after, strict=True)
+    }
+
+
+def slow_correlation(release: Release) -> str | None:
+    """Return why there is no correlation, or why it would take long; None for neither."""
+    boxes = released_boxes(release)
+    if without_pairs(release) or work(boxes, _categorical(boxes)) <= _QUICK_WORK:
+        return without_pairs(release)
+    return f"tables of {len(boxes):,} different boxes take long to add up; ask for it by name"
+
+
+def _categorical(boxes: Boxes) -> list[tuple[int, int]]:
+    """Return the pairs of attributes that are not both numeric."""
+    numeric = [column.kind is Kind.NUMERIC for column in boxes.columns]
+    pairs = combinations(range(len(numeric)), 2)
+    return [(i, j) for i, j in pairs if not (numeric[i] and numeric[j])]
+
+
+def _correlations(boxes: Boxes, *, corrected: bool) -> list[float]:
+    """Return the correlation of each pair of attributes, in the order of combinations."""
+    records, categorical = int(boxes.counts.sum()), set(_categorical(boxes))
+    if not records:
+        return [0.0 for _ in combinations(boxes.columns, 2)]
+    sides = {j: side(boxes, j) for j in {j for pair in categorical for j in pair}}
+    found = []
+    for i, j in combinations(range(len(boxes.columns)), 2):
+        if (i, j) not in categorical:
+            found.append(_pearson(boxes, i, j))
+            continue
+        phi = phi_squared(boxes, (i, j), (sides[i], sides[j]))
+        values = np.array([_values(sides[i]), _values(sides[j])], dtype=np.float64)
+        found.append(_cramer(phi, values, records if corrected else None))
+    return found
+
+
+def _values(margin: Side) -> int:
+    """Return the number of ground values that any record may have."""
+    return int(margin.lengths[margin.margin > 0].sum())
+
+
+def _cramer(phi: float, values: Floats, records: int | None) -> float:
+    """Return Cramér's V of a table with φ²; `records` asks for the one corrected for so many."""
+    if phi < _ROUNDING:
+        return 0.0
+    if records is not None and records > 1:
+        phi -= float((values - 1).prod()) / (records - 1)
+        values = values - (values - 1) ** 2 / (records - 1)
+    least = float(values.min()) - 1
+    return float(np.sqrt(max(phi, 0.0) / least)) if least > _ROUNDING else 0.0
+
+
+def _pearson(boxes: Boxes, i: int, j: int) -> float:
+    """Return Pearson's r over the records where neither value is missing."""
+    first, second = _Moments.of(boxes, i), _Moments.of(boxes, j)
+    weights = boxes.counts * first.known * second.known
+    total = float(weights.sum())
+    if not total:
+        return 0.0
+    x, y = (weighted_sum(weights, part.mean) / total for part in (first, second))
+    both = weighted_sum(weights, (first.mean - x) * (second.mean - y)) / total
+    spread = [
+        weighted_sum(weights, part.variance + (part.mean - middle) ** 2) / total
+        for part, middle in ((first, x), (second, y))
+    ]
+    least = min(spread)
+    return float(np.clip(both / np.sqrt(spread[0] * spread[1]), -1, 1)) if least > 1e-18 else 0.0
+
+
+class _Moments(NamedTuple):
+    """(boxes,) a numeric attribute inside each box: share of known values, their mean, variance."""
+
+    known: Floats
+    mean: Floats
+    variance: Floats
+
+    @classmethod
+    def of(cls, boxes: Boxes, attribute: int) -> _Moments:
+        column, subsets = boxes.columns[attribute], boxes.subsets[attribute]
+        places = places_on_extent(column)
+        known = over_members(subsets, (np.arange(column.domain) < column.known).astype(np.int64))
+        mean = over_members(subsets, places) / np.maximum(known, 1)
+        squares = over_members(subsets, places**2) / np.maximum(known, 1)
+        entries = boxes.entries[attribute]
+        variance = np.where(known > 1, np.maximum(squares - mean**2, 0.0), 0.0)
+        share = known / np.maximum(subsets.sizes, 1)
+        return cls(share[entries], mean[entries], variance[entries])

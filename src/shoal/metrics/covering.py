@@ -1,0 +1,36 @@
+"""The weight that a release puts on each original tuple: the boxes around it, added up.
+
+Every box is held against every tuple, 64 boxes at a time; blocks of boxes keep the memory small.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Floats
+from shoal.core.progress import report
+from shoal.metrics.boxes import Boxes
+
+_MEMORY = 2**26  # bytes of bits at a time
+
+
+def log_weights(boxes: Boxes, tuples: Boxes) -> Floats:
+    """(tuples,) the logarithm of the records that the boxes put on each tuple, −∞ for none."""
+    from shoal.metrics._covering import WORD, mark_boxes, weigh_tuples
+
+    offsets = np.cumsum([0, *(subsets.domain for subsets in boxes.subsets)])
+    rows = np.ascontiguousarray((tuples.entries + offsets[:-1, None]).T)
+    logs = np.log(boxes.counts) - boxes.log_volumes()
+    top, total = np.full(len(tuples), -np.inf), np.zeros(len(tuples))
+    words = max(_MEMORY // (8 * int(offsets[-1])), 1)
+    for begin in range(0, len(boxes), words * WORD):
+        report("covering", begin, len(boxes))
+        part = slice(begin, min(begin + words * WORD, len(boxes)))
+        used = -(-(part.stop - begin) // WORD)
+        bits = np.zeros((int(offsets[-1]), used), dtype=np.uint64)
+        for j, subsets in enumerate(boxes.subsets):
+            runs = (subsets.indptr, subsets.starts, subsets.stops)
+            mark_boxes(bits, int(offsets[j]), boxes.entries[j, part], *runs)
+        weigh_tuples(bits, rows, logs[part], top, total)
+    with np.errstate(divide="ignore"):
+        return np.where(total > 0, top + np.log(total), -np.inf)

@@ -1,0 +1,79 @@
+"""Diameter: in how many attributes the two most different released records differ.
+
+Crude: two cells differ or they do not, and two records decide for all.
+Meyerson & Williams, "On the complexity of optimal k-anonymity", PODS 2004.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Codes
+from shoal.core.release import Release
+from shoal.metrics.scale import scaled
+
+_CELLS = 4_000_000  # compared at a time
+
+
+def diameter(release: Release, *, raw: bool = False) -> float:
+    """Loss of the greatest Hamming distance, from 0, as in the original, to 1, all alike.
+
+    Cells differ if their published texts do. Suppressed records are at no distance from any.
+    raw: the distance, from 0 to the number of attributes: more is better.
+    """
+    found = _greatest_distance(_released_tuples(release))
+    if raw:
+        return float(found)
+    tuples = release.original.distinct().table
+    before = _greatest_distance(np.stack([column.codes for column in tuples.quasi_columns]))
+    return scaled(-found, -before, 0.0, release)
+
+
+def _released_tuples(release: Release) -> Codes:
+    """(attributes, classes) the published text of each class, as a number."""
+    _, rows = np.unique(release.classes.ids, return_index=True)
+    rows = rows[len(rows) - len(release.classes) :]  # without the suppressed ones
+    columns = []
+    for recoding in release.recodings.values():
+        number: dict[str | None, int] = {}
+        same = [number.setdefault(text, len(number)) for text in recoding.labels]
+        columns.append(np.array(same, dtype=np.int32)[recoding.codes[rows]])
+    return np.stack(columns)
+
+
+def _greatest_distance(tuples: Codes) -> int:
+    """Return the greatest Hamming distance between two of the distinct tuples.
+
+    Two tuples that differ everywhere are not both in the majority of any attribute, so it is enough
+    to compare a minority with all; then the majority, alike in one attribute, is what remains.
+    The rarest tuples come first, and usually end the search at once.
+    """
+    best = 0
+    while True:
+        counts = [np.bincount(column) for column in tuples]
+        varied = [j for j, count in enumerate(counts) if np.count_nonzero(count) > 1]
+        if best >= len(varied):
+            return best
+        tuples = tuples[varied]
+        counts = [counts[j] for j in varied]
+        most = int(np.argmax([count.max() for count in counts]))
+        common = int(counts[most].argmax())
+        rarity = np.sum([c[column] for c, column in zip(counts, tuples, strict=True)], axis=0)
+        few = np.flatnonzero(tuples[most] != common)
+        few = few[np.argsort(rarity[few], kind="stable")]
+        best = max(best, _distance_between(tuples[:, few], tuples))
+        tuples = tuples[:, tuples[most] == common]
+
+
+def _distance_between(some: Codes, every: Codes) -> int:
+    """Return the greatest distance between one of some and one of all tuples."""
+    best, begin, step = 0, 0, 1
+    while begin < some.shape[1] and best < len(every):
+        part = some[:, begin : begin + step]
+        apart = np.zeros((part.shape[1], every.shape[1]), dtype=np.int16)
+        for mine, theirs in zip(part, every, strict=True):
+            apart += mine[:, None] != theirs[None, :]
+        best = max(best, int(apart.max()))
+        begin += step
+        step = min(2 * step, max(_CELLS // every.shape[1], 1))
+    return best

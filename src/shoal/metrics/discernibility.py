@@ -1,0 +1,30 @@
+"""Discernibility: how many record pairs can no longer be told apart.
+
+It looks at the sizes of classes, not at what is published of them.
+Bayardo & Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
+"""
+
+from __future__ import annotations
+
+from shoal.core.arrays import Counts
+from shoal.core.release import Release
+from shoal.metrics.scale import scaled
+
+
+def discernibility(release: Release, *, raw: bool = False) -> float:
+    """Ordered pairs of records that look alike, 0 as in the original to 1 for all pairs.
+
+    A record pays its class's size, a suppressed one the whole table.
+    raw: the number of pairs, a record with itself included.
+    """
+    records = release.original.records
+    alike = _pairs(release.classes.sizes) + release.classes.suppressed * records
+    if raw:
+        return float(alike)
+    tuples = release.original.distinct().table.counts
+    assert tuples is not None
+    return scaled(alike / max(records, 1), _pairs(tuples) / max(records, 1), records, release)
+
+
+def _pairs(sizes: Counts) -> int:
+    return sum(size * size for size in sizes.tolist())  # exact: squares of large counts overflow

@@ -1,0 +1,59 @@
+"""Information loss: ranges by their width, categories by the height of their common ancestor.
+
+Byun et al., "Efficient k-anonymization using clustering techniques", DASFAA 2007. A nominal column
+without a hierarchy has the flat tree of the paper: a cell is one value, or anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Floats
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.recoding import NO_LEVEL, Recoding
+from shoal.core.release import Release
+from shoal.core.subsets import Subsets
+from shoal.metrics.cells import over_members
+from shoal.metrics.costs import Price, loss, loss_by_attribute, loss_by_record
+
+
+def information_loss(release: Release, *, raw: bool = False) -> float:
+    """Mean loss of a cell, from 0 (best) to 1.
+
+    Ordered: width of the published bounds / extent of the column; nominal: level / height of the
+    hierarchy, where a set counts as its lowest common ancestor; a suppressed record counts 1.
+    raw: the sum over all cells.
+    """
+    return loss(release, _price, raw=raw)
+
+
+def information_loss_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
+    """Return the mean loss of each attribute's cells, or their sum."""
+    return loss_by_attribute(release, _price, raw=raw)
+
+
+def information_loss_by_record(release: Release) -> Floats:
+    """(rows,) the mean loss of each record's cells."""
+    return loss_by_record(release, _price)
+
+
+def _price(release: Release, recoding: Recoding) -> Price:
+    if recoding.column.ordered:
+        return Price(recoding.widths(), 1.0)
+    tree = recoding.column.hierarchy
+    if tree is None:
+        return Price((recoding.subsets.sizes > 1).astype(np.float64), 1.0)
+    levels = _ancestor_levels(tree, recoding.subsets)
+    if recoding.levels is not None:
+        levels = np.where(recoding.levels == NO_LEVEL, levels, recoding.levels)
+    return Price(levels / max(tree.height, 1), 1.0)
+
+
+def _ancestor_levels(tree: Hierarchy, subsets: Subsets) -> Floats:
+    """(subsets,) the level of the lowest group that holds all members."""
+    found = np.full(len(subsets), float(tree.height))
+    for height in range(tree.height - 1, -1, -1):
+        groups = tree.levels[height].groups
+        least = over_members(subsets, groups, np.minimum)
+        found[least == over_members(subsets, groups, np.maximum)] = height
+    return found

@@ -1,0 +1,78 @@
+"""Non-uniform entropy: the bits that a reader still lacks to name the original value.
+
+Monotone, unlike entropy: a wider cell never costs less, and a rare value costs more to lose.
+Gionis & Tassa, "k-Anonymization with minimal loss of information", ESA 2007.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Counts, Floats, weighted_sum
+from shoal.core.grouping import sum_by
+from shoal.core.histogram import count_values
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.metrics.boxes import with_hidden_rows
+from shoal.metrics.cells import over_members
+from shoal.metrics.costs import with_suppressed
+from shoal.metrics.scale import scaled
+
+
+class _Bits(NamedTuple):
+    """Bits of one attribute over all records: those lacking, and those that the column held."""
+
+    lacking: float
+    held: float
+
+
+def non_uniform_entropy(release: Release, *, raw: bool = False) -> float:
+    """Bits lacking to name every original cell, against those of suppressed ones, 0 (best) to 1.
+
+    A cell pays −log₂ of its original value's share among the values that it may stand for.
+    raw: bits, summed over all cells.
+    """
+    parts = [_bits(release, recoding) for recoding in with_hidden_rows(release).values()]
+    lacking, held = sum(part.lacking for part in parts), sum(part.held for part in parts)
+    return lacking if raw else scaled(lacking, 0.0, held, release)
+
+
+def non_uniform_entropy_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
+    """Return the bits lacking in each attribute, against those that it held unless raw."""
+    parts = {name: _bits(release, found) for name, found in with_hidden_rows(release).items()}
+    if raw:
+        return {name: part.lacking for name, part in parts.items()}
+    return {name: scaled(part.lacking, 0.0, part.held, release) for name, part in parts.items()}
+
+
+def non_uniform_entropy_by_record(release: Release) -> Floats:
+    """(rows,) the bits lacking to name each record's cells, against what the average record held.
+
+    A suppressed record lacks all that its values told: with rare values that is more than 1.
+    """
+    records = max(release.original.records, 1)
+    total, held = np.zeros(len(release.original)), 0.0
+    for recoding in with_hidden_rows(release).values():
+        seen, together = _seen(release, recoding)
+        total += np.log2(together[recoding.codes] / seen[recoding.column.codes])
+        held += _bits(release, recoding).held / records
+    return total / held if held else with_suppressed(release, total)
+
+
+def _bits(release: Release, recoding: Recoding) -> _Bits:
+    seen, together = _seen(release, recoding)
+    entries = len(recoding.labels)
+    pairs = count_values(recoding.column, recoding.codes, entries, release.original.counts)
+    owners = np.repeat(np.arange(entries), np.diff(pairs.indptr))
+    lacking = weighted_sum(pairs.counts, np.log2(together[owners] / seen[pairs.codes]))
+    used = seen[seen > 0]
+    return _Bits(lacking, weighted_sum(used, np.log2(release.original.records / used)))
+
+
+def _seen(release: Release, recoding: Recoding) -> tuple[Counts, Counts]:
+    """Return how many original records show each value, and any value of each entry."""
+    column = recoding.column
+    seen = sum_by(column.codes, column.domain, release.original.counts)
+    return seen, np.maximum(over_members(recoding.subsets, seen), 1)

@@ -1,0 +1,50 @@
+"""Precision: how far up their hierarchies the cells have moved.
+
+It stands and falls with the hierarchies, and cannot compare releases made with different ones.
+Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS
+10(5), 2002. A suppressed record counts as fully generalized.
+"""
+
+from __future__ import annotations
+
+from shoal.core.arrays import Floats
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record, paid
+from shoal.metrics.needs import known_levels, refuse, without_levels
+
+
+def precision(release: Release, *, raw: bool = False) -> float:
+    """Mean over all cells of level / height, from 0 (best) to 1.
+
+    raw: Prec, which is 1 less that mean: 1 is best.
+    """
+    _check(release)
+    found = paid(release, relative_level)
+    lost = found.mean / max(len(release.recodings), 1)
+    return 1.0 - lost if raw else lost
+
+
+def precision_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
+    """Return the mean level / height of each attribute, or the precision that it keeps."""
+    _check(release)
+    losses = loss_by_attribute(release, relative_level)
+    return {name: 1.0 - lost for name, lost in losses.items()} if raw else losses
+
+
+def precision_by_record(release: Release) -> Floats:
+    """(rows,) the mean level / height of each record's cells."""
+    _check(release)
+    return loss_by_record(release, relative_level)
+
+
+def relative_level(release: Release, recoding: Recoding) -> Price:
+    """Price a cell at its level / the height of the hierarchy."""
+    assert recoding.column.hierarchy is not None
+    return Price(known_levels(recoding) / max(recoding.column.hierarchy.height, 1), 1.0)
+
+
+def _check(release: Release) -> None:
+    reason = without_levels(release)
+    if reason:
+        refuse("precision", reason)

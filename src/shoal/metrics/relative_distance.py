@@ -1,0 +1,36 @@
+"""Relative distance: how far the columns have been raised, each against its own height.
+
+Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS
+10(5), 2002.
+"""
+
+from __future__ import annotations
+
+from shoal.core.release import Release
+from shoal.metrics.costs import loss_by_attribute, paid
+from shoal.metrics.needs import refuse, without_one_level
+from shoal.metrics.precision import relative_level
+
+
+def relative_distance(release: Release, *, raw: bool = False) -> float:
+    """Mean over columns of level / height, from 0 (best) to 1.
+
+    A suppressed record counts as one at the top of every hierarchy. Only for releases that publish
+    each column at one level, where it is the precision lost.
+    raw: the sum over columns, from 0 to their number.
+    """
+    _check(release)
+    found = paid(release, relative_level)
+    return found.mean if raw else found.mean / max(len(release.recodings), 1)
+
+
+def relative_distance_by_attribute(release: Release) -> dict[str, float]:
+    """Return the level / height of each column."""
+    _check(release)
+    return loss_by_attribute(release, relative_level)
+
+
+def _check(release: Release) -> None:
+    reason = without_one_level(release)
+    if reason:
+        refuse("relative-distance", reason)

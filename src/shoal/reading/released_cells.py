@@ -1,0 +1,259 @@
+"""What one published text may stand for: the forms in which releases are written, by any tool.
+
+A value itself, a label of the column's hierarchy, `*`, ranges (`[20, 30[`, `20-30`, `>=90`),
+periods (`2024-03`), sets (`{a, b}`, `a|b`), masks (`284**`). A text may be read in several ways;
+they come in order of preference.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from shoal.core.column import Column
+from shoal.core.hierarchy import ROOT
+from shoal.core.recoding import NO_LEVEL
+from shoal.core.subsets import Subsets
+from shoal.reading.released_lists import Runs, cut, merged, plain
+from shoal.reading.released_scales import Scale, Span, scale_of
+
+_COMPARED = re.compile(r"(?P<sign>>=|=>|≥|<=|=<|≤|>|<)\s*(?P<end>.+)", re.DOTALL)
+_AND_MORE = re.compile(r"(?P<end>.*[0-9])\s*\+")
+_BRACKETED = re.compile(r"(?P<left>[\[\](])(?P<inside>.+)(?P<right>[\[\])])", re.DOTALL)
+_BETWEEN = (",", ";")  # ends in brackets
+_TO = ("-", "–", "—", "~", "..", " to ")  # ends without brackets
+_LISTED = ("|", "~", ",", ";")  # values without braces
+_OR_MISSING = " or missing"
+
+
+class Reading(NamedTuple):
+    """One way to read a text.
+
+    runs: the codes that it admits, ascending, none of them touching.
+    low, high: the bounds that it states, NaN where it states none.
+    level: its level in the column's hierarchy, if it is a label there.
+    """
+
+    runs: Runs
+    low: float = math.nan
+    high: float = math.nan
+    level: int = NO_LEVEL
+
+
+class Forms:
+    """Reads the published texts of one column."""
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self._codes = {text: code for code, text in enumerate(column.labels)}
+        self._whole: Runs = ((0, column.domain),)
+        self._masked: dict[tuple[int, tuple[int, ...]], dict[str, list[int]]] = {}
+
+    @cached_property
+    def scale(self) -> Scale | None:
+        """The order of the values, where they have one."""
+        return scale_of(self.column)
+
+    @cached_property
+    def _longest(self) -> int:
+        """The pieces into which a mark may cut one value of a list, at most."""
+        marks = (text.count(mark) for text in self.column.labels if text for mark in _LISTED)
+        return 1 + max(marks, default=0)
+
+    @cached_property
+    def _groups(self) -> dict[str, list[Reading]]:
+        """The groups of the hierarchy by label; one that is found on several levels comes once."""
+        found: dict[str, list[Reading]] = {}
+        tree = self.column.hierarchy
+        for height in range(0 if tree is None else len(tree.levels)):
+            for label, reading in at_level(self.column, height).items():
+                known = found.setdefault(label, []) if label is not None else []
+                if all(reading.runs != other.runs for other in known):
+                    known.append(reading)
+        return found
+
+    def readings(self, text: str | None) -> Iterator[Reading]:
+        """Yield the ways to read a text: a label of the hierarchy, a value, a form."""
+        if text is None:
+            yield from self._of_nothing()
+            return
+        labels = self._groups.get(text, ())
+        yield from (reading for reading in labels if _size(reading.runs) > 1)
+        yield from (reading for reading in labels if _size(reading.runs) == 1)
+        code = -1 if labels else self.value(text)
+        if code >= 0:
+            yield self._single(code)
+        for runs_or_span in self._forms(text.strip()):
+            reading = self._reading(runs_or_span)
+            if reading.runs:
+                yield reading
+
+    def value(self, text: str | None) -> int:
+        """Return the code of the value that a text writes, −1 where it writes none."""
+        if text is None and None not in self._codes:
+            text = ""  # a file may not tell them apart
+        if text in self._codes:
+            return self._codes[text]
+        if text and pa.types.is_boolean(self.column.values.type):
+            return self._codes.get(text.lower(), -1)
+        span = self.scale.point(text.strip()) if self.scale and text else None
+        first, stop = self.scale.run(span) if self.scale and span else (0, 0)
+        return first if stop - first == 1 and span and span.low == span.high else -1
+
+    def _of_nothing(self) -> Iterator[Reading]:
+        """Read an empty cell: a missing value, an empty text, or one blanked to hide it."""
+        for code in (self.column.missing, self._codes.get("")):
+            if code is not None:
+                yield self._single(code)
+        yield self._everything()
+
+    def _single(self, code: int) -> Reading:
+        level = NO_LEVEL if self.column.hierarchy is None else 0
+        return Reading(((code, code + 1),), level=level)
+
+    def _everything(self) -> Reading:
+        tree = self.column.hierarchy
+        return Reading(self._whole, level=NO_LEVEL if tree is None else tree.height)
+
+    def _reading(self, found: Reading | Runs | Span) -> Reading:
+        if isinstance(found, Reading):
+            return found
+        if not isinstance(found, Span):
+            return Reading(merged(found))
+        assert self.scale is not None
+        first, stop = self.scale.run(found)
+        return Reading(((first, stop),) if first < stop else (), *self.scale.bounds(found))
+
+    def _forms(self, text: str) -> Iterator[Reading | Runs | Span]:
+        if text == ROOT:
+            yield self._everything()
+        if text.endswith(_OR_MISSING):
+            yield from self._or_missing(text.removesuffix(_OR_MISSING))
+        yield from self._ranges(text) if self.column.ordered else self._sets(text)
+        yield from self._sets(text) if self.column.ordered else self._ranges(text)
+        if "*" in text:
+            yield from self._masks(text)
+
+    def _or_missing(self, text: str) -> Iterator[Reading]:
+        last = self.column.domain - 1
+        also = () if self.column.missing is None else ((last, last + 1),)
+        for reading in self.readings(plain(text)):
+            yield reading._replace(runs=merged((*reading.runs, *also)), level=NO_LEVEL)
+
+    def _ranges(self, text: str) -> Iterator[Span]:
+        """Read `[20, 30[`, `>=90`, a number or a period, `20-30`."""
+        if self.scale is None:
+            return
+        brackets = _BRACKETED.fullmatch(text)
+        if brackets:
+            below, above = brackets["left"] in "](", brackets["right"] in "[)"
+            for low, high in self._ends(brackets["inside"], (*_BETWEEN, *_TO)):
+                yield Span(
+                    low.high if below else low.low,
+                    high.low if above else high.high,
+                    below and not low.above,
+                    above or high.above,
+                )
+        yield from self._compared(text)
+        point = self.scale.point(text)
+        if point is not None:
+            yield point
+        for low, high in self._ends(text, _TO):
+            yield Span(low.low, high.high, low.below, high.above)
+
+    def _compared(self, text: str) -> Iterator[Span]:
+        """Read `>=90`, `< 20`, `90+`."""
+        told = _COMPARED.fullmatch(text) or _AND_MORE.fullmatch(text)
+        end = told and self.scale and self.scale.point(told["end"].strip())
+        if not told or not end:
+            return
+        sign = told.groupdict().get("sign", ">=")
+        if sign in (">=", "=>", "≥"):
+            yield Span(end.low, math.inf)
+        elif sign == ">":
+            yield Span(end.high, math.inf, below=not end.above)
+        elif sign == "<":
+            yield Span(-math.inf, end.low, above=True)
+        else:
+            yield Span(-math.inf, end.high, above=end.above)
+
+    def _ends(self, text: str, marks: Sequence[str]) -> Iterator[tuple[Span, Span]]:
+        """Split a text in two at each mark, and yield where both halves name something."""
+        assert self.scale is not None
+        for mark in marks:
+            place = text.find(mark, 1)
+            while place > 0:
+                halves = (text[:place].strip(), text[place + len(mark) :].strip())
+                low, high = (self.scale.point(plain(half)) for half in halves)
+                if low and high and low.low <= high.high:
+                    yield low, high
+                place = text.find(mark, place + 1)
+
+    def _sets(self, text: str) -> Iterator[Runs]:
+        """Read `{a, b}`, of which some may be unknown here, and `a|b`, of which none may."""
+        if text.startswith("{") and text.endswith("}"):
+            for mark in (",", ";", "|"):
+                yield cut(text[1:-1], mark, self._longest, self._member)[0]
+        for mark in _LISTED:
+            if mark in text:
+                runs, unknown = cut(text, mark, self._longest, self._member)
+                yield () if unknown else runs
+
+    def _member(self, text: str) -> Runs:
+        if text == "missing" and self.column.missing is not None:
+            return ((self.column.missing, self.column.missing + 1),)
+        code = self.value(plain(text))
+        if code >= 0:
+            return ((code, code + 1),)
+        return self._groups[text][0].runs if text in self._groups else ()
+
+    def _masks(self, text: str) -> Iterator[Runs]:
+        """Read `284**`, a star for each hidden sign; `28*` for any ending; only stars for all."""
+        hidden = tuple(place for place, sign in enumerate(text) if sign == "*")
+        shape = (len(text), hidden)
+        if shape not in self._masked:
+            self._masked[shape] = self._at_shape(*shape)
+        yield tuple((code, code + 1) for code in self._masked[shape].get(text, ()))
+        start = text.rstrip("*")
+        if "*" not in start:
+            codes = (c for t, c in self._codes.items() if t is not None and t.startswith(start))
+            yield tuple((code, code + 1) for code in codes) if start else self._whole
+
+    def _at_shape(self, length: int, hidden: tuple[int, ...]) -> dict[str, list[int]]:
+        """Return the values of a length by what is left of them behind such a mask."""
+        found: dict[str, list[int]] = {}
+        for text, code in self._codes.items():
+            if text is not None and len(text) == length:
+                signs = list(text)
+                for place in hidden:
+                    signs[place] = "*"
+                found.setdefault("".join(signs), []).append(code)
+        return found
+
+
+def at_level(column: Column, height: int) -> dict[str | None, Reading]:
+    """Return the labels of one level of the column's hierarchy, read."""
+    assert column.hierarchy is not None
+    level = column.hierarchy.levels[height]
+    subsets = Subsets.of_groups(level.groups, len(level))
+    bounds = itertools.repeat((math.nan, math.nan), len(level))
+    stated = bounds if level.bounds is None else level.bounds.tolist()
+    return {
+        label: Reading(_runs_of(subsets, group), low, high, height)
+        for group, (label, (low, high)) in enumerate(zip(level.labels, stated, strict=True))
+    }
+
+
+def _runs_of(subsets: Subsets, index: int) -> Runs:
+    runs = slice(int(subsets.indptr[index]), int(subsets.indptr[index + 1]))
+    return tuple(zip(subsets.starts[runs].tolist(), subsets.stops[runs].tolist(), strict=True))
+
+
+def _size(runs: Runs) -> int:
+    return sum(stop - start for start, stop in runs)

@@ -1,0 +1,156 @@
+"""A released column: its texts, each read in the way that fits the rows where it stands."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Codes, Counts
+from shoal.core.column import Column
+from shoal.core.hierarchy import ROOT
+from shoal.core.labels import hierarchy_bounds
+from shoal.core.recoding import Recoding
+from shoal.core.subsets import Subsets
+from shoal.errors import InputError
+from shoal.reading.released_cells import Forms, Reading, at_level
+from shoal.reading.released_lists import merged
+
+_MOST = 8  # further ways to read one text that are tried
+_NOTHING = Reading(())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cells:
+    """The published cells of one column beside the original values.
+
+    texts: the distinct ones; None for an empty cell.
+    codes: (released rows,) the text of each row.
+    originals: (released rows,) the code of the original value behind it.
+    """
+
+    texts: tuple[str | None, ...]
+    codes: Codes
+    originals: Codes
+
+
+class ReadRecoding(Recoding):
+    """A recoding whose subsets were read from its labels, and not the other way round."""
+
+    def labelled(self) -> bool:
+        """Whether every label says what its entry stands for: it was read so."""
+        return True
+
+
+def read_cells(column: Column, cells: Cells) -> tuple[list[Reading], Bools]:
+    """Return how each text is read, and the rows whose original that does not cover.
+
+    Where all texts are labels of one level, that is how they are read. Otherwise each is read in
+    the first way that covers all rows where it stands, or in several ways at once if no single one
+    does: its reader cannot tell them apart either.
+    """
+    found = _at_one_level(column, cells)
+    if found is not None:
+        return found, np.zeros(len(cells.codes), dtype=np.bool_)
+    forms = Forms(column)
+    ways = [forms.readings(text) for text in cells.texts]
+    chosen = [next(way, _NOTHING) for way in ways]
+    _check_read(column, cells, chosen)
+    missed = _missed(column, cells, chosen)
+    open_texts = np.unique(cells.codes[missed]).tolist()
+    if open_texts:
+        further = {text: list(itertools.islice(ways[text], _MOST)) for text in open_texts}
+        missed = _read_on(column, cells, chosen, further)
+    return chosen, missed
+
+
+def _read_on(
+    column: Column, cells: Cells, chosen: list[Reading], further: dict[int, list[Reading]]
+) -> Bools:
+    """Choose among further ways to read some texts, in place; return the rows not covered."""
+    rows = np.flatnonzero(np.isin(cells.codes, list(further)))
+    some = Cells(cells.texts, cells.codes[rows], cells.originals[rows])
+    for text, ways in further.items():
+        joined = merged(run for way in (chosen[text], *ways) for run in way.runs)
+        ways.append(Reading(joined))
+    missed = np.zeros(len(cells.codes), dtype=np.bool_)
+    for turn in range(_MOST + 1):
+        tried = list(chosen)
+        for text, ways in further.items():
+            tried[text] = ways[min(turn, len(ways) - 1)]
+        still = _missed(column, some, tried)
+        wrong = set(some.codes[still].tolist())
+        for text in [text for text in further if text not in wrong]:
+            chosen[text] = tried[text]
+            del further[text]
+        if not further:
+            break
+    missed[rows] = _missed(column, some, chosen)
+    return missed
+
+
+def recoding(
+    column: Column, cells: Cells, readings: Sequence[Reading], rows: Counts, hidden: Bools
+) -> Recoding:
+    """Return the recoding that the readings amount to.
+
+    rows: (released rows,) the original row behind each; hidden: those that were left out.
+    """
+    if not len(cells.codes):
+        return ReadRecoding.suppressed(column)
+    subsets = _subsets(column, readings)
+    stated = np.array([(reading.low, reading.high) for reading in readings])
+    low, high = hierarchy_bounds(column, subsets, stated)
+    codes = np.zeros(len(column), dtype=np.int32)
+    codes[rows] = cells.codes
+    levels = None
+    if column.hierarchy is not None:
+        levels = np.array([reading.level for reading in readings], dtype=np.int32)
+    made = Recoding(column, codes, subsets, cells.texts, low, high, levels).suppress(hidden)
+    return ReadRecoding(*(getattr(made, field.name) for field in fields(made)))
+
+
+def _at_one_level(column: Column, cells: Cells) -> list[Reading] | None:
+    """Read full-domain recodings: the lowest level whose labels stand in all rows, save `*`."""
+    if column.hierarchy is None:
+        return None
+    place = {text: code for code, text in enumerate(cells.texts)}
+    root, tree = place.get(ROOT, -1), column.hierarchy
+    everything = Reading(((0, column.domain),), level=tree.height)
+    for told in (slice(None), cells.codes != root):
+        for height, level in enumerate(tree.levels):
+            labels = np.array([place.get(label, -1) for label in level.labels], dtype=np.int32)
+            expected = labels[level.groups[cells.originals]]
+            if np.array_equal(expected[told], cells.codes[told]):
+                found = at_level(column, height)
+                if isinstance(told, np.ndarray):
+                    found[ROOT] = everything
+                return [found[text] for text in cells.texts]
+    return None
+
+
+def _subsets(column: Column, readings: Sequence[Reading]) -> Subsets:
+    counts = [len(reading.runs) for reading in readings]
+    runs = np.array([run for reading in readings for run in reading.runs], dtype=np.int32)
+    indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    return Subsets(column.domain, indptr, runs[:, 0], runs[:, 1])
+
+
+def _missed(column: Column, cells: Cells, readings: Sequence[Reading]) -> Bools:
+    """(released rows,) whether the original value is none of those that its cell admits."""
+    if not len(cells.codes):
+        return np.zeros(0, dtype=np.bool_)
+    return ~_subsets(column, readings).hold(cells.codes, cells.originals)
+
+
+def _check_read(column: Column, cells: Cells, readings: Sequence[Reading]) -> None:
+    unread = np.array([not reading.runs for reading in readings], dtype=np.bool_)
+    if unread.any():
+        count = int(unread[cells.codes].sum())
+        raise InputError(
+            f"column {column.name!r}: {count} cells, in {int(unread.sum())} distinct forms, "
+            "cannot be read as values of the original, or stand for none of them; "
+            "state the hierarchy that their labels come from"
+        )

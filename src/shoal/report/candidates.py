@@ -1,0 +1,128 @@
+"""How many records may be a person's: before, after, and the risk that this leaves.
+
+El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Counts
+from shoal.core.release import Release
+from shoal.report.masking import Mask, rounded
+
+MOST_BARS = 15
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """How many released records may be whose.
+
+    by_class: whether the guarantee rests on classes; if not, on whom each record fits.
+    sizes, weights: one pair for each class, or row: its candidates, the people who have as many.
+    fewest: candidates of the person worst off.
+    """
+
+    by_class: bool
+    sizes: Counts
+    weights: Counts
+    fewest: float
+
+    @classmethod
+    def of(cls, release: Release) -> Candidates:
+        """Count them: people published alike, or where classes do not settle it, who fits whom."""
+        classes, parts = release.classes, release.model.parts
+        loose = [p for p in parts if not p.by_class and not bool(p.holds(classes).all())]
+        if not loose or not len(classes):
+            fewest = int(classes.sizes.min()) if len(classes) else 0
+            return cls(True, classes.sizes, classes.sizes, float(fewest))
+        rows = np.flatnonzero(classes.ids >= 0)
+        coverage, counts = release.coverage.take(rows), release.original.counts
+        fitting = coverage.released()
+        weights = np.ones(len(rows), dtype=np.int64) if counts is None else counts[rows]
+        reached = min(float(fitting.min()), *(part.level_for(coverage) for part in loose))
+        return cls(False, fitting, weights, reached)
+
+    @property
+    def people(self) -> int:
+        """Released records."""
+        return int(self.weights.sum())
+
+    def average_risk(self) -> float:
+        """Return the chance to pick the right record, averaged over people."""
+        return float((self.weights / self.sizes).sum() / self.people) if self.people else 0.0
+
+
+def uniqueness(release: Release, found: Candidates, k: int, mask: Mask) -> list[dict[str, Any]]:
+    """Return, before and after, how many people are alone, or among fewer than k alike."""
+    before = release.original.distinct().table.counts
+    assert before is not None
+    sides = [("before", before, before), ("after", found.sizes, found.weights)]
+    told = []
+    for side, sizes, weights in sides:
+        people = int(weights.sum())
+        alone, few = (int(weights[sizes < size].sum()) for size in (2, k))
+        told.append(
+            {
+                "side": side,
+                "alone": mask.count(alone, people),
+                "alone_share": mask.share(alone, people),
+                "below_k": mask.count(few, people),
+                "below_k_share": mask.share(few, people),
+                "average": rounded(float((sizes * weights).sum()) / max(people, 1)),
+            }
+        )
+    return told
+
+
+def size_bars(found: Candidates, mask: Mask) -> list[dict[str, Any]]:
+    """Return how many classes, or people, have how many candidates; the last bar may be open.
+
+    Classes can be counted in the release. People by whom they fit cannot, so few of them are not
+    told apart from the next.
+    """
+    if not len(found.sizes):
+        return []
+    weights = np.ones_like(found.sizes) if found.by_class else found.weights
+    edges = _edges(int(found.sizes.min()), int(found.sizes.max()))
+    place = np.searchsorted(edges, found.sizes, side="right") - 1
+    heights = np.bincount(place, weights, len(edges)).astype(np.int64)
+    if not found.by_class:
+        edges = _joined(edges, heights.tolist(), mask.least)
+        place = np.searchsorted(edges, found.sizes, side="right") - 1
+        heights = np.bincount(place, weights, len(edges)).astype(np.int64)
+    people = np.bincount(place, found.weights, len(edges))
+    ends: list[int | None] = [edge - 1 for edge in edges[1:]]
+    ends.append(edges[-1] if int(found.sizes.max()) == edges[-1] else None)
+    return [
+        {
+            "from": edges[bar],
+            "to": ends[bar],
+            "number": int(heights[bar]),
+            "share": rounded(people[bar] / max(found.people, 1)),
+        }
+        for bar in range(len(edges))
+    ]
+
+
+def _edges(least: int, greatest: int) -> list[int]:
+    """Return where bars begin: at every size; of many, at round ones such as 1, 2, 5, 10."""
+    if greatest - least < MOST_BARS:
+        return list(range(least, greatest + 1))
+    round_ones = (step * 10**power for power in range(19) for step in (1, 2, 5))
+    return [least, *(size for size in round_ones if least < size <= greatest)]
+
+
+def _joined(edges: list[int], heights: list[int], least: int) -> list[int]:
+    """Return the edges of bars of at least so many people, each joined to the next if too few."""
+    kept: list[int] = []
+    held = 0
+    for edge, height in zip(edges, heights, strict=True):
+        if not kept or held >= least:
+            kept.append(edge)
+            held = 0
+        held += height
+    return kept if held >= least or len(kept) < 2 else kept[:-1]

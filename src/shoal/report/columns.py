@@ -1,0 +1,89 @@
+"""What became of each column, in words: roles, hierarchies, how cells are published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.core.column import Column, Role
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.report.masking import Mask
+
+_PASSED = {
+    Role.IDENTIFIER: "left out: it names a person",
+    Role.SENSITIVE: "released as it is",
+    Role.INSENSITIVE: "released as it is, neither coarsened nor checked",
+}
+
+
+def columns(kept: Release, mask: Mask) -> list[dict[str, Any]]:
+    """Return every column of the table, those left out included.
+
+    kept: the release without the rows that are left out.
+    """
+    table = kept.original
+    held = [_column(table, column, kept.recodings.get(column.name), mask) for column in table]
+    blank = dict.fromkeys(("kind", "values", "missing", "weight", "levels"))
+    unassigned = [
+        {"name": name, "role": None, **blank, "treatment": "left out: nobody gave it a role"}
+        for name in table.unassigned
+    ]
+    return held + unassigned
+
+
+def _column(table: Table, column: Column, recoding: Recoding | None, mask: Mask) -> dict[str, Any]:
+    studied = column.role in (Role.QUASI, Role.SENSITIVE)
+    return {
+        "name": column.name,
+        "role": str(column.role),
+        "kind": str(column.kind) if studied else None,
+        "values": column.domain if studied else None,
+        "missing": _missing(table, column, mask) if studied else None,
+        "weight": column.weight if column.role is Role.QUASI else None,
+        "levels": _levels(column),
+        "treatment": _PASSED[column.role] if recoding is None else treatment(recoding),
+    }
+
+
+def _missing(table: Table, column: Column, mask: Mask) -> int | str:
+    """Count the released cells without a value."""
+    if column.missing is None:
+        return 0
+    rows = column.codes == column.missing
+    return mask.count(int(rows.sum() if table.counts is None else table.counts[rows].sum()))
+
+
+def _levels(column: Column) -> list[int] | None:
+    """Return how many labels each level of the hierarchy has, from the values to the root."""
+    return None if column.hierarchy is None else [len(level) for level in column.hierarchy.levels]
+
+
+def treatment(recoding: Recoding) -> str:
+    """Say how the cells of a quasi-identifier are published."""
+    used = np.flatnonzero(np.bincount(recoding.codes, minlength=len(recoding.labels)))
+    if not len(used):
+        return "not published: no record is released"
+    sizes, whole = recoding.subsets.sizes[used], recoding.subsets.whole[used]
+    if (sizes == 1).all():
+        return "kept exactly"
+    if whole.all():
+        return "hidden entirely"
+    ground = set(recoding.column.labels)
+    named = np.array([recoding.labels[entry] in ground for entry in used.tolist()])
+    levels = None if recoding.levels is None else recoding.levels[used]
+    if levels is not None and (levels >= 0).all():
+        return _by_level(recoding.column, int(levels.min()), int(levels.max()))
+    if (named & (sizes > 1)).any():
+        return "published as one typical value for the people of a class"
+    return "published as ranges" if recoding.column.ordered else "published as sets of values"
+
+
+def _by_level(column: Column, low: int, high: int) -> str:
+    assert column.hierarchy is not None
+    top = column.hierarchy.height
+    if low == high:
+        return f"published at level {low} of its hierarchy, of {top}"
+    return f"published by labels of its hierarchy, from level {low} to {high}, of {top}"

@@ -1,0 +1,168 @@
+"""Columns before and after: how the values are distributed, told in groups that hide nobody.
+
+Both sides speak of the released records alone. Of a sensitive column, which is released as it is,
+only the released side is told. A value or label is named where enough records carry it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Codes, Counts, Floats
+from shoal.core.column import Column, Kind
+from shoal.core.grouping import sum_by
+from shoal.core.recoding import Recoding
+from shoal.metrics.boxes import Boxes, estimated_shares
+from shoal.report.bins import bins
+from shoal.report.masking import Mask, names_any, rounded
+
+MOST_NAMED = 15
+_ENOUGH = 0.9  # of the records should be in groups with a name
+_FEW = 12  # numbers that are told one by one
+OTHERS, MISSING = "all others", "missing"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """How a column's values are told.
+
+    by: what a group is, in words.
+    places: (domain,) the group of each value, −1 for one that is passed over.
+    labels: one for each group.
+    """
+
+    by: str
+    places: Codes
+    labels: tuple[str, ...]
+
+
+def distribution(column: Column, recoding: Recoding | None, rows: Counts | None, mask: Mask) -> Any:
+    """Return a column's distribution as plain data; its groups are empty where none may be told.
+
+    recoding: what is published of it; None for one that is released as it is.
+    rows: (rows,) records behind each row, None for one each; all of them are released.
+    """
+    counts = sum_by(column.codes, column.domain, rows)
+    groups = grouped(column, counts, mask.least)
+    after = counts / max(int(counts.sum()), 1)
+    if recoding is not None:
+        after = _published_shares(recoding, rows)
+    sides = [_by_group(groups, shares) for shares in (counts, after)]
+    told = [
+        {"label": label, "before": rounded(first), "after": rounded(second)}
+        for label, first, second in zip(groups.labels, *sides, strict=True)
+    ]
+    if recoding is None:
+        told = [{**group, "before": None} for group in told]
+    return {
+        "column": column.name,
+        "role": str(column.role),
+        "by": groups.by,
+        "groups": told if len(told) > 1 or mask.least <= counts.max() == counts.sum() else [],
+    }
+
+
+def _published_shares(recoding: Recoding, rows: Counts | None) -> Floats:
+    """(domain,) the share of each value if every cell may be any of its values alike."""
+    entries = np.arange(len(recoding.labels), dtype=np.int32)[None]
+    usage = recoding.usage(rows)
+    return estimated_shares(Boxes((recoding.column,), (recoding.subsets,), entries, usage), 0)
+
+
+def _by_group(groups: Groups, weights: Any) -> Floats:
+    """Return the groups' shares of the weights, those that are passed over aside."""
+    told = groups.places >= 0
+    sums = np.bincount(groups.places[told], weights[told], len(groups.labels))
+    return np.asarray(sums / max(float(sums.sum()), 1e-300))
+
+
+def grouped(column: Column, counts: Counts, least: int) -> Groups:
+    """Choose groups for a column: ranges of numbers, single values, or labels of its hierarchy.
+
+    counts: (domain,) released records with each value.
+    """
+    if column.kind is Kind.NUMERIC and column.known > _FEW and counts[: column.known].sum():
+        found = bins(column, counts, least)
+        if len(found.ends):
+            places = np.searchsorted(found.ends, column.positions, side="right").astype(np.int32)
+            labels = found.labels
+            if column.missing is not None:
+                told = counts[column.missing] >= least
+                places[column.missing] = len(labels) if told else -1
+                labels = (*labels, MISSING) if told else labels
+            return Groups("ranges", places, labels)
+    return _by_level(column, counts, least) or _by_value(column, counts, least)
+
+
+def _by_value(column: Column, counts: Counts, least: int) -> Groups:
+    labels = [MISSING if text is None else text for text in column.labels]
+    return _named("values", np.arange(column.domain, dtype=np.int32), labels, counts, least)
+
+
+def _by_level(column: Column, counts: Counts, least: int) -> Groups | None:
+    """Return the lowest level of the hierarchy whose frequent labels tell of nearly everybody.
+
+    None where even the highest below the root says little more than the values themselves.
+    """
+    if column.hierarchy is None or (counts >= least).sum() == column.domain <= MOST_NAMED:
+        return None
+    most, best = 0.0, None
+    for height, level in enumerate(column.hierarchy.levels[:-1]):
+        sizes = sum_by(level.groups, len(level), counts)
+        shown = (sizes >= least) & ~_spelled_out(column, level.groups, level.labels, counts, least)
+        told = float(sizes[shown].sum()) / max(int(counts.sum()), 1)
+        few = 1 < shown.sum() <= MOST_NAMED
+        if few and told > most:
+            labels = [MISSING if text is None else text for text in level.labels]
+            by = "values" if height == 0 else f"level {height} of its hierarchy"
+            most, best = told, _named(by, level.groups, labels, sizes * shown, least, sizes)
+        if few and told >= _ENOUGH:
+            break
+    return best
+
+
+def _spelled_out(
+    column: Column,
+    groups: Codes,
+    labels: Sequence[str | None],
+    counts: Counts,
+    least: int,
+) -> Bools:
+    """Tell, group by group, whether its label names a member that too few records have."""
+    rare = np.flatnonzero(counts < least)
+    inside: dict[int, list[str | None]] = {}
+    for code, group in zip(rare.tolist(), groups[rare].tolist(), strict=True):
+        inside.setdefault(group, []).append(column.labels[code])
+    spelled = [names_any(label or "", inside.get(g, ())) for g, label in enumerate(labels)]
+    return np.array(spelled, dtype=np.bool_)
+
+
+def _named(
+    by: str,
+    groups: Codes,
+    labels: Sequence[str],
+    sizes: Counts,
+    least: int,
+    every: Counts | None = None,
+) -> Groups:
+    """Name the largest groups and put the others together, so many that they hide each other.
+
+    groups: (domain,) the group of each value; sizes: (groups,) records, 0 for one not to be named.
+    every: (groups,) records where those not to be named are counted too.
+    """
+    every = sizes if every is None else every
+    order = np.lexsort((np.arange(len(sizes)), -sizes))
+    named = [g for g in order[:MOST_NAMED].tolist() if sizes[g] >= least]
+    rest = int(every.sum() - every[named].sum())
+    while named and 0 < rest < least:
+        rest += int(every[named.pop()])
+    shown = sorted(named) if len(named) == len(sizes) else named
+    shown = sorted(shown, key=lambda g: labels[g] == MISSING)
+    place = np.full(len(sizes), len(shown) if rest else -1, dtype=np.int32)
+    place[shown] = np.arange(len(shown), dtype=np.int32)
+    texts = [labels[g] for g in shown]
+    return Groups(by, place[groups], (*texts, OTHERS) if rest else tuple(texts))

@@ -1,0 +1,128 @@
+"""What the guarantee of a release leaves open, in words for those who decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.core.column import Role
+from shoal.core.release import Release
+
+Limit = dict[str, str]
+
+
+def limits(
+    release: Release, sensitive: Sequence[dict[str, Any]], *, by_class: bool, shuffled: bool
+) -> list[Limit]:
+    """Return the limits that apply to this release, those of every release after its own."""
+    told = [_homogeneity(sensitive)] if sensitive else []
+    if not by_class:
+        told.append(_NO_CLASSES)
+    told += [_SKEWNESS] if sensitive else []
+    told.append(_BACKGROUND)
+    told.append(_SEVERAL)
+    if any(part.columns for part in release.model.parts):
+        told.append(_MINIMALITY)
+    told.append(_choice(release))
+    insensitive = release.original.names(Role.INSENSITIVE)
+    if insensitive:
+        told.append(_insensitive(insensitive))
+    told.append(_MEMBERSHIP)
+    told.append(_SHUFFLED if shuffled else _ROW_ORDER)
+    told.append(_WORD)
+    return told
+
+
+def _limit(title: str, text: str) -> Limit:
+    return {"title": title, "text": text}
+
+
+def _homogeneity(sensitive: Sequence[dict[str, Any]]) -> Limit:
+    open_ones = [facts["column"] for facts in sensitive if not facts["guarded_by"]]
+    if not open_ones:
+        text = (
+            "The guarantee also speaks of the sensitive columns, so that nobody's value follows "
+            "from finding their group. It bounds what can be guessed; it does not make guessing "
+            "impossible."
+        )
+    else:
+        text = (
+            f"No part of the guarantee looks at {listed(open_ones)}. Where all people who look "
+            "alike share a value there, finding the group is enough to learn it. "
+        )
+        text += "Section 4 counts such people; l-diversity or t-closeness would rule it out."
+    return _limit("Groups that agree (homogeneity)", text)
+
+
+_SKEWNESS = _limit(
+    "Groups that nearly agree (skewness and similarity)",
+    "A group may show several sensitive values and yet make one of them very likely, or show "
+    "different values that mean about the same: three stomach diseases, three low salaries. A "
+    "count of values does not see that. Section 4 does where an order or a hierarchy says what is "
+    "alike, and else only your eyes.",
+)
+_BACKGROUND = _limit(
+    "Background knowledge",
+    "Who knows more than the quasi-identifiers about a person, such as that they do not smoke or "
+    "were not there in May, can rule records out. No guarantee of this kind knows what is known.",
+)
+_SEVERAL = _limit(
+    "Several releases of one table",
+    "Two releases of the same people, each as anonymous as this one, can be laid over each other: "
+    "somebody who is one of five here and one of five there may be the only one in both. This "
+    "guarantee holds for this release alone. Publish one, or coarsen this one further.",
+)
+_MINIMALITY = _limit(
+    "Reasoning from the method (minimality)",
+    "The method loses as little as it can. Who knows it may reason backwards: these people were "
+    "kept together, so a part of them must have broken the guarantee on a sensitive column.",
+)
+_MEMBERSHIP = _limit(
+    "Being in the table",
+    "Whether a person is in the table is not hidden. Where that itself says something, as in a "
+    "table of patients, no size of groups helps.",
+)
+_NO_CLASSES = _limit(
+    "Records of their own",
+    "People are not published in groups that look alike. Each could be any of several records, "
+    "which differ, so that other knowledge may make one of them more likely.",
+)
+_ROW_ORDER = _limit(
+    "Order of rows",
+    "Unless they were shuffled, rows leave in the order in which they came. The order of "
+    "admission, or of the alphabet, can point at people.",
+)
+_SHUFFLED = _limit(
+    "Order of rows",
+    "The rows were put in random order. The seed of that order is kept back, as it would undo it; "
+    "whoever has it should keep it too.",
+)
+_WORD = _limit(
+    "The word anonymous",
+    "This is not differential privacy, which bounds what can be learned from a person's taking "
+    "part whatever others know. Nor is it a legal opinion: that depends on who receives the data, "
+    "what else they have, and the law of the place.",
+)
+
+
+def _choice(release: Release) -> Limit:
+    known = listed(release.original.quasi)
+    return _limit(
+        "The choice of quasi-identifiers",
+        f"The guarantee holds against those who know {known} of a person. If another released "
+        "column can be looked up, records are told apart by it. Nothing in the data can show that "
+        "the choice was wrong.",
+    )
+
+
+def _insensitive(names: Sequence[str]) -> Limit:
+    return _limit(
+        "Columns that pass unchecked",
+        f"Released as they are, neither coarsened nor checked: {listed(names)}. An exact time, a "
+        "serial number or a free text among them can name a person.",
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence holds them."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

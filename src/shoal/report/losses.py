@@ -1,0 +1,106 @@
+"""What a release cost: metrics, attributes, those hit hardest, and how columns hang together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Bools
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.metrics import (
+    METRICS,
+    bivariate_correlation_by_pair,
+    evaluate,
+    ncp_by_attribute,
+    ncp_by_record,
+    undefined,
+)
+from shoal.report.kept import at_rows
+from shoal.report.masking import Mask, rounded
+
+_HARDEST = 0.05  # of the released records
+
+
+def losses(kept: Release, mask: Mask) -> dict[str, Any]:
+    """Return what the released records lost over all, and attribute by attribute."""
+    if not len(kept.original):
+        return {"metrics": [], "undefined": {}, "attributes": []}
+    values = evaluate(kept)
+    return {
+        "metrics": [_metric(name, value) for name, value in values.items()],
+        "undefined": undefined(kept),
+        "attributes": _attributes(kept, mask),
+    }
+
+
+def _metric(name: str, value: float) -> dict[str, Any]:
+    metric = METRICS[name]
+    return {
+        "name": name,
+        "title": metric.title,
+        "value": rounded(value),
+        "meaning": metric.meaning,
+        "formula": metric.formula,
+        "source": metric.source,
+    }
+
+
+def _attributes(kept: Release, mask: Mask) -> list[dict[str, Any]]:
+    """Return the loss of each attribute among released records, and among those hit hardest."""
+    mean, counts = ncp_by_attribute(kept), kept.original.counts
+    hardest = _hardest(kept, mask.least)
+    hard = {} if hardest is None else ncp_by_attribute(hardest)
+    told = []
+    for name, recoding in kept.recodings.items():
+        sizes, whole = recoding.subsets.sizes, recoding.subsets.whole
+        told.append(
+            {
+                "column": name,
+                "loss": rounded(mean[name]),
+                "hardest_hit": rounded(hard[name]) if name in hard else None,
+                "kept_exactly": rounded(_used(recoding, sizes == 1, counts)),
+                "hidden": rounded(_used(recoding, whole & (sizes > 1), counts)),
+            }
+        )
+    return told
+
+
+def _used(recoding: Recoding, entries: Bools, counts: Any) -> float:
+    """Return the share of cells that are at some of the entries."""
+    usage = recoding.usage(counts)
+    return float(usage[entries].sum()) / max(int(usage.sum()), 1)
+
+
+def _hardest(kept: Release, least: int) -> Release | None:
+    """Return the twentieth of the records that lost most, None where all lost about the same."""
+    lost = ncp_by_record(kept)
+    if lost.max() - lost.min() < 5e-4:
+        return None
+    order = np.argsort(-lost, kind="stable")
+    counts = kept.original.counts
+    upto = np.cumsum(np.ones(len(order)) if counts is None else counts[order])
+    wanted = max(least, math.ceil(_HARDEST * kept.original.records))
+    return at_rows(kept, order[: int(np.searchsorted(upto, wanted)) + 1])
+
+
+def correlations(kept: Release) -> dict[str, Any]:
+    """Return how pairs of attributes hang together among released records, before and after."""
+    reason = METRICS["bivariate-correlation"].undefined(kept)
+    if not len(kept.original):
+        reason = "no record is released"
+    if reason:
+        return {"pairs": [], "reason": reason}
+    found = bivariate_correlation_by_pair(kept, corrected=True)
+    pairs = [
+        {
+            "first": first,
+            "second": second,
+            "before": rounded(both.before),
+            "after": rounded(both.after),
+        }
+        for (first, second), both in found.items()
+    ]
+    return {"pairs": pairs, "reason": None}

@@ -1,0 +1,162 @@
+"""The report as a page: one file, no script, nothing loaded from anywhere, made to be printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+MOST_IN_MATRIX = 12  # attributes whose correlations still fit on paper
+MOST_PAIRS = 25
+_ROLES = {
+    "identifier": "identifier",
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+    None: "none",
+}
+
+
+def page(told: dict[str, Any]) -> str:
+    """Return the page of a report's contents."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("shoal.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"count": count, "percent": percent, "figure": figure}
+    environment.filters |= {"loss": partial(places, 3), "tenth": partial(places, 1)}
+    return environment.get_template("report.html").render(
+        told=told,
+        roles=_ROLES,
+        matrix=matrix(told["correlations"]["pairs"]),
+        changed=changed(told["correlations"]["pairs"]),
+        bars=bars(told["risk"]["sizes"]),
+    )
+
+
+def verdict(records: dict[str, Any], models: Sequence[Any]) -> str:
+    """Return the whole matter in two sentences.
+
+    models: the parts of the guarantee.
+    """
+    left = records["suppressed"]
+    without = "" if left == 0 else f", {count(left)} left out"
+    told = "record is" if records["released"] == 1 else "records are"
+    what = f"{count(records['released'])} {told} released{without}"
+    if not models:
+        return f"{what}, without a guarantee."
+    return (
+        f"{what}, under {' and '.join(map(in_words, models))}. Counted again from the released "
+        "values alone, the guarantee holds."
+    )
+
+
+def in_words(model: Any) -> str:
+    """Return a model with its parameters, as a sentence holds it."""
+    told = {field.name: getattr(model, field.name) for field in fields(model)}
+    inside = [
+        f"column {value}" if name == "column" else f"{name} = {value}"
+        for name, value in told.items()
+        if value is not None
+    ]
+    return f"{model.name} ({', '.join(inside)})"
+
+
+def count(value: int | str | None) -> str:
+    """Return a count with thousands apart, or the words that stand for it."""
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else f"{value:,}"
+
+
+def percent(value: float | None) -> str:
+    """Return a share as people read it."""
+    if value is None:
+        return "–"
+    return "< 0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
+def figure(value: float | None) -> str:
+    """Return a number, whole ones without a point."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+
+
+def places(number: int, value: float | None) -> str:
+    """Return a number with so many places."""
+    return "–" if value is None else f"{value:,.{number}f}"
+
+
+def matrix(pairs: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return correlations as rows of cells, before below the diagonal and after above.
+
+    None where there are too many attributes to be read so.
+    """
+    names = list(dict.fromkeys(name for pair in pairs for name in (pair["first"], pair["second"])))
+    if not pairs or len(names) > MOST_IN_MATRIX:
+        return None
+    found = {(pair["first"], pair["second"]): pair for pair in pairs}
+    rows = []
+    for i, row in enumerate(names):
+        cells = []
+        for j, column in enumerate(names):
+            pair = found.get((row, column) if i < j else (column, row))
+            side = "after" if i < j else "before"
+            value = None if pair is None else pair[side]
+            shade = 0 if value is None else min(int(abs(value) * 5 + 0.5), 5)
+            cells.append({"value": value, "shade": shade})
+        rows.append({"name": row, "cells": cells})
+    return {"names": names, "rows": rows}
+
+
+def changed(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the pairs whose correlation changed most."""
+    order = sorted(pairs, key=lambda pair: -abs(pair["before"] - pair["after"]))
+    return order[:MOST_PAIRS]
+
+
+def bars(sizes: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the columns of the histogram of class sizes: places, heights and labels in a box."""
+    if not sizes:
+        return None
+    width, height, gap = 640.0, 150.0, 4.0
+    step, most = width / len(sizes), max(bar["number"] for bar in sizes)
+    shown = []
+    for at, bar in enumerate(sizes):
+        tall = height * bar["number"] / max(most, 1)
+        shown.append(
+            {
+                "x": round(at * step + gap / 2, 1),
+                "y": round(height - tall + 20, 1),
+                "width": round(min(step - gap, 70), 1),
+                "height": round(tall, 1),
+                "middle": round(at * step + gap / 2 + min(step - gap, 70) / 2, 1),
+                "label": size_label(bar),
+                "number": bar["number"],
+            }
+        )
+    return {"bars": shown, "width": width, "height": height}
+
+
+def size_label(bar: dict[str, Any]) -> str:
+    """Return the sizes that a bar stands for, thousands shortened: `2k–5k` ends before 5,000."""
+    if bar["to"] is None:
+        return f"{_short(bar['from'])}+"
+    if bar["from"] == bar["to"]:
+        return _short(bar["from"])
+    whole = bar["from"] >= 1000 and (bar["to"] + 1) % 1000 == 0
+    return f"{_short(bar['from'])}–{_short(bar['to'] + whole)}"
+
+
+def _short(size: int) -> str:
+    for unit, sign in ((1_000_000, "M"), (1000, "k")):
+        if size >= unit and size % (unit // 10) == 0:
+            return f"{size / unit:g}{sign}"
+    return str(size)

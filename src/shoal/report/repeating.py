@@ -1,0 +1,71 @@
+"""How a release came about, so that somebody else can make it again and know it when they see it.
+
+No digest of the original is told: on a small table it could be used to check guesses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymize import METHODS
+from shoal.core.files import check_readable
+from shoal.core.release import Release
+
+_CHUNK = 1 << 20
+
+
+def repeating(
+    release: Release, command: str | None, released: Path | None, *, shuffled: bool
+) -> dict[str, Any]:
+    """Return method, options, versions, the command, and a digest of the released file.
+
+    shuffled: the rows were put in random order, so that the seed, which would undo it, stays here.
+    """
+    run = release.run
+    hidden = ("seed",) if shuffled else ()
+    options = {n: plain(value) for n, value in run.options.items() if n not in hidden}
+    seed, proof = None if shuffled else run.seed, release.proof
+    return {
+        "command": command,
+        "call": _call(release, options, seed) if run.method in METHODS else None,
+        "method": run.method,
+        "options": options,
+        "seed": seed,
+        "shuffled": shuffled,
+        "levels": None if release.node is None else dict(release.node),
+        "evaluated": release.evaluated,
+        "gap": None if proof is None else round(proof.gap, 4),
+        "notes": list(run.notes),
+        "versions": dict(run.versions),
+        "file": None if released is None else digest(released),
+    }
+
+
+def digest(path: Path) -> dict[str, Any]:
+    """Return a file's name, size and SHA-256."""
+    check_readable(path)
+    found = hashlib.sha256()
+    with path.open("rb") as handle:
+        while chunk := handle.read(_CHUNK):
+            found.update(chunk)
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": found.hexdigest()}
+
+
+def plain(value: Any) -> Any:
+    """Return an option's value as JSON can hold it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _call(release: Release, options: Mapping[str, Any], seed: int | None) -> str:
+    """Return the call that makes the release in Python."""
+    model = " & ".join(repr(part) for part in release.model.parts)
+    told = [f"{name}={value!r}" for name, value in options.items() if name != "seed"]
+    told += [] if seed is None else [f"seed={seed}"]
+    return f"shoal.anonymize({', '.join(['table', model, repr(release.run.method), *told])})"

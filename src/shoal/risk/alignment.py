@@ -1,0 +1,129 @@
+"""Released files without their original: the same people found in each, by position or by a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core import values as ground
+from shoal.core.arrays import Codes, Counts
+from shoal.core.classes import SUPPRESSED, Classes
+from shoal.core.column import Kind, Role
+from shoal.core.frames import from_frame
+from shoal.core.grouping import group
+from shoal.core.table import Table
+from shoal.errors import InputError
+
+
+def aligned(
+    frames: Sequence[Any], roles: Mapping[str, Any], key: str | None = None
+) -> tuple[Classes, ...]:
+    """Return the classes of several releases over the same people.
+
+    roles: as for a table; quasi-identifiers must be in every frame. Sensitive columns that all have
+        must say the same of a person everywhere.
+    key: a column of all that tells the rows apart; a person without a row in one is left out there.
+        Without it the rows must be all there and in the same order.
+    """
+    data = [from_frame(frame) for frame in frames]
+    specs = {name: {"role": t} if isinstance(t, str) else dict(t) for name, t in roles.items()}
+    quasi = [name for name, spec in specs.items() if spec.get("role") == Role.QUASI]
+    if not quasi:
+        raise InputError("no column is quasi-identifying; name those that others know")
+    _check_columns(data, [*quasi, *([] if key is None else [key])])
+    sensitive = [
+        name
+        for name, spec in specs.items()
+        if spec.get("role") == Role.SENSITIVE and all(name in d.column_names for d in data)
+    ]
+    places = _in_order(data) if key is None else _by_key([d.column(key) for d in data], key)
+    people = _people(data, places, [*quasi, *sensitive])
+    for number, (frame, place) in enumerate(zip(data, places, strict=True), start=1):
+        for name in sensitive:
+            _check_agreement(number, name, frame.column(name), people.column(name), place)
+    read = {name: {"role": Role.QUASI, "kind": Kind.NOMINAL} for name in quasi}
+    table = Table.from_arrow(people, {**read, **{name: specs[name] for name in sensitive}})
+    return tuple(
+        Classes.of(table, _ids(frame, quasi, place, len(table)))
+        for frame, place in zip(data, places, strict=True)
+    )
+
+
+def _check_columns(data: Sequence[Any], names: Sequence[str]) -> None:
+    for number, frame in enumerate(data, start=1):
+        for name in names:
+            if frame.column_names.count(name) != 1:
+                raise InputError(f"release {number} has no column {name!r}, or several")
+
+
+def _in_order(data: Sequence[Any]) -> list[Counts]:
+    rows = [frame.num_rows for frame in data]
+    if len(set(rows)) > 1:
+        raise InputError(
+            f"the releases have {', '.join(map(str, rows))} rows, so they cannot be lined up by "
+            "position; name as key a column of all that tells the rows apart"
+        )
+    return [np.arange(count) for count in rows]
+
+
+def _by_key(keys: Sequence[Any], name: str) -> list[Counts]:
+    """Return, for the rows of each release, the place of the person among all people."""
+    cells = [pa.array(ground.texts(ground.combined(key, name)), pa.string()) for key in keys]
+    for number, cell in enumerate(cells, start=1):
+        repeated = len(cell) - len(pc.unique(cell.drop_null()))
+        if repeated:
+            raise InputError(
+                f"key {name!r}: {repeated} of {len(cell)} rows of release {number} have no key or "
+                "one that another row has; take a column that tells all rows apart"
+            )
+    known = pc.unique(pa.concat_arrays(cells))
+    return [pc.index_in(cell, value_set=known).to_numpy().astype(np.int64) for cell in cells]
+
+
+def _people(data: Sequence[Any], places: Sequence[Counts], names: Sequence[str]) -> Any:
+    """Return one row for each person, from the first release that has one, in order of places."""
+    seen = np.zeros(max((int(p.max(initial=-1)) for p in places), default=-1) + 1, dtype=np.bool_)
+    parts, order = [], []
+    for frame, place in zip(data, places, strict=True):
+        fresh = np.flatnonzero(~seen[place])
+        parts.append(frame.select(names).take(pa.array(fresh)))
+        order.append(place[fresh])
+        seen[place] = True
+    try:
+        whole = pa.concat_tables(parts, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise InputError(
+            "a column is of different types in the releases; read it as text in all"
+        ) from None
+    return whole.take(pa.array(np.argsort(np.concatenate(order))))
+
+
+def _check_agreement(number: int, name: str, cells: Any, people: Any, place: Counts) -> None:
+    mine = ground.combined(cells, name)
+    theirs = ground.combined(people, name).take(pa.array(place))
+    try:
+        same = pc.equal(mine.cast(theirs.type), theirs)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(f"column {name!r} of release {number} is of another type") from None
+    both_missing = pc.and_(pc.is_null(mine), pc.is_null(theirs))
+    agree = pc.if_else(pc.is_null(same), both_missing, same)
+    wrong = len(agree) - (pc.sum(agree).as_py() or 0)
+    if wrong:
+        raise InputError(
+            f"column {name!r}: {wrong} of {len(agree)} rows of release {number} say other than "
+            "the same row of an earlier one; if rows are in another order, name as key a column "
+            "of all that tells them apart"
+        )
+
+
+def _ids(frame: Any, quasi: Sequence[str], place: Counts, people: int) -> Codes:
+    ids = np.full(people, SUPPRESSED, dtype=np.int32)
+    encoded = [ground.encode(frame.column(name), name) for name in quasi]
+    if len(place):
+        found = group([codes for codes, _ in encoded], [len(values) for _, values in encoded])
+        ids[place] = found.ids
+    return ids

@@ -1,0 +1,116 @@
+"""Cuts: ways in which the classes of a release could have been finer.
+
+A cut parts a class by one quasi-identifier, as a method would: at a point of its order, or into the
+labels one level down its hierarchy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Codes, Counts
+from shoal.core.grouping import group, sum_by
+from shoal.core.histogram import count_values
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+
+MOST = 32  # cuts tried of a class by one column, evenly spread
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """One cut for each of several classes.
+
+    rows: rows of these classes; parts: the part of each row, 0 … without gaps.
+    owners: (parts,) the class that each is a part of.
+    """
+
+    rows: Counts
+    parts: Codes
+    owners: Codes
+
+
+def cuts(release: Release, k: int) -> Iterator[Cuts]:
+    """Go through the cuts that leave every part k records, several classes at a time."""
+    for recoding in release.recodings.values():
+        used = _levels(release, recoding)
+        if used is None:
+            yield from _in_order(release, recoding, k)
+        else:
+            yield from _by_level(release, recoding, used, k)
+
+
+def _levels(release: Release, recoding: Recoding) -> Codes | None:
+    """(classes,) the level that each is published at, None where not all have one."""
+    if recoding.levels is None or recoding.column.hierarchy is None:
+        return None
+    ids = release.classes.ids
+    levels = np.empty(len(release.classes), dtype=np.int32)
+    kept = ids >= 0
+    levels[ids[kept]] = recoding.levels[recoding.codes[kept]]
+    return None if (levels < 0).any() else levels
+
+
+def _in_order(release: Release, recoding: Recoding, k: int) -> Iterator[Cuts]:
+    """Cut classes between two neighbouring values, each class its first cut, then its second."""
+    classes, column = release.classes, recoding.column
+    values = count_values(column, classes.ids, len(classes), release.original.counts)
+    owners = np.repeat(np.arange(len(classes)), np.diff(values.indptr))
+    upto = np.concatenate(([0], np.cumsum(values.counts)))
+    left = upto[1:] - upto[values.indptr[owners]]  # records of the class up to each value
+    right = classes.sizes[owners] - left
+    fair = np.flatnonzero((left >= k) & (right >= max(k, 1)))
+    fair, turns = _spread(fair, owners[fair])
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        entries = fair[turns == turn]
+        limits = np.full(len(classes), -1, dtype=np.int32)
+        limits[owners[entries]] = values.codes[entries]
+        yield _parted(release, limits >= 0, column.codes > limits[classes.ids])
+
+
+def _spread(entries: Counts, owners: Counts) -> tuple[Counts, Counts]:
+    """Return up to MOST entries of each owner, evenly spread, and the turn of each from 0."""
+    _, first, place, count = np.unique(
+        owners, return_index=True, return_inverse=True, return_counts=True
+    )
+    rank = np.arange(len(owners)) - first[place]
+    turn = rank * MOST // np.maximum(count, MOST)[place]  # the rank itself where they are few
+    fresh = np.ones(len(owners), dtype=np.bool_)
+    fresh[1:] = (turn[1:] != turn[:-1]) | (owners[1:] != owners[:-1])
+    return entries[fresh], turn[fresh]
+
+
+def _by_level(release: Release, recoding: Recoding, used: Codes, k: int) -> Iterator[Cuts]:
+    """Cut classes into the labels of the first level down at which they show several."""
+    assert recoding.column.hierarchy is not None
+    classes, codes = release.classes, recoding.column.codes
+    whole = np.ones(len(classes), dtype=np.bool_)
+    for height in range(int(used.max(initial=0)) - 1, -1, -1):
+        labels = recoding.column.hierarchy.levels[height].groups[codes]
+        found = _parted(release, whole & (used > height), labels)
+        several = np.bincount(found.owners, minlength=len(classes)) > 1
+        whole &= ~several
+        sizes = sum_by(found.parts, len(found.owners), _counts(release, found.rows))
+        fair = several.copy()
+        fair[found.owners[sizes < k]] = False
+        if fair.any():
+            yield _parted(release, fair, labels)
+
+
+def _parted(release: Release, wanted: Bools, sides: Any) -> Cuts:
+    """Return the wanted classes, each parted by what its rows have on their side."""
+    ids = release.classes.ids
+    rows = np.flatnonzero((ids >= 0) & wanted[ids]) if len(wanted) else np.zeros(0, np.int64)
+    if not len(rows):
+        return Cuts(rows, np.zeros(0, np.int32), np.zeros(0, np.int32))
+    found = group([ids[rows], sides[rows]], [len(wanted), int(sides.max()) + 1])
+    return Cuts(rows, found.ids, ids[rows[found.first]])
+
+
+def _counts(release: Release, rows: Counts) -> Counts | None:
+    counts = release.original.counts
+    return None if counts is None else counts[rows]

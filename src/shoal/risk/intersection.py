@@ -1,0 +1,262 @@
+"""Intersection: several releases of the same people say more together than each alone.
+
+Each weighs columns in its own way and is fine where the others are coarse, so that a reader of all
+of them gets a finer table, with fewer people behind each row.
+Liang, "Optimization-based k-anonymity and robust networks", 2020, section 3.6;
+Ganta, Kasiviswanathan & Smith, "Composition attacks and auxiliary information in data privacy",
+KDD 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts
+from shoal.core.classes import SUPPRESSED, Classes
+from shoal.core.grouping import group
+from shoal.core.release import Release
+from shoal.errors import InputError
+from shoal.metrics.ncp import ncp_by_attribute
+from shoal.risk.homogeneity import homogeneity
+from shoal.risk.overlaps import overlay
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """Among how many each person is hidden.
+
+    fewest, mean: the smallest number, and the mean over people.
+    below: people among fewer than k; alone: people among themselves only.
+    """
+
+    fewest: int
+    mean: float
+    below: int
+    alone: int
+
+    @classmethod
+    def of(cls, sizes: Counts, people: Counts, k: int) -> Crowds:
+        """Return the figures; row i stands for people[i], each among sizes[i]."""
+        total = max(int(people.sum()), 1)
+        return cls(
+            fewest=int(sizes.min()) if len(sizes) else 0,
+            mean=float((sizes * people).sum() / total),
+            below=int(people[sizes < k].sum()),
+            alone=int(people[sizes <= 1].sum()),
+        )
+
+
+@dataclass(frozen=True)
+class View:
+    """What one release shows, or several together.
+
+    people: those released, in one of them at least.
+    classes: kinds of rows; alike: rows that look the same, in every release.
+    rows: rows that each person fits by their quasi-identifiers; originals: people who fit the cells
+        of each row. Both need the original table, and are None without it.
+    losses: for each quasi-identifier the certainty penalty of its cells, 0 to 1; None likewise.
+    """
+
+    people: int
+    classes: int
+    alike: Crowds
+    rows: Crowds | None = None
+    originals: Crowds | None = None
+    losses: Mapping[str, float] | None = None
+
+    @property
+    def loss(self) -> float | None:
+        """The mean certainty penalty of a cell, all columns counting the same."""
+        if self.losses is None:
+            return None
+        return sum(self.losses.values()) / max(len(self.losses), 1)
+
+
+@dataclass(frozen=True)
+class Composition:
+    """People whose value of a sensitive column becomes certain.
+
+    alone: for each release, people whose class there shows one value.
+    linked: people whose rows, alike in all releases, show one value: for readers who can tell which
+        rows belong together, by a key, by their order or by what is published unchanged.
+    unlinked: people whose classes have one value in common: for readers who know quasi-identifiers
+        only.
+    """
+
+    column: str
+    alone: tuple[int, ...]
+    linked: int
+    unlinked: int
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """Several releases of the same people, one by one and together.
+
+    k: what counts as few.
+    combined: the table that all of them make together, for its owner's eyes; None without the
+        original.
+    """
+
+    k: int
+    releases: tuple[View, ...]
+    together: View
+    sensitive: tuple[Composition, ...] = ()
+    combined: Release | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def finer(self) -> float | None:
+        """Share of the least loss of a single release that the others take away."""
+        losses = [view.loss for view in self.releases]
+        least = min((loss for loss in losses if loss is not None), default=0.0)
+        if self.together.loss is None:
+            return None
+        return max(1 - self.together.loss / least, 0.0) if least else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        return {
+            "k": self.k,
+            "finer": self.finer,
+            "releases": [{**asdict(view), "loss": view.loss} for view in self.releases],
+            "together": {**asdict(self.together), "loss": self.together.loss},
+            "sensitive": [asdict(found) for found in self.sensitive],
+        }
+
+
+def intersect(*releases: Release, k: int | None = None) -> Intersection:
+    """Tell how much finer releases of the same table are together, and who stands out then.
+
+    k: what counts as few; by default the least k that any of them claims, or has as the size of its
+        smallest class where it claims none.
+
+    Rows go by position, as each release keeps those of its original. A person left out of one
+    release is told by the others. Cells are intersected row by row, which is what a reader can do
+    who can tell which rows belong together; the sensitive columns are also looked at without that.
+    """
+    combined = overlay(releases)
+    every = [release.classes for release in releases]
+    few = min(_kept(release) for release in releases) if k is None else k
+    joined = joint(every)
+    return Intersection(
+        few,
+        tuple(_view(release, release.classes, few) for release in releases),
+        _view(combined, joined, few),
+        _composed(every, joined),
+        combined,
+    )
+
+
+def intersect_classes(every: Sequence[Classes], k: int | None = None) -> Intersection:
+    """Tell what the classes of several releases give away together, without their original.
+
+    Row i of each is the same person's. Cells are only compared, not read: what is counted is how
+    many rows look alike in all releases.
+
+    k: what counts as few; by default the size of the smallest class of any of them.
+    """
+    if len(every) < 2:
+        raise InputError("one release has nothing to be laid over; give two or more")
+    if len({len(classes.ids) for classes in every}) > 1:
+        raise InputError("the releases differ in their number of rows; line them up by a key")
+    few = min(_smallest(classes) for classes in every) if k is None else k
+    joined = joint(every)
+    return Intersection(
+        few,
+        tuple(_seen(classes, few) for classes in every),
+        _seen(joined, few),
+        _composed(every, joined),
+    )
+
+
+def joint(every: Sequence[Classes]) -> Classes:
+    """Return the classes of rows that look alike in every release.
+
+    To be left out is a look, too; a row that all leave out has no class.
+    """
+    table = every[0].table
+    ids = np.full(len(table), SUPPRESSED, dtype=np.int32)
+    kept = np.flatnonzero(np.any([classes.ids >= 0 for classes in every], axis=0))
+    if len(kept):
+        looks = [classes.ids[kept] + np.int32(1) for classes in every]
+        ids[kept] = group(looks, [len(classes) + 1 for classes in every]).ids
+    return Classes.of(table, ids, every[0].origin)
+
+
+def _kept(release: Release) -> int:
+    claimed = max((int(getattr(part, "k", 1)) for part in release.model.parts), default=1)
+    return claimed if claimed > 1 else _smallest(release.classes)
+
+
+def _smallest(classes: Classes) -> int:
+    return max(int(classes.sizes.min()) if len(classes) else 0, 2)
+
+
+def _seen(classes: Classes, k: int) -> View:
+    sizes = classes.sizes
+    return View(int(sizes.sum()), len(classes), Crowds.of(sizes, sizes, k))
+
+
+def _view(release: Release, classes: Classes, k: int) -> View:
+    rows = np.flatnonzero(release.classes.ids >= 0)
+    counts = release.original.counts
+    people = np.ones(len(rows), dtype=np.int64) if counts is None else counts[rows]
+    seen = _seen(classes, k)
+    coverage = release.coverage.take(rows)
+    return View(
+        seen.people,
+        seen.classes,
+        seen.alike,
+        Crowds.of(coverage.released(), people, k),
+        Crowds.of(coverage.originals(), people, k),
+        ncp_by_attribute(release),
+    )
+
+
+def _composed(every: Sequence[Classes], joined: Classes) -> tuple[Composition, ...]:
+    names = [
+        name
+        for name in joined.table.sensitive
+        if all(name in classes.table.sensitive for classes in every)
+    ]
+    return tuple(
+        Composition(
+            name,
+            tuple(homogeneity(classes, name).certain for classes in every),
+            homogeneity(joined, name).certain,
+            _unlinked(every, joined, name),
+        )
+        for name in names
+    )
+
+
+def _unlinked(every: Sequence[Classes], joined: Classes, name: str) -> int:
+    """Return how many people are left with one value that all their classes show."""
+    domain = joined.table[name].domain
+    _, sample = np.unique(joined.ids, return_index=True)
+    sample = sample[joined.ids[sample] >= 0]  # one row of each joint class
+    told = np.zeros(len(sample), dtype=np.int64)  # releases that the class is in
+    keys = []
+    for classes in every:
+        owners, values = _shown(classes, classes.ids[sample], name)
+        told += classes.ids[sample] >= 0
+        keys.append(owners * domain + values)
+    found, times = np.unique(np.concatenate(keys), return_counts=True)
+    common = times == told[found // domain]
+    left = np.bincount(found[common] // domain, minlength=len(sample))
+    return int(joined.sizes[left == 1].sum())
+
+
+def _shown(classes: Classes, ids: Codes, name: str) -> tuple[Counts, Counts]:
+    """Return the values that some classes show, each beside its place in `ids`; −1 shows none."""
+    found = classes.histogram(name)
+    places = np.flatnonzero(ids >= 0)
+    begins, widths = found.indptr[ids[places]], np.diff(found.indptr)[ids[places]]
+    ends = np.cumsum(widths)
+    entries = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - widths, widths)
+    codes = found.codes[entries + np.repeat(begins, widths)]
+    return np.repeat(places, widths), codes.astype(np.int64)

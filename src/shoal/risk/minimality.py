@@ -1,0 +1,166 @@
+"""Minimality: a class coarser than its size asks for tells that a finer one would have failed.
+
+Methods lose as little as they can, and their readers know it. Where people with known
+quasi-identifiers are published more coarsely than k asks for, a sensitive model must have forbidden
+the finer classes: one of these holds too much of some value.
+Wong et al., "Minimality attack in privacy preserving data publishing", VLDB 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Codes
+from shoal.core.classes import Classes
+from shoal.core.column import Column
+from shoal.core.grouping import group
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.risk.candidates import is_freeform
+from shoal.risk.cuts import cuts
+
+
+@dataclass(frozen=True)
+class Minimality:
+    """Classes whose coarseness says something.
+
+    k: the size that the model asks of every class; 1 where it asks for none.
+    guarded: the sensitive columns that the model looks at.
+    classes: all of them; least: those that hold k records and not one more.
+    divisible: classes that their size would let be cut; held: those of them that the model on
+        sensitive columns alone holds together, as every such cut breaks it.
+    people: those released; divisible_people, held_people: those in such classes.
+    """
+
+    k: int
+    guarded: tuple[str, ...]
+    classes: int
+    least: int
+    divisible: int
+    held: int
+    people: int
+    divisible_people: int
+    held_people: int
+
+    @property
+    def held_share(self) -> float:
+        """Share of the released people in classes that only the sensitive model holds together."""
+        return self.held_people / max(self.people, 1)
+
+
+def minimality(release: Release) -> Minimality:
+    """Count the classes that only the model on sensitive columns kept from being finer.
+
+    A cut parts a class by one quasi-identifier: at a point of its order (nominal values without a
+    hierarchy go in the order of their codes, and of many points 32 are tried), or into the labels
+    one level down. Where a method chose one node for all rows, the cut is lowering a column in the
+    whole table, with no more records left out than the method was allowed.
+
+    It counts where the attack has something to work on, not what it yields: how sure a reader
+    gets depends on all cuts together, and on what they know of the method. A class that could be
+    cut without breaking anything tells nothing: the method was not minimal there.
+    """
+    k = max((int(getattr(part, "k", 1)) for part in release.model.parts), default=1)
+    sizes = release.classes.sizes
+    divisible, held = _judged(release, k)
+    return Minimality(
+        k=k,
+        guarded=_guarded(release),
+        classes=len(sizes),
+        least=int((sizes == k).sum()),
+        divisible=int(divisible.sum()),
+        held=int(held.sum()),
+        people=int(sizes.sum()),
+        divisible_people=int(sizes[divisible].sum()),
+        held_people=int(sizes[held].sum()),
+    )
+
+
+def _guarded(release: Release) -> tuple[str, ...]:
+    names = [name for part in release.model.parts for name in part.columns]
+    return tuple(dict.fromkeys(names))
+
+
+def _judged(release: Release, k: int) -> tuple[Bools, Bools]:
+    """(classes,) which could be cut by their size, and which of these the model holds together."""
+    none = np.zeros(len(release.classes), dtype=np.bool_)
+    if is_freeform(release) or not len(release.classes):
+        return none, none
+    if release.node is not None:
+        divisible, free = _by_table(release, release.node, k)
+    else:
+        divisible, free = _by_class(release, k)
+    return divisible, (divisible & ~free if _guarded(release) else none)
+
+
+def _by_class(release: Release, k: int) -> tuple[Bools, Bools]:
+    """(classes,) which have a cut that k allows, and which have one that the model allows."""
+    divisible, free = (np.zeros(len(release.classes), dtype=np.bool_) for _ in range(2))
+    table = _sensitive(release)
+    for found in cuts(release, k):
+        divisible[found.owners] = True
+        if table is None or not len(found.rows):
+            continue
+        parts = Classes.of(table.take(found.rows), found.parts, origin=table)
+        failing = found.owners[~_holds(release, parts)]
+        whole = np.zeros(len(free), dtype=np.bool_)
+        whole[found.owners] = True
+        whole[failing] = False
+        free |= whole
+    return divisible, free
+
+
+def _by_table(release: Release, levels: Mapping[str, int], k: int) -> tuple[Bools, Bools]:
+    """As by class, where a column is lowered in the whole table or not at all."""
+    divisible, free = (np.zeros(len(release.classes), dtype=np.bool_) for _ in range(2))
+    table, ids = release.original, release.classes.ids
+    allowed = release.run.options.get("max_suppression") or 0.0
+    budget = max(int(allowed * table.records), release.classes.suppressed)
+    guarded = _sensitive(release)
+    for lower in _steps(release, levels):
+        finer = Classes.of(guarded or table, lower)
+        small = finer.sizes < k
+        if int(finer.sizes[small].sum()) > budget:
+            continue
+        kept = np.flatnonzero(ids >= 0)
+        pairs = group([ids[kept], lower[kept]], [len(divisible), len(finer)])
+        split = np.bincount(ids[kept[pairs.first]], minlength=len(divisible)) > 1
+        divisible |= split
+        broken = small if guarded is None else small | ~_holds(release, finer)
+        if int(finer.sizes[broken].sum()) <= budget:
+            free[:] = True
+    return divisible, free
+
+
+def _steps(release: Release, levels: Mapping[str, int]) -> Iterator[Codes]:
+    """Return the classes of all rows, suppressed ones too, with one column lowered at a time.
+
+    A level that has the labels of the one above is passed over.
+    """
+    at = {n: Recoding.at_level(r.column, levels[n]) for n, r in release.recodings.items()}
+    for name, recoding in at.items():
+        for level in range(levels[name] - 1, -1, -1):
+            finer = Recoding.at_level(recoding.column, level)
+            if len(finer.labels) > len(recoding.labels):
+                columns = {**at, name: finer}.values()
+                yield group([r.codes for r in columns], [len(r.labels) for r in columns]).ids
+                break
+
+
+def _sensitive(release: Release) -> Table | None:
+    """Return the columns that the model looks at, None where it looks at none."""
+    columns: list[Column] = [release.original[name] for name in _guarded(release)]
+    return Table(tuple(columns), release.original.counts) if columns else None
+
+
+def _holds(release: Release, classes: Classes) -> Bools:
+    """(classes,) whether the parts of the model that look at sensitive columns are kept."""
+    kept = np.ones(len(classes), dtype=np.bool_)
+    for part in release.model.parts:
+        if part.columns:
+            kept &= part.holds(classes)
+    return kept

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal import Anneal, BetaLikeness, KAnonymity, LDiversity, Table, TCloseness
+from shoal.anonymize.partition import annealing
+from shoal.anonymize.partition.annealing import Plan, anneal, near_records
+from shoal.anonymize.partition.greedy import group_greedily
+from shoal.anonymize.partition.records import lay_out
+from shoal.anonymize.partition.rules import rules_of
+
+
+def crowd(rows, seed=0, missing=0.0):
+    """Numbers, names and holes, with copies among them."""
+    draw = np.random.default_rng(seed)
+
+    def holes(values):
+        return [None if draw.random() < missing else v for v in values]
+
+    data = pa.table(
+        {
+            "age": pa.array(holes(draw.integers(0, 40, rows).tolist()), pa.int64()),
+            "pay": pa.array(holes(draw.integers(0, 15, rows).tolist()), pa.int64()),
+            "town": pa.array(holes([f"t{v}" for v in draw.integers(0, 70, rows)])),
+            "sex": draw.choice(["f", "m"], rows).tolist(),
+            "illness": draw.choice(["flu", "cold", "gout", "none"], rows, p=[0.5, 0.3, 0.1, 0.1]),
+        }
+    )
+    roles = dict.fromkeys(["age", "pay", "town", "sex"], "quasi")
+    return Table.from_arrow(data, {**roles, "illness": "sensitive"})
+
+
+def improve(table, k, model=None, *, threads=1, steps=20, seed=0, most=None):
+    """Anneal the greedy groups of a table; returns records, groups before and groups after."""
+    records = lay_out(table)
+    start = group_greedily(records, k)
+    rules, _ = rules_of(model or KAnonymity(k), table, records.rows)
+    plan = Plan(steps, None, seed, threads)
+    near = near_records(records, 6, 1)
+    return records, start, anneal(records, start, k, near, rules, most or 2 * k - 1, plan)
+
+
+def test_the_published_example_is_solved_to_the_optimum():
+    table = shoal.datasets.load("fars-sample")
+    release = shoal.anonymize(table, KAnonymity(3), "anneal", steps=3000)
+    assert shoal.metrics.gcp(release) * len(table) == pytest.approx(19.26613, abs=1e-5)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+@pytest.mark.parametrize("missing", [0, 0.2])
+def test_groups_get_better_and_keep_their_size(k, missing):
+    records, before, after = improve(crowd(300, missing=missing), k)
+    assert records.loss(after) < records.loss(before)
+    sizes = np.bincount(after)
+    assert sizes.min() >= k
+    assert sizes.max() <= 2 * k - 1
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6), st.integers(10, 90))
+@settings(max_examples=60, deadline=None)
+def test_every_kind_of_step_costs_what_it_says(seed, k, rows):
+    table = crowd(rows, seed, missing=0.15)
+    records = lay_out(table)
+    start = group_greedily(records, k)
+    rules, _ = rules_of(KAnonymity(k), table, records.rows)
+    plan = Plan(40, None, seed, 1)
+    work = annealing._Work(records, start, k, near_records(records, 6, 1), rules, 2 * k - 1, plan)
+    loss = records.units(start)
+    hot = loss / rows
+    for stage in range(4):
+        work.cut(stage)
+        loss += work.run(partial(work.cool, temperature=hot * 10.0**-stage))
+        assert loss == records.units(work.ids())
+        assert (work.groups.size[work.groups.size > 0] >= k).all()
+    work.cut(9)
+    loss -= work.run(work.descend)
+    assert loss == records.units(work.ids())
+
+
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    monkeypatch.setattr(annealing, "_BLOCK", 40)
+    table = crowd(600, seed=4)
+    results = [improve(table, 4, threads=threads)[2] for threads in (1, 2, 5)]
+    assert (results[0] == results[1]).all()
+    assert (results[0] == results[2]).all()
+    assert (results[0] != improve(table, 4, seed=1)[2]).any()
+
+
+def test_blocks_share_out_all_records_and_all_places(monkeypatch):
+    monkeypatch.setattr(annealing, "_BLOCK", 30)
+    table = crowd(500, seed=2)
+    records = lay_out(table)
+    start = group_greedily(records, 3)
+    rules, _ = rules_of(KAnonymity(3), table, records.rows)
+    plan = Plan(1, None, 0, 1)
+    work = annealing._Work(records, start, 3, near_records(records, 6, 1), rules, 5, plan)
+    work.cut(0)
+    assert len(work.blocks) > 5
+    assert sorted(np.concatenate([b.records for b in work.blocks])) == list(range(500))
+    places = sum(len(b.free) for b in work.blocks)
+    assert places == len(work.groups.size)
+
+
+def test_large_groups_are_left_as_they_are():
+    table = crowd(60)
+    records = lay_out(table)
+    start = np.array([0] * 40 + [1] * 5 + [2] * 5 + [3] * 5 + [4] * 5, dtype=np.int32)
+    rules, _ = rules_of(KAnonymity(3), table, records.rows)
+    near = near_records(records, 6, 1)
+    after = anneal(records, start, 3, near, rules, 9, Plan(50, None, 0, 1))
+    assert len(set(after[:40].tolist())) == 1
+    assert not set(after[:40].tolist()) & set(after[40:].tolist())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KAnonymity(3) & LDiversity(3, "illness"),
+        KAnonymity(4) & TCloseness(0.3, "illness"),
+        BetaLikeness(1.2, "illness"),
+    ],
+    ids=str,
+)
+def test_a_model_is_kept_on_the_way_and_costs_less_than_mending(model):
+    table = crowd(400, seed=3)
+    annealed, mended = (shoal.anonymize(table, model, method) for method in ("anneal", "greedy"))
+    assert shoal.metrics.gcp(annealed) < 0.9 * shoal.metrics.gcp(mended)
+
+
+def test_a_table_of_copies_loses_nothing():
+    table = Table.from_arrow(pa.table({"age": [1, 2] * 6}), {"age": "quasi"})
+    release = shoal.anonymize(table, KAnonymity(3), "anneal")
+    assert shoal.metrics.gcp(release) == 0
+
+
+def test_more_steps_lose_less():
+    table = crowd(800, seed=6)
+    losses = [
+        shoal.metrics.gcp(shoal.anonymize(table, KAnonymity(5), "anneal", steps=steps))
+        for steps in (20, 400)
+    ]
+    assert losses[0] > losses[1]
+
+
+def test_a_time_limit_ends_the_search():
+    release = shoal.anonymize(crowd(300), KAnonymity(3), "anneal", time_limit=0.2)
+    assert release.run.seconds["search"] < 30
+    assert release.verify()
+
+
+@pytest.mark.parametrize(
+    "options", [{"steps": -1}, {"seed": -1}, {"threads": 0}, {"time_limit": -1.0}], ids=str
+)
+def test_options_out_of_range_are_refused(options):
+    with pytest.raises(shoal.InputError, match=next(iter(options))):
+        Anneal(**options)

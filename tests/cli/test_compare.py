@@ -1,0 +1,86 @@
+"""`shoal compare`, as a user meets it."""
+
+import json
+
+import pytest
+from tests.cli.conftest import SECRET
+
+ASKED = (
+    "compare", "people.csv", "--quasi", "age,town", "--sensitive", "disease",
+    "--identifier", "name", "--processes", "2",
+)  # fmt: skip
+
+
+@pytest.fixture
+def compared(shoal, folder):
+    return shoal(
+        *ASKED, "-k", "5", "--method", "mondrian", "--method", "doka-greedy", "--metric", "ncp",
+        "--metric", "pub", "--folder", "runs", "--picture", "runs.svg", "-o", "runs.csv",
+    )  # fmt: skip
+
+
+def test_runs_are_shown_written_drawn_and_taken_up_again(compared, shoal, folder):
+    assert compared.status == 0
+    head, first = compared.out.splitlines()[:2]
+    assert head.split() == ["method", "k", "risk", "ncp", "suppressed", "time"]
+    assert first.split()[:3] == ["*", "mondrian", "5"]
+    assert "1 of 2 runs gave no release" in compared.out
+    assert "doka-greedy, k-anonymity(k=5): unfit" in compared.out
+    assert (folder / "runs.csv").read_text().startswith("method,options,model,k,")
+    assert (folder / "runs.svg").read_text().startswith("<svg")
+    assert len(list((folder / "runs").iterdir())) == 2
+    said = [compared.out, compared.err, *(p.read_text() for p in (folder / "runs").iterdir())]
+    assert SECRET not in "".join([*said, (folder / "runs.svg").read_text()])
+
+    (folder / "runs.csv").unlink()
+    again = shoal(
+        *ASKED, "-k", "5", "--method", "mondrian", "--method", "doka-greedy", "--metric", "ncp",
+        "--metric", "pub", "--folder", "runs", "--json",
+    )  # fmt: skip
+    data = json.loads(again.out)
+    assert [run["status"] for run in data["runs"]] == ["done", "unfit"]
+    assert data["front"] == [0]
+    assert data["runs"][0]["pub"] > 0
+
+
+def test_where_no_run_gives_a_release_the_status_is_1(shoal, folder):
+    found = shoal(
+        *ASKED, "--model", "t-closeness(0.1, age)", "--method", "mondrian:hierarchies=false",
+        "--picture", "runs.svg",
+    )  # fmt: skip
+    assert found.status == 1
+    assert "mondrian:hierarchies=False, t-closeness(t=0.1, column=age): unfit" in found.out
+    assert not (folder / "runs.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ((), "no guarantee asked for"),
+        (("-k", "3,five"), "-k takes whole numbers apart by commas"),
+        (("-k", "3", "--method", "mondriaan"), "no method 'mondriaan'"),
+        (("-k", "3", "--method", "flash:speed=3"), "flash has no option 'speed'"),
+        (("-k", "3", "--method", "flash:speed"), "must be written name=value"),
+        (("-k", "3", "--metric", "nice"), "no metric 'nice'"),
+        (("-k", "3", "--time-limit", "0"), "time_limit must be"),
+        (("-k", "3", "-o", "runs.xlsx"), "end the name in"),
+        (("-k", "3", "--picture", "runs.pdf"), "a picture ends in"),
+        (("-k", "3", "--picture", "people.csv"), "a picture ends in"),
+    ],
+)
+def test_what_is_asked_wrongly_is_said_in_one_line(shoal, more, told):
+    found = shoal(*ASKED, *more)
+    assert (found.status, found.out) == (2, "")
+    assert told in found.err
+    assert found.err.count("\n") == 1
+
+
+def test_options_of_a_method_may_be_lists():
+    from shoal.cli.compare import _method
+
+    assert _method("flash: max_suppression=0.1, objective=precision") == (
+        "flash",
+        {"max_suppression": 0.1, "objective": "precision"},
+    )
+    assert _method("some:order=[b, a],deep=true") == ("some", {"order": ["b", "a"], "deep": True})
+    assert _method("mondrian") == ("mondrian", {})
