@@ -18,6 +18,7 @@ from rich.console import Console
 import lattice
 import partition
 import peers
+import release
 import scaling
 import start
 from jobs import HERE
@@ -29,6 +30,7 @@ SECTIONS: dict[str, Any] = {
     "scaling": scaling,
     "lattice": lattice,
     "partition": partition,
+    "release": release,
     "start": start,
 }
 LATEST = HERE / "results" / "latest.json"

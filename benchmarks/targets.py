@@ -34,6 +34,10 @@ TARGETS: dict[str, dict[str, float]] = {
     "optimal 100 x 8 k=5, five draws": {"proven": 3, "gap": 0.01, "cpu": 300.0},
     "split-carry 100k x 4 k=3 S=3": {"cpu": 25.0},
     "doka-hungarian 5k x 4 k=4": {"cpu": 300.0},
+    "all metrics, adult 9": {"cpu": 0.5},
+    "all metrics, 1M patients": {"cpu": 8.0, "peak_mb": 2000.0},
+    "report, 1M patients": {"wall": 10.0, "megabytes": 3.0},
+    "compare, 12 runs, two at a time": {"gain": 1.6},
 }
 _TEXT = {
     "loss": "loss ≤ {:.4f}",
@@ -45,6 +49,7 @@ _TEXT = {
     "class": "class ≤ {:.4f}",
     "proven": "≥ {:g} proven",
     "gap": "gap ≤ {:g}",
+    "megabytes": "≤ {:g} MB",
 }
 _LEAST = ("gain", "proven")
 

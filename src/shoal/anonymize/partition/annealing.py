@@ -24,9 +24,12 @@ from shoal.core.arrays import Codes, Counts
 from shoal.core.progress import report
 
 _BLOCK = 8192  # records that a block is cut down to
+_EACH = 2  # stages between the same borders
+_SORTED_BY = 3  # columns that a cut goes along, the further ones among equal places
 _STAGES = 100
-_HOT, _COLD = 0.1, 0.015  # first and last temperature, against what a group of k loses
-_UPHEAVAL = 0.03  # share of steps that dissolve a group, and of those that create one
+_HOT, _COLD = 0.7, 0.08  # first and last temperature, against what a record loses
+_UPHEAVAL = 0.2  # share of steps that dissolve a group, and that create one, times k
+_SMALL, _ROUNDS = 4000, 12  # records below which a table is annealed again, so often at most
 _PASSES = 20  # of the final descent, at most
 _WORTH = 1e-3  # a pass that saves a lesser share of the loss is the last
 
@@ -49,26 +52,44 @@ def anneal(
     most: the records that a group may hold; larger ones are left as they are.
     """
     work = _Work(records, ids, k, near, rules, most, plan)
-    begun = time.monotonic()
-    loss = int((work.groups.size * work.groups.width).sum())
-    if not loss:
-        return ids
-    unit = loss / len(records) * k
-    stage, share = 0, 0.0
+    try:
+        return _cooled(work, ids, plan)
+    finally:
+        work.pool.shutdown(cancel_futures=True)
+
+
+def _cooled(work: _Work, ids: Codes, plan: Plan) -> Codes:
+    """Heat the groups and cool them down, small tables several times; returns the best found."""
+    best = work.loss()
+    unit = best / len(ids)
+    rounds = min(max(_SMALL // len(ids), 1), _ROUNDS) if plan.time_limit is None else 1
+    for number in range(rounds if best else 0):
+        first = number * (_STAGES + _PASSES)
+        last = first + _cool(work, plan, unit, first)
+        for extra in range(_PASSES):
+            work.cut(last + extra)
+            if work.run(work.descend) < _WORTH * best:
+                break
+        report("anneal", number + 1, rounds)
+        if work.loss() < best:
+            best, ids = work.loss(), work.ids()
+    return ids
+
+
+def _cool(work: _Work, plan: Plan, unit: float, first: int) -> int:
+    """Anneal from hot to cold and return the number of stages."""
+    begun, stage, share = time.monotonic(), 0, 0.0
     while share < 1.0:
+        if stage % _EACH == 0:
+            work.cut(first + stage)
         temperature = unit * _HOT * (_COLD / _HOT) ** share
-        work.cut(stage)
         work.run(partial(work.cool, temperature=temperature))
         stage += 1
         share = stage / _STAGES
         if plan.time_limit is not None:
             share = (time.monotonic() - begun) / max(plan.time_limit, 1e-9)
-        report("anneal", min(share, 1.0), 1.0)
-    for extra in range(_PASSES):
-        work.cut(stage + extra)
-        if work.run(work.descend) < _WORTH * loss:
-            break
-    return work.ids()
+        report("cool", min(share, 1.0), 1.0)
+    return stage
 
 
 def near_records(records: Records, count: int, threads: int) -> Near:
@@ -78,6 +99,18 @@ def near_records(records: Records, count: int, threads: int) -> Near:
     point = records.copies
     first = np.searchsorted(point, np.arange(int(point[-1]) + 2)).astype(np.int32)
     return Near(point, first, nearest_points(records, count, threads)[0])
+
+
+def by_appearance(ids: Codes) -> Codes:
+    """Return the groups numbered in the order in which their first records come."""
+    _, first, dense = np.unique(ids, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int32)
+    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+    return rank[dense]
+
+
+def _largest_first(block: Block) -> int:
+    return -len(block.records)
 
 
 class _Work:
@@ -96,6 +129,11 @@ class _Work:
         room = max(int((moving >= 0).sum()) // k, int(rank[-1]) + 1, 1)
         self.groups: Groups = make_groups(self.points, moving, room, most)
         self.blocks: list[Block] = []
+        self.pool = ThreadPoolExecutor(plan.threads)
+
+    def loss(self) -> int:
+        """Return the loss of the groups that may change, in units."""
+        return int((self.groups.size * self.groups.width).sum())
 
     def ids(self) -> Codes:
         """Return the groups, numbered without gaps."""
@@ -152,18 +190,17 @@ class _Work:
                 number[part] = found
                 found += 1
                 continue
-            columns = draw.permutation(places.shape[1])
+            columns = draw.permutation(places.shape[1])[:_SORTED_BY]
             order = np.lexsort((part, *(places[part, c] for c in columns)))
             middle = int(len(part) * draw.uniform(0.4, 0.6))
             waiting += [part[order[middle:]], part[order[:middle]]]
         return number
 
     def run(self, job: Callable[[Block], int]) -> int:
-        """Run a job over all blocks and return the sum of what it returns."""
+        """Run a job over all blocks, the largest first, and return the sum of what it returns."""
         if self.plan.threads == 1 or len(self.blocks) == 1:
             return sum(job(block) for block in self.blocks)
-        with ThreadPoolExecutor(self.plan.threads) as pool:
-            return sum(pool.map(job, self.blocks))
+        return sum(self.pool.map(job, sorted(self.blocks, key=_largest_first)))
 
     def cool(self, block: Block, temperature: float) -> int:
         """Anneal a block at one temperature."""
@@ -171,7 +208,7 @@ class _Work:
         return int(
             anneal_block(
                 self.points, self.groups, self.near, self.rules, block,
-                self.k, self.most, temperature, steps, _UPHEAVAL,
+                self.k, self.most, temperature, steps, _UPHEAVAL / self.k,
             )
         )  # fmt: skip
 

@@ -42,3 +42,11 @@ def hilbert_order(records: Records) -> Counts:
     keys = np.zeros((len(places), -(-_BITS * places.shape[1] // 64)), dtype=np.uint64)
     write_curve_keys(places, _BITS, keys)
     return np.lexsort(keys.T[::-1])
+
+
+def along_curve(records: Records) -> Counts:
+    """Return the places of all records along a Hilbert curve, equal records side by side."""
+    first = np.flatnonzero(np.diff(records.copies, prepend=-1))
+    rank = np.empty(len(records), dtype=np.int64)
+    rank[hilbert_order(records)] = np.arange(len(records))
+    return np.argsort(rank[first][records.copies], kind="stable")

@@ -1,0 +1,74 @@
+"""Section release: what measuring, comparing and reporting releases costs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table as Grid
+
+from jobs import JobError, run_job, scratch
+from tables import have_adult
+from targets import verdict
+
+LIMIT = 900
+
+
+def measure(*, full: bool) -> dict[str, Any]:
+    """Measure each line in a fresh process."""
+    rows: dict[str, dict[str, Any]] = {}
+    jobs: dict[str, dict[str, Any]] = {
+        "all metrics, adult 9": {"kind": "metrics", "table": "adult 9"},
+        "all metrics, 1M patients": {"kind": "metrics", "table": "patients", "rows": 1_000_000},
+        "report, 1M patients": {"kind": "report", "table": "patients", "rows": 1_000_000},
+        "compare, 12 runs, two at a time": {"kind": "compare", "rows": 10_000},
+    }
+    if not have_adult():
+        del jobs["all metrics, adult 9"]
+    with scratch() as named:
+        for place, (name, job) in enumerate(jobs.items()):
+            folder, python = Path(named) / str(place), Path(sys.executable)
+            try:
+                rows[name] = run_job("job_release.py", job, folder, python=python, limit=LIMIT)
+            except JobError as failed:
+                rows[name] = {"note": str(failed)}
+    return {"runs": rows, "load": os.getloadavg()[0]}
+
+
+def show(result: dict[str, Any]) -> list[Any]:
+    """Return the section's table."""
+    grid = Grid(
+        title="release: metrics, report, comparison",
+        caption=(
+            "Releases by Mondrian, k = 5; the release is made before the clock starts. Compared "
+            "with one at a time by the clock; 10,000 patients, mondrian, greedy and anneal, four "
+            f"values of k. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+        ),
+    )
+    grid.add_column("what", no_wrap=True)
+    for head in ("CPU s", "wall s", "peak MB"):
+        grid.add_column(head, justify="right")
+    grid.add_column("target, remarks")
+    for name, row in result["runs"].items():
+        if "note" in row:
+            grid.add_row(name, "", "", "", row["note"])
+            continue
+        remarks = (_remark(row), verdict(name, row))
+        grid.add_row(
+            name,
+            f"{row['cpu']:.2f}",
+            f"{row['wall']:.2f}",
+            f"{row['peak_mb']:,.0f}",
+            "\n".join(told for told in remarks if told),
+        )
+    return [grid]
+
+
+def _remark(row: dict[str, Any]) -> str:
+    if "megabytes" in row:
+        return f"{row['megabytes']:.2f} MB"
+    if "gain" in row:
+        return f"{row['gain']:.2f} x, {row['count']} done"
+    return f"{row['count']} metrics"
