@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test lint format bench docs clean
+.PHONY: install demo test deep mutate lint format bench docs clean
 
 install: $(VENV)/.installed
 
@@ -16,7 +16,13 @@ demo: install
 	$(BIN)/shoal demo
 
 test: install
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal --shuffle
+
+deep: install
+	SHOAL_DEEP=1 $(BIN)/python -m pytest -n 2 --dist worksteal --shuffle
+
+mutate: install
+	$(BIN)/python benchmarks/run.py --section mutation
 
 lint: install
 	$(BIN)/ruff check .

@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 import lattice
+import mutation
 import partition
 import peers
 import release
@@ -32,6 +33,7 @@ SECTIONS: dict[str, Any] = {
     "partition": partition,
     "release": release,
     "start": start,
+    "mutation": mutation,
 }
 LATEST = HERE / "results" / "latest.json"
 

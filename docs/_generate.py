@@ -1,6 +1,7 @@
 """Write the pages that follow from the code, and the outputs that the other pages show.
 
-`python docs/_generate.py` rewrites commands.md and api.md, and runs every example.
+`python docs/_generate.py` rewrites commands.md, api.md and the table in metrics.md, and runs every
+example.
 """
 
 from __future__ import annotations
@@ -125,6 +126,7 @@ def main() -> None:
     """Write the generated pages, then run the examples of all pages and put in their outputs."""
     (DOCS / "commands.md").write_text(commands(), encoding="utf-8")
     (DOCS / "api.md").write_text(api(), encoding="utf-8")
+    (DOCS / "metrics.md").write_text(metrics(), encoding="utf-8")
     refresh = examples().refresh
     for page in pages():
         with tempfile.TemporaryDirectory() as folder:
@@ -225,6 +227,20 @@ def _inside(hint: Any) -> list[Any]:
 
 def _cell(text: str | None) -> str:
     return re.sub(r"\s+", " ", text or "").replace("|", "\\|").replace("*", "\\*")
+
+
+def metrics() -> str:
+    """Return the page on metrics with its table as the code tells it."""
+    text = (DOCS / "metrics.md").read_text(encoding="utf-8")
+    lines = "".join(f"{_metric(metric)}\n" for metric in shoal.metrics.METRICS.values())
+    return re.sub(r"(?:^\| `.*\n)+", lambda _: lines, text, count=1, flags=re.MULTILINE)
+
+
+def _metric(metric: Any) -> str:
+    scale = metric.raw_range + (", high is best" if metric.raw_best == "high" else "")
+    cells = [metric.formula, scale, metric.use, metric.source, metric.requires]
+    told = "".join(f" {cell} |" if cell else " |" for cell in map(_cell, cells))
+    return f"| `{metric.name}` |{told}"
 
 
 def api() -> str:

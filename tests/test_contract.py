@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import ClassVar
+from zlib import crc32
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, seed
 from hypothesis import strategies as st
-from tests import oracle
+from tests.examples import examples, is_deep
+from tests.judging import is_possible, judge
+from tests.nasty import NASTY, people, tables
 
 import shoal
 from shoal import (
@@ -34,27 +36,9 @@ from shoal import (
     TCloseness,
 )
 
-VARIANTS = {
-    "auto": [{"time_limit": 1e-6}],
-    "mondrian": [
-        {},
-        {"strict": False},
-        {"hierarchies": False},
-        {"hierarchies": False, "summary": "set", "strict": False},
-        {"summary": "representative"},
-        {"effort": "high"},
-    ],
-    "sorted": [{}, {"order": "variance", "grouping": "consecutive"}],
-    "greedy": [{}, {"expand": True, "outliers_first": True}],
-    "k-member": [{}],
-    "split-carry": [
-        {},
-        {"S": 2, "l": 1, "carry": "least-loss"},
-        {"carry": "bubble", "order": "hilbert"},
-        {"time_limit": 0},
-    ],
-    "optimal": [{"time_limit": 0}],
-    "anneal": [{"steps": 30}, {"steps": 5, "threads": 2}, {"time_limit": 0}],
+# Each method with the options to try it with; the tables differ in what else a release must keep.
+# These publish one level of a hierarchy for a whole column: equal records stay together.
+LATTICE = {
     "datafly": [{}, {"max_suppression": 0}, {"max_suppression": 0.3}],
     "samarati": [{}, {"max_suppression": 0}, {"max_suppression": 0.3}],
     "mingen": [{}, {"max_suppression": 0.05}, {"max_suppression": 0.3}],
@@ -73,11 +57,35 @@ VARIANTS = {
         {"max_suppression": 0.5, "local": True, "objective": "ncp"},
     ],
 }
+# these keep equal records together, unless the option strict is false
+TOGETHER = {
+    "mondrian": [
+        {},
+        {"strict": False},
+        {"hierarchies": False},
+        {"hierarchies": False, "summary": "set", "strict": False},
+        {"summary": "representative"},
+        {"effort": "high"},
+    ],
+}
+# these group record by record: equal records may part, and a weighted table is refused
+PARTING = {
+    "auto": [{"time_limit": 1e-6}],
+    "sorted": [{}, {"order": "variance", "grouping": "consecutive"}],
+    "greedy": [{}, {"expand": True, "outliers_first": True}],
+    "k-member": [{}],
+    "split-carry": [
+        {},
+        {"S": 2, "l": 1, "carry": "least-loss"},
+        {"carry": "bubble", "order": "hilbert"},
+        {"time_limit": 0},
+    ],
+    "optimal": [{"time_limit": 0}],
+    "anneal": [{"steps": 30}, {"steps": 5, "threads": 2}, {"time_limit": 0}],
+}
 # these publish boxes that differ from record to record: no model of classes, no weighted table
 FREEFORM = ("doka-greedy", "doka-sort-greedy", "doka-hungarian")
-# these group record by record: equal records may part, and a weighted table is refused
-PARTING = ("auto", "anneal", "sorted", "greedy", "k-member", "split-carry", "optimal")
-LATTICE = ("datafly", "samarati", "mingen", "incognito", "ola", "flash")
+VARIANTS = {**TOGETHER, **PARTING, **LATTICE}
 METHODS = [
     pytest.param(name, options, id=f"{name}-{'-'.join(map(str, options.values())) or 'default'}")
     for name, variants in VARIANTS.items()
@@ -107,65 +115,6 @@ COVERAGE = [
     OneKAnonymity(4),
     KOneAnonymity(4),
 ]
-COUNTIES = {"north": ["aa", "ab"], "south": {"coast": ["ba", "bb"], "hills": ["bc"]}}
-
-
-def people(rows=60, seed=0, missing=0.1):
-    """A table with numbers, ranks, names, hierarchies, missing values and a sensitive column."""
-    draw = np.random.default_rng(seed)
-
-    def holes(values):
-        return [None if draw.random() < missing else v for v in values]
-
-    data = pa.table(
-        {
-            "age": pa.array(holes(draw.integers(18, 80, rows).tolist()), pa.int64()),
-            "pay": pa.array(holes(draw.choice([1.5, 2.25, 3.0, 8.0], rows).tolist()), pa.float64()),
-            "school": pa.array(holes(draw.choice(["low", "mid", "high"], rows).tolist())),
-            "county": pa.array(holes(draw.choice(["aa", "ab", "ba", "bb", "bc"], rows).tolist())),
-            "sex": pa.array(draw.choice(["f", "m"], rows).tolist()),
-            "illness": pa.array(draw.choice(["flu", "cold", "gout", "none"], rows).tolist()),
-            "note": pa.array([f"row {i}" for i in range(rows)]),
-        }
-    )
-    return Table.from_arrow(data, roles())
-
-
-def roles():
-    return {
-        "age": {"role": "quasi", "hierarchy": {"intervals": [5, 10, 40]}, "weight": 2},
-        "pay": {"role": "quasi", "bounds": [0, 10]},
-        "school": {"role": "quasi", "kind": "ordinal", "order": ["low", "mid", "high"]},
-        "county": {"role": "quasi", "hierarchy": {"tree": COUNTIES}},
-        "sex": {"role": "quasi"},
-        "illness": {"role": "sensitive"},
-        "note": {"role": "insensitive"},
-    }
-
-
-def tiny(**columns):
-    """A table of the given quasi-identifiers, with an illness that varies."""
-    rows = len(next(iter(columns.values())))
-    illness = [("flu", "cold", "gout", "none")[i % 4] for i in range(rows)]
-    data = pa.table({**columns, "illness": illness})
-    return Table.from_arrow(data, {**dict.fromkeys(columns, "quasi"), "illness": "sensitive"})
-
-
-NASTY = {
-    "people": people(),
-    "many people": people(400, seed=1, missing=0.02),
-    "all alike": tiny(age=[30] * 12, sex=["f"] * 12),
-    "two alike groups": tiny(age=[30] * 8 + [70] * 8),
-    "one odd row": tiny(age=[*[30] * 15, 99]),
-    "all missing": tiny(age=pa.nulls(12, pa.int64()), sex=["f", "m"] * 6),
-    "one missing": tiny(age=[None, *range(20, 35)]),
-    "huge integers": tiny(number=pa.array([2**63 - 1 - i for i in range(16)], pa.int64())),
-    "huger integers": tiny(number=[Decimal(10**30 + i // 3) for i in range(16)]),
-    "odd texts": tiny(text=["*", "{a, b}", "a", "b", "[1, 2]", "", " ", "missing", "é", "'\""] * 2),
-    "all different": tiny(age=list(range(20)), code=[f"c{i:02}" for i in range(20)]),
-    "nan": tiny(size=[float("nan"), 1.5, 2.5, float("nan"), *[3.5] * 8]),
-    "many columns": tiny(**{f"q{i}": [(i * j) % 5 for j in range(24)] for i in range(30)}),
-}
 # a lattice method's further options are tried on these alone
 NASTIEST = ("people", "one odd row", "all missing", "odd texts", "all different")
 CASES = [
@@ -176,46 +125,8 @@ CASES = [
     or method.values[1] == VARIANTS[method.values[0]][0]
     or name in NASTIEST
 ]
-
-
-def judge(table, model, release):
-    """Let the oracle check model, truthfulness, row order, columns and suppressed rows."""
-    rows = release.to_arrow().to_pylist()
-    everybody = table.to_arrow().to_pylist()
-    hidden = [False] * len(table) if release.suppressed is None else release.suppressed.tolist()
-    before = [row for row, out in zip(everybody, hidden, strict=True) if not out]
-    assert rows
-    assert len(rows) == len(before)
-    by_class = [part for part in model.parts if part not in COVERAGE]
-    for members in oracle.classes(rows, table.quasi):
-        for part in by_class:
-            assert oracle.keeps(part, members, everybody)
-    for part in set(model.parts) - set(by_class):
-        assert oracle.keeps_coverage(part, oracle.fits(rows, before, table.quasi, {}))
-    kept = [c.name for c in table if c.role not in ("quasi", "identifier")]
-    assert [[r[n] for n in kept] for r in rows] == [[r[n] for n in kept] for r in before]
-    assert set(rows[0]) == set(table.quasi) | set(kept)
-    options = release.run.options
-    if options.get("summary") == "representative":
-        return
-    whole = release.run.method in LATTICE
-    for name in table.quasi:
-        tree = table[name].hierarchy
-        paths = {r[0]: r for r in tree.rows()} if tree and options.get("hierarchies", True) else {}
-        paths = {_typed(table[name], text): labels for text, labels in paths.items()}
-        for row, was in zip(rows, before, strict=True):
-            assert oracle.covers(row[name], was[name], paths)
-            if whole and tree is None:
-                assert oracle.is_kept_or_hidden(row[name], was[name])
-    most = options.get("max_suppression", 0)
-    if most is not None:  # datafly's own rule is a number of records
-        assert sum(hidden) <= most * len(table) + 1e-9
-
-
-def is_possible(table, model):
-    """Tell whether the table as one class keeps the model."""
-    rows = table.to_arrow().to_pylist()
-    return all(oracle.keeps(part, rows, rows) for part in model.parts)
+# random cases of each method and its options: ten thousand in all in the deep profile
+QUICK, DEEP = 30, math.ceil(10_000 / (len(METHODS) + len(FREEFORM)))
 
 
 def lined_up(release):
@@ -224,11 +135,6 @@ def lined_up(release):
     if release.suppressed is None:
         return list(rows)
     return [None if out else next(rows) for out in release.suppressed.tolist()]
-
-
-def _typed(column, text):
-    number = column.kind == "numeric" and text
-    return int(text) if number else text or None
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
@@ -246,39 +152,41 @@ def test_every_release_keeps_its_model_or_says_that_it_cannot(method, options, m
     except shoal.Infeasible:
         assert not is_possible(table, model)
         return
-    judge(table, model, release)
+    judge(table, model, release, whole=method in LATTICE)
 
 
-@st.composite
-def tables(draw):
-    rows = draw(st.integers(2, 40))
-    cell = {
-        "number": st.none() | st.integers(-3, 12),
-        "word": st.none() | st.sampled_from(["a", "b", "c", "d"]),
-        "flag": st.booleans(),
-    }
-    columns = {
-        name: draw(st.lists(values, min_size=rows, max_size=rows)) for name, values in cell.items()
-    }
-    illness = draw(st.lists(st.sampled_from(["flu", "cold", "none"]), min_size=rows, max_size=rows))
-    types = {"number": pa.int64(), "word": pa.string(), "flag": pa.bool_()}
-    data = pa.table({**{n: pa.array(v, types[n]) for n, v in columns.items()}, "illness": illness})
-    wide = draw(st.booleans())
-    chosen = {"number": "quasi", "word": "quasi", "illness": "sensitive"}
-    return Table.from_arrow(data, {**chosen, "flag": "quasi"} if wide else chosen)
+def hold_to(case, models, request, record_property):
+    """Run a case on as many tables and models as are asked; it tells what became of them."""
+    became = Counter()
+
+    @examples(QUICK, deep=DEEP)
+    @given(table=tables(), model=st.sampled_from(models))
+    def run(table, model):
+        became[case(table, model)] += 1
+
+    if not is_deep():  # other tables for each method, the same ones each time
+        run = seed(crc32(request.node.name.encode()))(run)
+    run()
+    assert became.total() >= (DEEP if is_deep() else QUICK)
+    assert became["released"] > became.total() / 5
+    for outcome, cases in became.items():
+        record_property(outcome, cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "options"), METHODS)
-@given(table=tables(), model=st.sampled_from(MODELS))
-@settings(max_examples=40, deadline=None)
-def test_random_tables_are_released_safely_or_not_at_all(method, options, table, model):
-    try:
-        release = shoal.anonymize(table, model, method, **options)
-    except (shoal.Infeasible, shoal.InputError):
-        assert not is_possible(table, model)
-        return
-    assert is_possible(table, model) or release.suppressed is not None
-    judge(table, model, release)
+def test_random_tables_are_released_safely_or_not_at_all(method, options, request, record_property):
+    def case(table, model):
+        try:
+            release = shoal.anonymize(table, model, method, **options)
+        except (shoal.Infeasible, shoal.InputError):
+            assert not is_possible(table, model)
+            return "refused"
+        assert is_possible(table, model) or release.suppressed is not None
+        judge(table, model, release, whole=method in LATTICE)
+        return "released"
+
+    hold_to(case, MODELS, request, record_property)
 
 
 @pytest.mark.parametrize(("method", "options"), METHODS)
@@ -337,15 +245,20 @@ def test_every_freeform_release_keeps_its_model(method, name, model):
     judge(NASTY[name], model, shoal.anonymize(NASTY[name], model, method))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", FREEFORM)
-@given(table=tables(), model=st.sampled_from(COVERAGE))
-@settings(max_examples=40, deadline=None)
-def test_random_tables_are_released_by_freeform_boxes_or_not_at_all(method, table, model):
-    if len(table) < model.k:
-        with pytest.raises(shoal.InputError, match=f"k is {model.k}"):
-            shoal.anonymize(table, model, method)
-    else:
+def test_random_tables_are_released_by_freeform_boxes_or_not_at_all(
+    method, request, record_property
+):
+    def case(table, model):
+        if len(table) < model.k:
+            with pytest.raises(shoal.InputError, match=f"k is {model.k}"):
+                shoal.anonymize(table, model, method)
+            return "refused"
         judge(table, model, shoal.anonymize(table, model, method))
+        return "released"
+
+    hold_to(case, COVERAGE, request, record_property)
 
 
 @pytest.mark.parametrize("method", FREEFORM)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
@@ -31,7 +33,7 @@ def test_examples_run_and_print_what_the_page_shows(page, tmp_path):
     assert examples.alike(fresh) == examples.alike(text), ADVICE
 
 
-@pytest.mark.parametrize("name", ["commands", "api"])
+@pytest.mark.parametrize("name", ["commands", "api", "metrics"])
 def test_generated_pages_are_up_to_date(name):
     fresh = getattr(load("generate"), name)()
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")

@@ -29,6 +29,7 @@ LIFTS = {
     "normal": (-36, -14),
     "high": (42, 16),
 }
+AGES = [28, 31, 34, 50, 61, 65, 68, 71]
 KS = (2, 3, 5, 10, 20, 50, 100, 200)
 
 
@@ -39,6 +40,7 @@ def main() -> None:
     pixels = vl_convert.vegalite_to_png(plane.to_json(), scale=1.66, ppi=72)
     (HERE / "mondrian.png").write_bytes(pixels)
     save(draw_losses(), "loss")
+    save(draw_coverage(), "coverage")
     save_lattice()
     save_comparison()
 
@@ -116,6 +118,50 @@ def boxes_of(release: shoal.Release) -> list[dict[str, Any]]:
         boxes[f"{name}_low"] = recoding.low[entry].tolist()
         boxes[f"{name}_high"] = recoding.high[entry].tolist()
     return rows_of(boxes)
+
+
+def draw_coverage() -> alt.HConcatChart:
+    """Eight people published in classes, and each by a range of their own."""
+    ages = pa.table({"age": AGES})
+    table = shoal.Table.from_arrow(ages, {"age": {"role": "quasi", "bounds": [18, 82]}})
+    grouped = shoal.anonymize(table, shoal.KAnonymity(3), "optimal")
+    freeform = shoal.anonymize(table, shoal.FreeformAnonymity(3), "doka-hungarian", seed=1)
+    title = alt.TitleParams(
+        "Eight people: a dot is an age, a bar what is published of it",
+        subtitle=[
+            "Left, everybody shares a bar with two others at least. Right, each has a bar of their",
+            "own that covers three people at least, and everybody lies under three bars at least.",
+        ],
+        offset=14,
+    )
+    panels = [
+        draw_bars(grouped, "3-anonymity: classes"),
+        draw_bars(freeform, "freeform 3-anonymity: coverage"),
+    ]
+    return styled(alt.hconcat(*panels, spacing=30, title=title))
+
+
+def draw_bars(release: shoal.Release, name: str) -> alt.LayerChart:
+    """Draw each record's published range, and the age behind it."""
+    recoding = release.recodings["age"]
+    assert recoding.low is not None
+    assert recoding.high is not None
+    rows = rows_of(
+        {
+            "record": list(range(len(AGES))),
+            "age": AGES,
+            "low": recoding.low[recoding.codes].tolist(),
+            "high": recoding.high[recoding.codes].tolist(),
+        }
+    )
+    y = alt.Y("record:O", title=None, axis=None)
+    x = alt.X("low:Q", title="age in years", scale=alt.Scale(domain=[25, 75], nice=False))
+    chart = alt.Chart(alt.Data(values=rows))
+    bars = chart.mark_bar(color="#8cc7d6", height=9).encode(x=x, x2="high:Q", y=y)
+    dots = chart.mark_circle(size=34, color=INK, opacity=1).encode(x="age:Q", y=y)
+    loss = f"{name}, loss {shoal.metrics.ncp(release):.2f}"
+    told = alt.TitleParams(loss, fontSize=13, fontWeight="normal")
+    return (bars + dots).properties(width=290, height=150, title=told)
 
 
 def save_lattice() -> None:

@@ -1,31 +1,15 @@
 """Shoal: safety in numbers for what you publish.
 
-Heavy libraries (DuckDB, numba) are loaded by the work that needs them, not here.
+Tables, models and methods are loaded here; what reads, measures and reports them on first use, and
+heavy libraries (DuckDB, numba) by the work that needs them.
 """
 
-from shoal import datasets, metrics, risk
-from shoal.anonymize import (
-    METHODS,
-    Anneal,
-    Auto,
-    Datafly,
-    DokaGreedy,
-    DokaHungarian,
-    DokaSortGreedy,
-    Flash,
-    Greedy,
-    Incognito,
-    KMember,
-    MinGen,
-    Mondrian,
-    Ola,
-    Optimal,
-    Samarati,
-    Sorted,
-    SplitCarry,
-    anonymize,
-)
-from shoal.comparison import Comparison, compare
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal import datasets
+from shoal.anonymize import METHODS, anonymize, methods
+from shoal.anonymize.methods import *  # noqa: F403  every method under its name
 from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table
 from shoal.core import recipes as hierarchies
 from shoal.core.release import report_by
@@ -38,79 +22,36 @@ from shoal.errors import (
     OutputError,
     ShoalError,
 )
-from shoal.privacy import (
-    MODELS,
-    AlphaKAnonymity,
-    BetaLikeness,
-    DeltaDisclosure,
-    EntropyLDiversity,
-    FreeformAnonymity,
-    KAnonymity,
-    KConcealment,
-    KKAnonymity,
-    KOneAnonymity,
-    LDiversity,
-    OneKAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
-from shoal.reading import Schema, UnassignedColumns, read
-from shoal.report import write_report
+from shoal.privacy import MODELS, models
+from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
+
+if TYPE_CHECKING:
+    from shoal import metrics, risk
+    from shoal.comparison import Comparison, compare
+    from shoal.reading import Schema, UnassignedColumns, read
 
 __version__ = "0.1.0"
-report_by(write_report)
-
 __all__ = [
     "METHODS",
     "MODELS",
-    "AlphaKAnonymity",
-    "Anneal",
-    "Auto",
-    "BetaLikeness",
     "Classes",
     "Column",
     "Comparison",
-    "Datafly",
-    "DeltaDisclosure",
-    "DokaGreedy",
-    "DokaHungarian",
-    "DokaSortGreedy",
-    "EntropyLDiversity",
-    "Flash",
-    "FreeformAnonymity",
-    "Greedy",
     "Hierarchy",
     "HierarchyError",
-    "Incognito",
     "Infeasible",
     "InputError",
-    "KAnonymity",
-    "KConcealment",
-    "KKAnonymity",
-    "KMember",
-    "KOneAnonymity",
     "Kind",
-    "LDiversity",
-    "MinGen",
     "MissingExtra",
-    "Mondrian",
     "NotAnonymous",
-    "Ola",
-    "OneKAnonymity",
-    "Optimal",
     "OutputError",
     "Proof",
     "Recoding",
-    "RecursiveLDiversity",
     "Release",
     "Role",
     "Run",
-    "Samarati",
     "Schema",
     "ShoalError",
-    "Sorted",
-    "SplitCarry",
-    "TCloseness",
     "Table",
     "UnassignedColumns",
     "anonymize",
@@ -121,3 +62,37 @@ __all__ = [
     "read",
     "risk",
 ]
+__all__ += methods.__all__
+__all__ += models.__all__
+
+_ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
+    "metrics": "",
+    "risk": "",
+    "Comparison": "comparison",
+    "compare": "comparison",
+    "Schema": "reading",
+    "UnassignedColumns": "reading",
+    "read": "reading",
+}
+
+
+def _write_report(*arguments: Any, **options: Any) -> None:
+    from shoal.report import write_report
+
+    write_report(*arguments, **options)
+
+
+report_by(_write_report)
+
+if not TYPE_CHECKING:  # a checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _ON_FIRST_USE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = _ON_FIRST_USE[name]
+        found = import_module(f"shoal.{home or name}")
+        globals()[name] = getattr(found, name) if home else found
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

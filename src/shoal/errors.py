@@ -13,7 +13,7 @@ A message names files, columns, row numbers and counts, never a cell value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 
@@ -64,3 +64,17 @@ class NotAnonymous(ShoalError):  # noqa: N818
     """A finished release failed its own check, so it was withheld."""
 
     exit_status = 1
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> InputError:
+    """Return the error of a name that is none of those known, with the nearest of them.
+
+    >>> unknown("no method", "flsh", ["flash", "ola"])
+    InputError("no method 'flsh' (did you mean 'flash'?); there are flash, ola")
+    """
+    from difflib import get_close_matches
+
+    names = [str(each) for each in known]
+    near = get_close_matches(str(name), names, n=1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
+    return InputError(f"{what} {name!r}{meant}; there are {', '.join(names) or 'none'}")

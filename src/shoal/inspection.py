@@ -20,7 +20,7 @@ from shoal.core.column import Column, Kind, Role
 from shoal.core.grouping import group
 from shoal.core.table import Table
 from shoal.core.values import is_numeric
-from shoal.errors import InputError
+from shoal.errors import InputError, unknown
 from shoal.risk import checks
 
 _NAMES: tuple[tuple[Role, str, str], ...] = (
@@ -75,7 +75,7 @@ def describe(
     """
     for name in (*quasi, *(sensitive or {})):
         if name not in data.column_names:
-            raise InputError(f"no column {name!r}; there are {', '.join(data.column_names)}")
+            raise unknown("no column", name, data.column_names)
     encoded = {name: _encode(name, data.column(name)) for name in data.column_names}
     columns = [_column(name, data.column(name), encoded[name]) for name in data.column_names]
     chosen = list(quasi) or [c["name"] for c in columns if c["role"] == Role.QUASI]

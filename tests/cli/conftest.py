@@ -24,7 +24,7 @@ class Outcome:
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch):
     """Whether this machine has run the kernels before is no matter of these tests."""
-    monkeypatch.setattr(console, "is_compiled", lambda method: True)
+    monkeypatch.setattr(console, "say_compiling", lambda: None)
 
 
 @pytest.fixture
@@ -38,6 +38,7 @@ def folder(tmp_path, monkeypatch):
 def shoal(folder, monkeypatch, capsys):
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["shoal", *map(str, arguments)])
+        monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # no `python -m pytest`
         with pytest.raises(SystemExit) as caught:
             main()
         shown = capsys.readouterr()

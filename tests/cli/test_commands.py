@@ -6,10 +6,12 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import numba
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from shoal import anonymize
 from shoal.cli import console
 from shoal.reading import read
 
@@ -226,16 +228,44 @@ def test_a_recipe_may_be_a_single_word(shoal):
     assert parsed(shoal("anonymize", "people.csv", *options))["verified"] is True
 
 
-def test_the_first_run_says_that_kernels_are_compiled(shoal, monkeypatch):
-    monkeypatch.setattr(console, "is_compiled", lambda method: False)
-    told = "note: compiling the kernels once; later runs start at once"
-    for command in (["demo", "--rows", 50], ["anonymize", "people.csv", *ROLES, "-k", 3]):
-        assert told in shoal(*command).err
-        assert told not in shoal(*command, "--json").err
+@pytest.fixture
+def said(monkeypatch):
+    """The times that compiling was told of."""
+    times = []
+    monkeypatch.setattr(console, "say_compiling", lambda: times.append(1))
+    return times
+
+
+def test_a_run_that_compiles_says_so_once(shoal, said, monkeypatch):
+    command = ("anonymize", "people.csv", *ROLES, "-k", 3)
+    shoal(*command)
+    said.clear()
+    shoal(*command)
+    assert said == []
+    monkeypatch.setattr(sys.modules["shoal.anonymize"], "anonymize", compiling)
+    shoal(*command)
+    assert said == [1]
+    shoal(*command, "--json")
+    assert said == [1]
+
+
+def compiling(*arguments, **options):
+    """Anonymize with kernels that are new each time, one for whole numbers and one for others."""
+    half = numba.njit(lambda number: number / 2)
+    assert half(1) + half(2.0) == 1.5
+    return anonymize(*arguments, **options)
+
+
+def test_a_comparison_says_beforehand_that_kernels_are_compiled(shoal, said, monkeypatch):
+    monkeypatch.setattr(console, "is_compiled", lambda method: method != "greedy")
+    run = ("compare", "people.csv", *ROLES, "-k", 3, "--processes", 1, "--metric", "ncp")
+    shoal(*run, "--method", "datafly")
+    assert said == []
+    shoal(*run, "--method", "greedy", "--method", "datafly")
+    assert said == [1]
 
 
 def test_compiled_kernels_are_looked_for_where_numba_keeps_them(tmp_path, monkeypatch):
-    monkeypatch.undo()  # the fixture that takes them for compiled
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert not console.is_compiled("mondrian")
     assert console.is_compiled("unknown")

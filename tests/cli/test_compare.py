@@ -5,6 +5,8 @@ import json
 import pytest
 from tests.cli.conftest import SECRET
 
+pytestmark = pytest.mark.slow
+
 ASKED = (
     "compare", "people.csv", "--quasi", "age,town", "--sensitive", "disease",
     "--identifier", "name", "--processes", "2",

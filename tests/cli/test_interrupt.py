@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DRIVER = """
 import os, signal, sys
 from shoal.core import writing

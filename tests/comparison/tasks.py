@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -46,9 +45,11 @@ def tally(path):
 
 def linger(path):
     """Say who is at work, then work for long, unless the file's name says otherwise."""
-    Path(path).write_text(str(os.getpid()))
-    if "long" in Path(path).name:
-        time.sleep(600)
+    with Path(path).open("w") as file:
+        file.write(str(os.getpid()))
+        file.flush()
+        if "long" in Path(path).name:
+            signal.pause()
     return {}
 
 

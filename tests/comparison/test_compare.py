@@ -10,6 +10,8 @@ from tests.comparison.tasks import Broken, Liar
 import shoal
 from shoal.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 METHODS = ["mondrian", ("anneal", {"steps": 50}), "doka-greedy", Broken("exit"), Liar()]
 ASKED = {
     "k": [3],

@@ -1,9 +1,9 @@
 """Tasks run in processes of their own; whatever one does, the others go on."""
 
 import os
+import select
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -13,6 +13,8 @@ from shoal.comparison import runner
 from shoal.comparison.runner import Outcome, run_tasks
 from shoal.core.progress import listening
 from shoal.errors import InputError, OutputError
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -99,25 +101,26 @@ def test_an_interrupt_ends_the_workers_and_leaves_what_is_finished(tmp_path):
 
 
 def test_a_worker_ends_with_its_parent(tmp_path):
-    pid = tmp_path / "long"
+    os.mkfifo(tmp_path / "long")
+    pipe = os.open(tmp_path / "long", os.O_RDONLY | os.O_NONBLOCK)
     program = (
         "from shoal.comparison import run_tasks; from tests.comparison import tasks; "
-        f"run_tasks({{'a': {str(pid)!r}}}, tasks.linger)"
+        f"run_tasks({{'a': {str(tmp_path / 'long')!r}}}, tasks.linger)"
     )
     path = os.pathsep.join(sys.path)
     with subprocess.Popen(
         [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}
     ) as parent:
-        assert until(lambda: pid.exists() and pid.read_text())
+        assert hear(pipe).isdigit()
         parent.kill()
-    assert until(lambda: not alive(int(pid.read_text())))
+    assert hear(pipe) == b""
+    os.close(pipe)
 
 
-def until(settled, seconds=60):
-    end = time.monotonic() + seconds
-    while not settled() and time.monotonic() < end:
-        time.sleep(0.05)
-    return settled()
+def hear(pipe, seconds=60):
+    """Return what a worker writes next, nothing once it has ended."""
+    assert select.select([pipe], [], [], seconds)[0], "not a word"
+    return os.read(pipe, 99)
 
 
 def alive(pid):

@@ -6,7 +6,7 @@ from shoal.core.progress import Progress, listening, report
 
 
 def test_without_a_listener_a_report_goes_nowhere():
-    report("search", 1, 2)
+    assert report("search", 1, 2) is None
 
 
 def test_the_innermost_listener_hears_and_then_hands_back():

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release, Run
@@ -229,7 +230,7 @@ TYPES = {
 }
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(st.fixed_dictionaries({k: st.none() | v for k, v in CELLS.items()}), min_size=1))
 def test_a_written_file_reads_back_cell_by_cell(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("release")

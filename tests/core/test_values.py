@@ -167,7 +167,13 @@ def test_bounds_become_positions(limits, kind, expected):
     assert ground.bounds(limits, kind, "c") == expected
 
 
-@pytest.mark.parametrize("limits", [5, "09", (1,), (1, 2, 3), ("low", "high"), (None, 3)])
-def test_bounds_that_are_no_pair_of_values_are_refused(limits):
-    with pytest.raises(InputError, match="column 'c': bounds"):
+@pytest.mark.parametrize("limits", [5, "09", (1,), (1, 2, 3)])
+def test_bounds_that_are_no_pair_are_refused(limits):
+    with pytest.raises(InputError, match="column 'c': bounds are two values"):
+        ground.bounds(limits, pa.int64(), "c")
+
+
+@pytest.mark.parametrize("limits", [("low", "high"), (None, 3)])
+def test_bounds_of_another_type_are_refused(limits):
+    with pytest.raises(InputError, match="column 'c': bounds must be of the column's type"):
         ground.bounds(limits, pa.int64(), "c")

@@ -13,6 +13,8 @@ from shoal.experiments.partition_claims import CLAIMS, Claim, ratio
 from shoal.experiments.partition_tasks import Sizes
 from shoal.experiments.runs import measure_all
 
+pytestmark = pytest.mark.slow
+
 TINY = Sizes(
     draws=1, few=(8,), narrow=(3,), rows_3_3=(12, 16), k_3_3=(2, 3), rows_3_5=24,
     rows_3_6=(24,), base=24, k_3_7=(2, 5), widths_3_8=(4,), carry=5.0,

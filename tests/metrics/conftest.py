@@ -3,14 +3,10 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import settings
 
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy import KAnonymity
-
-settings.register_profile("shoal", deadline=None, max_examples=60)
-settings.load_profile("shoal")
 
 
 @pytest.fixture(scope="session")

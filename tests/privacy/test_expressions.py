@@ -1,6 +1,7 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from shoal.errors import InputError
 from shoal.privacy import (
@@ -133,7 +134,7 @@ single = st.one_of(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(models=st.lists(single, min_size=1, max_size=3, unique=True))
 def test_what_a_model_prints_reads_back_as_the_model(models):
     joined = models[0]

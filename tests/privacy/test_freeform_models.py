@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests import oracle
 
@@ -31,7 +31,6 @@ IMPLIED = {  # what a model implies at the same k
     KConcealment: (OneKAnonymity,),
     KKAnonymity: (OneKAnonymity, KOneAnonymity),
 }
-some = settings(max_examples=60, deadline=None)
 TREE = {"x": ["a", "b"], "y": ["c"]}
 
 
@@ -51,7 +50,6 @@ def grouped(draw):
 
 @pytest.mark.parametrize("summary", ["range", "set", "representative"])
 @pytest.mark.parametrize("hierarchies", [True, False], ids=["hierarchies", "plain"])
-@some
 @given(drawn=grouped())
 def test_k_anonymity_implies_them_all(summary, hierarchies, drawn):
     table, ids = drawn
@@ -91,7 +89,6 @@ def _boxes(column, partners):
     return replace(wide, column=column, codes=wide.codes[::k])
 
 
-@some
 @given(drawn=boxed(), k=st.integers(2, 4))
 def test_each_is_judged_as_the_oracle_judges_the_text(drawn, k):
     table, recodings = drawn

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.recipes import tree
@@ -193,7 +194,7 @@ def several(name):
 
 CASES = list(several("disease"))
 every_model = pytest.mark.parametrize("case", CASES, ids=str)
-many, few = settings(max_examples=50, deadline=None), settings(max_examples=15, deadline=None)
+many, few = examples(50), examples(15)
 
 # (class or −1, place in LETTERS, records behind the row)
 rows = st.lists(

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from tests.examples import examples
 
 from shoal.core.recipes import tree
 from shoal.errors import InputError
@@ -163,7 +164,7 @@ def ground_distance(kind, a, b):
 
 
 @pytest.mark.parametrize("kind", DISTANCES)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(members=st.lists(st.sampled_from(LETTERS), min_size=1, max_size=8), more=st.data())
 def test_every_distance_is_the_cheapest_transport(grouped, kind, members, more):
     others = more.draw(st.lists(st.sampled_from(LETTERS), max_size=8))

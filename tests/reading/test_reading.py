@@ -57,7 +57,8 @@ def test_columns_without_a_role_are_left_out_with_one_warning_that_names_them(wr
 def test_there_is_no_warning_where_every_column_has_a_role(write):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        shoal.read(write("age,town\n1,x\n"), roles={"age": "quasi", "town": "identifier"})
+        table = shoal.read(write("age,town\n1,x\n"), roles={"age": "quasi", "town": "identifier"})
+    assert table.unassigned == ()
 
 
 @pytest.mark.parametrize("role", ["insensitive", "identifier"])

@@ -6,8 +6,9 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, Table
@@ -89,7 +90,7 @@ def losses(release):
 @pytest.mark.parametrize(("method", "options"), VARIANTS)
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @given(table=tables())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_a_release_is_read_back_as_it_was_written(tmp_path_factory, method, options, ending, table):
     try:
         release = shoal.anonymize(table, KAnonymity(2), method, **options)

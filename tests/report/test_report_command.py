@@ -19,7 +19,7 @@ ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "is_compiled", lambda method: True)
+    monkeypatch.setattr(console, "say_compiling", lambda: None)
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "people.csv").write_text(PEOPLE)
     return tmp_path

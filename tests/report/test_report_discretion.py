@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.report.report_tables import RELEASES, ROLES, SECRETS, made, people, release, table
 
 import shoal
@@ -76,14 +77,14 @@ def grouped(rows, kept):
     return Release.of_groups(made_of, ids, int(ids.max()) + 1, model)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(left_out_differently())
 def test_who_is_left_out_changes_nothing_but_their_number(pair):
     first, second = (contents(grouped(*rows), least=3) for rows in pair)
     assert first == second
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(left_out_differently())
 def test_the_released_rows_by_themselves_are_the_same_release(pair):
     release = grouped(*pair[0])

@@ -5,7 +5,7 @@ import datetime
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
@@ -59,7 +59,6 @@ def test_dates_are_told_by_years_months_or_days():
     assert labels(stamps, 5)[1] == "1990-02"
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.one_of(
@@ -84,7 +83,6 @@ def test_every_range_holds_enough_people(values, least):
     assert len(set(found.labels)) == len(found.labels)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(2, 9))
 def test_every_group_of_values_holds_enough_people(values, least):
     column = Column.encode("x", values)

@@ -160,6 +160,7 @@ def watched(folder, page_file):
     return shown.stdout.decode(), complaints, {url for url in asked if not home.match(url)}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 @pytest.mark.parametrize("kind", ["patients", "hostile", "freeform"])
 def test_a_browser_shows_it_without_errors_or_requests(kind, tmp_path):
@@ -185,6 +186,7 @@ def test_a_browser_shows_it_without_errors_or_requests(kind, tmp_path):
     assert picture.stat().st_size > 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 def test_the_browser_would_notice(tmp_path):
     file = tmp_path / "bad.html"

@@ -7,52 +7,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
-from shoal.anonymize.auto import Auto
-from shoal.anonymize.freeform.doka_greedy import DokaGreedy
-from shoal.anonymize.freeform.doka_hungarian import DokaHungarian
-from shoal.anonymize.freeform.doka_sort_greedy import DokaSortGreedy
-from shoal.anonymize.lattice.datafly import Datafly
-from shoal.anonymize.lattice.flash import Flash
-from shoal.anonymize.lattice.incognito import Incognito
-from shoal.anonymize.lattice.mingen import MinGen
-from shoal.anonymize.lattice.ola import Ola
-from shoal.anonymize.lattice.samarati import Samarati
-from shoal.anonymize.partition.anneal import Anneal
-from shoal.anonymize.partition.greedy import Greedy
-from shoal.anonymize.partition.k_member import KMember
-from shoal.anonymize.partition.mondrian import Mondrian
-from shoal.anonymize.partition.optimal import Optimal
-from shoal.anonymize.partition.sorted import Sorted
-from shoal.anonymize.partition.split_carry import SplitCarry
+from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
+from shoal.anonymize.methods import METHODS
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
-from shoal.errors import InputError, NotAnonymous
+from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.privacy.model import Model
-
-METHODS: dict[str, type[Any]] = {
-    "auto": Auto,
-    "mondrian": Mondrian,
-    "anneal": Anneal,
-    "sorted": Sorted,
-    "greedy": Greedy,
-    "k-member": KMember,
-    "split-carry": SplitCarry,
-    "optimal": Optimal,
-    "datafly": Datafly,
-    "samarati": Samarati,
-    "mingen": MinGen,
-    "incognito": Incognito,
-    "ola": Ola,
-    "flash": Flash,
-    "doka-greedy": DokaGreedy,
-    "doka-sort-greedy": DokaSortGreedy,
-    "doka-hungarian": DokaHungarian,
-}
 
 
 def anonymize(
@@ -110,7 +75,7 @@ def check_askable(table: Table, model: Model | None) -> None:
 def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, Any]) -> Any:
     if isinstance(method, str):
         if method not in METHODS:
-            raise InputError(f"no method {method!r}; there are {', '.join(METHODS)}")
+            raise unknown("no method", method, METHODS)
         chosen = make(METHODS[method], options)
     elif options:
         raise InputError("options go with a method's name; an instance has its own")
@@ -128,6 +93,8 @@ def _options(algorithm: Any) -> dict[str, Any]:
 @cache
 def versions() -> Mapping[str, str]:
     """Return the versions that a release depends on."""
+    from importlib.metadata import PackageNotFoundError, version
+
     found = {"python": platform.python_version()}
     for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba"):
         try:
@@ -140,26 +107,10 @@ def versions() -> Mapping[str, str]:
 __all__ = [
     "METHODS",
     "Algorithm",
-    "Anneal",
-    "Auto",
-    "Datafly",
-    "DokaGreedy",
-    "DokaHungarian",
-    "DokaSortGreedy",
-    "Flash",
-    "Greedy",
-    "Incognito",
-    "KMember",
-    "MinGen",
-    "Mondrian",
-    "Ola",
-    "Optimal",
     "Option",
-    "Samarati",
-    "Sorted",
-    "SplitCarry",
     "anonymize",
     "check_askable",
     "options_of",
     "versions",
 ]
+__all__ += methods.__all__

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin, get_t
 
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.errors import InputError
+from shoal.errors import InputError, unknown
 from shoal.privacy.model import Model
 
 
@@ -50,8 +50,7 @@ def make(algorithm: type[Any], options: Mapping[str, Any]) -> Any:
     known = {option.name: option for option in options_of(algorithm)}
     for name in options:
         if name not in known:
-            allowed = ", ".join(known) or "none"
-            raise InputError(f"{algorithm.name} has no option {name!r}; there are: {allowed}")
+            raise unknown(f"{algorithm.name} has no option", name, known)
     return algorithm(**options)
 
 

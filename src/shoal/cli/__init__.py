@@ -27,6 +27,8 @@ app = typer.Typer(
     name="shoal",
     cls=Group,
     help="Publish tables about people safely: anonymized, verified, measured.",
+    epilog="New here? `shoal demo` goes the whole way on made-up patients; "
+    "`shoal inspect FILE` looks at a table of yours.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -43,6 +45,15 @@ app.add_typer(hierarchy.app, name="hierarchy")
 app.command(cls=Command)(methods.methods)
 app.add_typer(datasets.app, name="datasets")
 app.command(cls=Command)(experiment.experiment)
+
+
+_PLAINLY = {  # how typer tells of a value that does not fit, and how it is said here
+    ", unable to parse string as an integer": "",
+    ", unable to parse string as a number": "",
+    "Input should be a valid integer": "must be a whole number",
+    "Input should be a valid number": "must be a number",
+    "Input should be": "must be",
+}
 
 
 @app.callback(invoke_without_command=True)
@@ -97,4 +108,8 @@ def _leave_with_usage(error: Any) -> None:
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         sys.exit(2)
-    _leave(f"{error.format_message().rstrip('.')}; see {command} --help", 2)
+    told = error.format_message().rstrip(".")
+    for wording, plainly in _PLAINLY.items():
+        told = told.replace(wording, plainly)
+    see = " See" if told.endswith("?") else "; see"
+    _leave(f"{told[:1].lower()}{told[1:]}{see} {command} --help", 2)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.console import bars, emit, note, out, tell_of_compiling
+from shoal.cli.console import bars, compiling_told, emit, note, out
 from shoal.cli.options import (
     Delimiter,
     Encoding,
@@ -124,9 +124,8 @@ def anonymize(
             encoding=encoding,
             missing=missing,
         )
-        if not json:
-            tell_of_compiling(method)
-        release = run(table, wanted, method, seed=seed, **options)
+        with compiling_told(quiet=json):
+            release = run(table, wanted, method, seed=seed, **options)
         if picture is not None:
             draw_release(release, picture, force=force)
         if output is not None:

@@ -129,7 +129,7 @@ def compare(
             missing=missing,
         )
         if not json:
-            tell_of_compiling("mondrian")
+            tell_of_compiling([each if isinstance(each, str) else each[0] for each in methods])
         try:
             found = run(
                 table,

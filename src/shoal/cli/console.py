@@ -77,14 +77,42 @@ def note(message: str) -> None:
     err.print(f"note: {one_line(message)}")
 
 
-def tell_of_compiling(method: str) -> None:
-    """Say, before a method's first run on this machine, why it takes longer."""
-    if not is_compiled(method):
-        note("compiling the kernels once; later runs start at once")
+def say_compiling() -> None:
+    """Say why this run takes longer."""
+    note("compiling the kernels once, up to half a minute; later runs start at once")
+
+
+@contextmanager
+def compiling_told(*, quiet: bool = False) -> Iterator[None]:
+    """Say so once, when a kernel has to be compiled inside."""
+    if quiet:
+        yield
+        return
+    from numba.core import event
+
+    class Teller(event.Listener):  # type: ignore[misc]
+        told = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.told:
+                self.told = True
+                say_compiling()
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Teller()):
+        yield
+
+
+def tell_of_compiling(methods: Sequence[str]) -> None:
+    """Say so before other processes run the methods, where any has not been run before."""
+    if not all(is_compiled(method) for method in methods):
+        say_compiling()
 
 
 def is_compiled(method: str) -> bool:
-    """Whether the method's compiled kernels lie in the cache, or it has none to compile."""
+    """Whether kernels of the method's family lie in the cache, or it has none to compile."""
     from shoal.anonymize import METHODS
 
     if method not in METHODS:

@@ -7,10 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, emit, grid, out, tell_of_compiling
+from shoal.cli.console import bars, compiling_told, emit, grid, out
 from shoal.cli.options import Json
-
-_METHOD = "mondrian"
 
 
 def demo(
@@ -45,9 +43,8 @@ def demo(
         schema = write_patients(before, rows, seed, force=True)
         table = read(before, schema)
         model = KAnonymity(k) & LDiversity(2, "diagnosis")
-        if not json:
-            tell_of_compiling(_METHOD)
-        release = run(table, model, _METHOD)
+        with compiling_told(quiet=json):
+            release = run(table, model, "mondrian")
         release.write(after, force=True)
         told = folder / "report.html"
         release.report(told, title="Release of patients.csv", released=after, force=True)

@@ -30,7 +30,7 @@ def experiment(
 
     Runs that the folder holds already are not run again.
     """
-    from shoal.errors import InputError
+    from shoal.errors import InputError, unknown
     from shoal.experiments import EXPERIMENTS
 
     if name is None:
@@ -38,7 +38,7 @@ def experiment(
         emit(json, listed, lambda: _list(listed))
         return
     if name not in EXPERIMENTS:
-        raise InputError(f"no experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+        raise unknown("no experiment", name, EXPERIMENTS)
     if output is None:
         raise InputError("name a folder for the results with --out DIR")
     with bars():

@@ -19,7 +19,7 @@ from shoal.cli.options import (
     Missing,
     recipe_of,
 )
-from shoal.errors import HierarchyError, InputError
+from shoal.errors import HierarchyError, InputError, unknown
 
 if TYPE_CHECKING:
     from shoal.core.column import Column
@@ -147,7 +147,7 @@ def _column(
     with notes():
         data = read_arrow(file, Format(delimiter, encoding=encoding, missing=tuple(missing or ())))
     if name not in data.column_names:
-        raise InputError(f"{file}: no column {name!r}; there are {', '.join(data.column_names)}")
+        raise unknown(f"{file}: no column", name, data.column_names)
     return Column.encode(name, data.column(name))
 
 

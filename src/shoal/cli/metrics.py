@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, emit, grid, notes, number, out, share
+from shoal.cli.console import bars, compiling_told, emit, grid, notes, number, out, share
 from shoal.cli.options import (
     Delimiter,
     Encoding,
@@ -98,7 +98,8 @@ def metrics(
             form["missing"] = missing or known.file.get("missing")
             claim = None if k is None else KAnonymity(k)
             release = read_released(released, table, key=key, model=claim, **form)
-        data = _measure(release, metric, target, raw=raw, by_attribute=by_attribute)
+        with compiling_told(quiet=json):
+            data = _measure(release, metric, target, raw=raw, by_attribute=by_attribute)
     emit(json, data, lambda: _show(data))
 
 

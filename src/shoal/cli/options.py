@@ -201,10 +201,8 @@ def load(
     missing: list[str] | None = None,
 ) -> Table:
     """Read a file with its roles; what is left out is said as a note."""
-    from shoal.core.files import check_readable
     from shoal.reading import Schema, read
 
-    check_readable(file)
     known = Schema() if schema is None else Schema.read(schema)
     check_roles(known.columns, roles)
     with notes():

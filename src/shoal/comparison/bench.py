@@ -18,7 +18,7 @@ from shoal.comparison.risks import risks
 from shoal.core.column import Role
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, unknown
 from shoal.metrics import METRICS, evaluate
 
 _QUICK = 2.0  # CPU seconds; below, loading compiled kernels is much of the time
@@ -145,7 +145,7 @@ def check_asked(
     names = None if metrics is None else tuple(dict.fromkeys(metrics))
     for name in names or ():
         if name not in METRICS:
-            raise InputError(f"no metric {name!r}; there are {', '.join(METRICS)}")
+            raise unknown("no metric", name, METRICS)
     for name, measure in measures.items():
         if name in (*RUN, *COST, *SHAPE, *RISKS, *METRICS):
             raise InputError(

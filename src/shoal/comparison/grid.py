@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.anonymize import METHODS
 from shoal.anonymize.algorithm import Algorithm, make
-from shoal.errors import InputError
+from shoal.errors import InputError, unknown
 from shoal.privacy import KAnonymity, parse
 from shoal.privacy.model import Model
 
@@ -87,7 +87,7 @@ def _algorithm(stated: Any) -> Any:
     if isinstance(stated, tuple) and len(stated) == 2:
         name, options = stated
         if name not in METHODS:
-            raise InputError(f"no method {name!r}; there are {', '.join(METHODS)}")
+            raise unknown("no method", name, METHODS)
         if not isinstance(options, Mapping):
             raise InputError(f"{name}: its options are a mapping, not {type(options).__name__}")
         return make(METHODS[name], options)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shoal.core.table import Table
-from shoal.errors import InputError
+from shoal.errors import unknown
 
 _BUILT_IN = {
     "health-record": "7 patients of a published worked example",
@@ -28,7 +28,7 @@ def load(name: str, roles: Mapping[str, Any] | None = None) -> Table:
     if name in built_in:
         return built_in[name]()
     if name not in public.SOURCES:
-        raise InputError(f"no table {name!r}; there are {', '.join(catalogue())}")
+        raise unknown("no table", name, catalogue())
     return public.SOURCES[name].load(public.folder(), roles)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shoal.core.release import Release
-from shoal.errors import InputError
+from shoal.errors import unknown
 from shoal.metrics.absolute_distance import absolute_distance, absolute_distance_by_attribute
 from shoal.metrics.ambiguity import ambiguity, ambiguity_by_attribute
 from shoal.metrics.average_class_size import average_class_size
@@ -73,9 +73,9 @@ def evaluate(
         names = [name for name in METRICS if name not in missing]
     else:
         names = list(metrics)
-        unknown = [name for name in names if name not in METRICS]
-        if unknown:
-            raise InputError(f"no metric {unknown[0]!r}; there are {', '.join(METRICS)}")
+        strange = [name for name in names if name not in METRICS]
+        if strange:
+            raise unknown("no metric", strange[0], METRICS)
     found = [METRICS[name] for name in names]
     return {m.name: m.raw(release, target) if raw else m.scaled(release, target) for m in found}
 

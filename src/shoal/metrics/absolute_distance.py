@@ -6,9 +6,12 @@ Samarati & Sweeney, "Protecting privacy when disclosing information", 1998.
 
 from __future__ import annotations
 
+from functools import partial
+
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.costs import Price, loss_by_attribute, paid
+from shoal.metrics.metric import Metric
 from shoal.metrics.needs import known_levels, refuse, without_one_level
 from shoal.metrics.scale import scaled
 
@@ -42,3 +45,19 @@ def _check(release: Release) -> None:
     reason = without_one_level(release)
     if reason:
         refuse("absolute-distance", reason)
+
+
+ABSOLUTE_DISTANCE = Metric(
+    "absolute-distance",
+    absolute_distance,
+    title="Absolute distance",
+    meaning="levels that the columns were raised",
+    formula="sum of the columns' levels / sum of the hierarchies' heights",
+    use="where a node lies in the lattice",
+    source="Samarati & Sweeney 1998",
+    published=partial(absolute_distance, raw=True),
+    raw_range="0 to the sum of heights",
+    requires="every column published at one level of a hierarchy",
+    lacking=without_one_level,
+    by_attribute=absolute_distance_by_attribute,
+)

@@ -7,11 +7,14 @@ logarithms. Goldberger & Tassa, "Efficient anonymizations with enhanced utility"
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Counts, Floats
 from shoal.core.release import Release
 from shoal.metrics.boxes import released_boxes
+from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
 
 
@@ -49,3 +52,17 @@ def ambiguity_by_attribute(release: Release, *, raw: bool = False) -> dict[str, 
 
 def _mean(values: Floats, counts: Counts) -> float:
     return float((values * counts).sum() / max(int(counts.sum()), 1))
+
+
+AMBIGUITY = Metric(
+    "ambiguity",
+    ambiguity,
+    title="Ambiguity",
+    meaning="tuples that a record may stand for",
+    formula="mean over records: product over attributes of the values a cell may stand for",
+    use="how many people a record could describe; a few coarse records decide",
+    source="Goldberger & Tassa 2009",
+    published=partial(ambiguity, raw=True),
+    raw_range="1 to the product of the domains",
+    by_attribute=ambiguity_by_attribute,
+)

@@ -5,7 +5,10 @@ LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 20
 
 from __future__ import annotations
 
+from functools import partial
+
 from shoal.core.release import Release
+from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
 
 
@@ -28,3 +31,16 @@ def average_class_size(release: Release, *, raw: bool = False) -> float:
 
 def _least_size(release: Release) -> int:
     return max([1, *(int(getattr(part, "k", 1)) for part in release.model.parts)])
+
+
+AVERAGE_CLASS_SIZE = Metric(
+    "average-class-size",
+    average_class_size,
+    title="Average class size",
+    meaning="how much larger classes are than they had to be",
+    formula="records / classes / k; a suppressed record is in a class of the whole table",
+    use="the same, with large classes punished less",
+    source="LeFevre et al. 2006",
+    published=partial(average_class_size, raw=True),
+    raw_range="1 / k to records / k",
+)

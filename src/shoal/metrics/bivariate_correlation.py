@@ -9,6 +9,7 @@ Bergsma, "A bias-correction for Cramér's V and Tschuprow's T", JKSS 42(3), 2013
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,7 @@ from shoal.core.release import Release
 from shoal.metrics.association import phi_squared, side, work
 from shoal.metrics.boxes import Boxes, original_boxes, released_boxes
 from shoal.metrics.cells import over_members
+from shoal.metrics.metric import Metric
 from shoal.metrics.needs import refuse, without_pairs
 from shoal.metrics.scale import scaled
 from shoal.metrics.squared_distance_error import places_on_extent
@@ -152,3 +154,18 @@ class _Moments(NamedTuple):
         variance = np.where(known > 1, np.maximum(squares - mean**2, 0.0), 0.0)
         share = known / np.maximum(subsets.sizes, 1)
         return cls(share[entries], mean[entries], variance[entries])
+
+
+BIVARIATE_CORRELATION = Metric(
+    "bivariate-correlation",
+    bivariate_correlation,
+    title="Bivariate correlation",
+    meaning="how much correlations between columns changed",
+    formula="median over pairs of attributes: |r or V before − after|",
+    use="relations between columns will be studied",
+    source="El Emam et al. 2020",
+    published=partial(bivariate_correlation, raw=True),
+    raw_range="0 to 2",
+    requires="two quasi-identifiers or more",
+    lacking=slow_correlation,
+)

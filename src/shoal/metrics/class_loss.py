@@ -12,6 +12,7 @@ from shoal.core.column import Column
 from shoal.core.release import Release
 from shoal.metrics.cells import class_width, set_share
 from shoal.metrics.costs import with_suppressed
+from shoal.metrics.metric import Metric
 
 
 def class_loss(release: Release) -> float:
@@ -52,3 +53,16 @@ def _spread(release: Release, column: Column) -> Floats:
     if column.ordered:
         return class_width(column, values)
     return set_share(np.diff(values.indptr).astype(np.float64), column.domain)
+
+
+CLASS_LOSS = Metric(
+    "class",
+    class_loss,
+    title="Class loss",
+    meaning="spread of values inside a class",
+    formula="mean over cells: spread of the original values in the record's class / extent",
+    use="comparing methods and tools that label their cells differently",
+    source="Shoal",
+    by_attribute=class_loss_by_attribute,
+    by_record=class_loss_by_record,
+)

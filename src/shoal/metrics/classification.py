@@ -7,13 +7,16 @@ Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Codes
 from shoal.core.column import Column
 from shoal.core.histogram import count_values
 from shoal.core.release import Release
-from shoal.metrics.needs import target_column
+from shoal.metrics.metric import Metric
+from shoal.metrics.needs import target_column, without_target
 from shoal.metrics.scale import scaled
 
 
@@ -43,3 +46,18 @@ def _outvoting(release: Release, column: Column, ids: Codes, groups: int) -> int
         return 0
     values = count_values(column, ids, groups, release.original.counts)
     return int(np.maximum.reduceat(values.counts, values.indptr[:-1]).sum())
+
+
+CLASSIFICATION = Metric(
+    "classification",
+    classification,
+    title="Classification metric",
+    meaning="records that their class outvotes on the target",
+    formula="share of records suppressed, or not of their class's commonest target value",
+    use="a classifier is to be trained on the release; 1 − raw is the best it can reach there",
+    source="Iyengar 2002",
+    published=partial(classification, raw=True),
+    requires="a target column: the only sensitive one, or one that is named",
+    lacking=without_target,
+    takes_target=True,
+)

@@ -6,10 +6,13 @@ Meyerson & Williams, "On the complexity of optimal k-anonymity", PODS 2004.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Codes
 from shoal.core.release import Release
+from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
 
 _CELLS = 4_000_000  # compared at a time
@@ -77,3 +80,17 @@ def _distance_between(some: Codes, every: Codes) -> int:
         begin += step
         step = min(2 * step, max(_CELLS // every.shape[1], 1))
     return best
+
+
+DIAMETER = Metric(
+    "diameter",
+    diameter,
+    title="Diameter",
+    meaning="in how many attributes the most different records differ",
+    formula="greatest Hamming distance between two released records",
+    use="seldom: two records decide",
+    source="Meyerson & Williams 2004",
+    published=partial(diameter, raw=True),
+    raw_range="0 to the number of attributes",
+    raw_best="high",
+)

@@ -6,8 +6,11 @@ Bayardo & Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
 
 from __future__ import annotations
 
+from functools import partial
+
 from shoal.core.arrays import Counts
 from shoal.core.release import Release
+from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
 
 
@@ -28,3 +31,16 @@ def discernibility(release: Release, *, raw: bool = False) -> float:
 
 def _pairs(sizes: Counts) -> int:
     return sum(size * size for size in sizes.tolist())  # exact: squares of large counts overflow
+
+
+DISCERNIBILITY = Metric(
+    "discernibility",
+    discernibility,
+    title="Discernibility",
+    meaning="record pairs that can no longer be told apart",
+    formula="sum of squared class sizes; a suppressed record adds the whole table",
+    use="sizes of classes matter, not what is published of them",
+    source="Bayardo & Agrawal 2005",
+    published=partial(discernibility, raw=True),
+    raw_range="records to records²",
+)

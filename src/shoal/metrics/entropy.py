@@ -6,6 +6,8 @@ Gionis & Tassa, "k-Anonymization with minimal loss of information", ESA 2007.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Floats
@@ -14,6 +16,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.cells import over_members
 from shoal.metrics.costs import Price, loss, loss_by_attribute, loss_by_record
+from shoal.metrics.metric import Metric
 
 
 def entropy(release: Release, *, raw: bool = False) -> float:
@@ -45,3 +48,18 @@ def _price(release: Release, recoding: Recoding) -> Price:
     records = max(release.original.records, 1)
     whole = float(np.log2(records) - weighed.sum() / records) if column.domain > 1 else 0.0
     return Price(np.maximum(bits, 0.0), max(whole, 0.0))
+
+
+ENTROPY = Metric(
+    "entropy",
+    entropy,
+    title="Entropy",
+    meaning="how uncertain a cell leaves its reader",
+    formula="sum over cells: entropy of the original column among the cell's values",
+    use="attributes whose values are unequally common",
+    source="Gionis & Tassa 2007",
+    published=partial(entropy, raw=True),
+    raw_range="bits, 0 and up",
+    by_attribute=entropy_by_attribute,
+    by_record=entropy_by_record,
+)

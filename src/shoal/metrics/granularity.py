@@ -6,12 +6,15 @@ Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.costs import Price, loss, loss_by_attribute, loss_by_record
+from shoal.metrics.metric import Metric
 
 
 def granularity(release: Release, *, raw: bool = False) -> float:
@@ -37,3 +40,18 @@ def _price(release: Release, recoding: Recoding) -> Price:
     domain = max(recoding.column.domain, 1)
     others = recoding.subsets.sizes - 1
     return Price(np.asarray(others / domain, dtype=np.float64), (domain - 1) / domain)
+
+
+GRANULARITY = Metric(
+    "granularity",
+    granularity,
+    title="Granularity",
+    meaning="other values that a cell may stand for",
+    formula="sum over cells: (values − 1) / domain",
+    use="nominal data, or numbers whose distances mean nothing",
+    source="Iyengar 2002",
+    published=partial(granularity, raw=True),
+    raw_range="0 to cells",
+    by_attribute=granularity_by_attribute,
+    by_record=granularity_by_record,
+)

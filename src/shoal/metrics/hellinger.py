@@ -8,11 +8,14 @@ there lacks the square roots of the shares: the distance is √(Σ (√p − √
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Floats
 from shoal.core.release import Release
 from shoal.metrics.boxes import estimated_shares, released_boxes
+from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
 
 
@@ -50,3 +53,16 @@ def _distances(release: Release) -> dict[str, tuple[float, float]]:
 
 def _distance(p: Floats, q: Floats) -> float:
     return float(np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum() / 2))
+
+
+HELLINGER = Metric(
+    "hellinger",
+    hellinger,
+    title="Hellinger distance",
+    meaning="how far single columns' distributions moved",
+    formula="median over attributes: √(Σ (√p − √q)² / 2) of the shares before and after",
+    use="frequency tables of single columns will be read off the release",
+    source="El Emam et al. 2020",
+    published=partial(hellinger, raw=True),
+    by_attribute=hellinger_by_attribute,
+)

@@ -6,6 +6,8 @@ without a hierarchy has the flat tree of the paper: a cell is one value, or anyt
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Floats
@@ -15,6 +17,7 @@ from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.metrics.cells import over_members
 from shoal.metrics.costs import Price, loss, loss_by_attribute, loss_by_record
+from shoal.metrics.metric import Metric
 
 
 def information_loss(release: Release, *, raw: bool = False) -> float:
@@ -57,3 +60,18 @@ def _ancestor_levels(tree: Hierarchy, subsets: Subsets) -> Floats:
         least = over_members(subsets, groups, np.minimum)
         found[least == over_members(subsets, groups, np.maximum)] = height
     return found
+
+
+INFORMATION_LOSS = Metric(
+    "information-loss",
+    information_loss,
+    title="Information loss",
+    meaning="width of ranges, height of categories",
+    formula="sum over cells: width of a range / extent, or level / height of the hierarchy",
+    use="mixed data with hierarchies for its categories",
+    source="Byun et al. 2007",
+    published=partial(information_loss, raw=True),
+    raw_range="0 to cells",
+    by_attribute=information_loss_by_attribute,
+    by_record=information_loss_by_record,
+)

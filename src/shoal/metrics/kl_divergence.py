@@ -8,12 +8,15 @@ Kifer & Gehrke, "Injecting utility into anonymized datasets", SIGMOD 2006.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.release import Release
 from shoal.metrics.boxes import Boxes, estimated_shares, original_boxes, released_boxes
 from shoal.metrics.covering import log_weights
+from shoal.metrics.metric import Metric
 from shoal.metrics.needs import refuse
 from shoal.metrics.scale import scaled
 
@@ -78,3 +81,19 @@ def slow_divergence(release: Release) -> str | None:
 
 def _told(boxes: Boxes, tuples: Boxes) -> str:
     return f"{len(boxes):,} different boxes and {len(tuples):,} original tuples"
+
+
+KL_DIVERGENCE = Metric(
+    "kl-divergence",
+    kl_divergence,
+    title="Kullback–Leibler divergence",
+    meaning="how far the distribution of whole tuples moved",
+    formula="sum over original tuples: p · log₂(p / q) of the shares before and after",
+    use="all attributes together matter; the slowest one",
+    source="Kifer & Gehrke 2006",
+    published=partial(kl_divergence, raw=True),
+    raw_range="bits a record, 0 and up",
+    requires="different boxes × tuples of at most 2 billion, unless asked by name",
+    lacking=slow_divergence,
+    by_attribute=kl_divergence_by_attribute,
+)

@@ -12,6 +12,7 @@ from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record
+from shoal.metrics.metric import Metric
 
 
 def ncp(release: Release) -> float:
@@ -48,3 +49,18 @@ def _price(release: Release, recoding: Recoding) -> Price:
         return Price(recoding.widths(), 1.0)
     sizes = recoding.subsets.sizes
     return Price(np.asarray((sizes - 1) / max(recoding.column.domain, 1), dtype=np.float64), 1.0)
+
+
+NCP = Metric(
+    "ncp",
+    ncp,
+    title="Normalized certainty penalty",
+    meaning="normalized certainty penalty, weighted by attribute",
+    formula="mean over cells: width of a range / extent, or (values − 1) / domain",
+    use="the usual single figure; the only one that heeds the weights of attributes",
+    source="Xu et al. 2006; Liang 2020",
+    published=gcp,
+    raw_range="0 to the sum of weights",
+    by_attribute=ncp_by_attribute,
+    by_record=ncp_by_record,
+)

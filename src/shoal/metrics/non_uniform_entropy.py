@@ -6,6 +6,7 @@ Gionis & Tassa, "k-Anonymization with minimal loss of information", ESA 2007.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from shoal.core.release import Release
 from shoal.metrics.boxes import with_hidden_rows
 from shoal.metrics.cells import over_members
 from shoal.metrics.costs import with_suppressed
+from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
 
 
@@ -76,3 +78,18 @@ def _seen(release: Release, recoding: Recoding) -> tuple[Counts, Counts]:
     column = recoding.column
     seen = sum_by(column.codes, column.domain, release.original.counts)
     return seen, np.maximum(over_members(recoding.subsets, seen), 1)
+
+
+NON_UNIFORM_ENTROPY = Metric(
+    "non-uniform-entropy",
+    non_uniform_entropy,
+    title="Non-uniform entropy",
+    meaning="bits lacking to name the original value",
+    formula="sum over cells: −log₂ of the original value's share among the cell's values",
+    use="the same, and a wider cell must never look better; losing rare values counts more",
+    source="Gionis & Tassa 2007",
+    published=partial(non_uniform_entropy, raw=True),
+    raw_range="bits, 0 and up",
+    by_attribute=non_uniform_entropy_by_attribute,
+    by_record=non_uniform_entropy_by_record,
+)

@@ -7,10 +7,13 @@ Sweeney, "Achieving k-anonymity privacy protection using generalization and supp
 
 from __future__ import annotations
 
+from functools import partial
+
 from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record, paid
+from shoal.metrics.metric import Metric
 from shoal.metrics.needs import known_levels, refuse, without_levels
 
 
@@ -48,3 +51,20 @@ def _check(release: Release) -> None:
     reason = without_levels(release)
     if reason:
         refuse("precision", reason)
+
+
+PRECISION = Metric(
+    "precision",
+    precision,
+    title="Precision",
+    meaning="how far up their hierarchies the cells moved",
+    formula="mean over cells: level / height",
+    use="full-domain and local recoding with the same hierarchies",
+    source="Sweeney 2002",
+    published=partial(precision, raw=True),
+    raw_best="high",
+    requires="every cell a level of a hierarchy",
+    lacking=without_levels,
+    by_attribute=precision_by_attribute,
+    by_record=precision_by_record,
+)

@@ -12,6 +12,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.cells import set_share
 from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record
+from shoal.metrics.metric import Metric
 
 
 def published_loss(release: Release) -> float:
@@ -38,3 +39,16 @@ def _price(release: Release, recoding: Recoding) -> Price:
         return Price(recoding.widths(), 1.0)
     sizes = recoding.subsets.sizes.astype(np.float64)
     return Price(set_share(sizes, recoding.column.domain), 1.0)
+
+
+PUBLISHED_LOSS = Metric(
+    "pub",
+    published_loss,
+    title="Published loss",
+    meaning="what a published cell leaves open",
+    formula="mean over cells: width of a range / extent, or (values − 1) / (domain − 1)",
+    use="what a reader of the file has lost",
+    source="Shoal",
+    by_attribute=published_loss_by_attribute,
+    by_record=published_loss_by_record,
+)

@@ -1,289 +1,47 @@
-"""All metrics by name."""
+"""All metrics by name; each is told of in its own file."""
 
 from __future__ import annotations
 
-from functools import partial
-
-from shoal.metrics.absolute_distance import absolute_distance, absolute_distance_by_attribute
-from shoal.metrics.ambiguity import ambiguity, ambiguity_by_attribute
-from shoal.metrics.average_class_size import average_class_size
-from shoal.metrics.bivariate_correlation import bivariate_correlation, slow_correlation
-from shoal.metrics.class_loss import class_loss, class_loss_by_attribute, class_loss_by_record
-from shoal.metrics.classification import classification
-from shoal.metrics.diameter import diameter
-from shoal.metrics.discernibility import discernibility
-from shoal.metrics.entropy import entropy, entropy_by_attribute, entropy_by_record
-from shoal.metrics.granularity import (
-    granularity,
-    granularity_by_attribute,
-    granularity_by_record,
-)
-from shoal.metrics.hellinger import hellinger, hellinger_by_attribute
-from shoal.metrics.information_loss import (
-    information_loss,
-    information_loss_by_attribute,
-    information_loss_by_record,
-)
-from shoal.metrics.kl_divergence import kl_divergence, kl_divergence_by_attribute, slow_divergence
+from shoal.metrics.absolute_distance import ABSOLUTE_DISTANCE
+from shoal.metrics.ambiguity import AMBIGUITY
+from shoal.metrics.average_class_size import AVERAGE_CLASS_SIZE
+from shoal.metrics.bivariate_correlation import BIVARIATE_CORRELATION
+from shoal.metrics.class_loss import CLASS_LOSS
+from shoal.metrics.classification import CLASSIFICATION
+from shoal.metrics.diameter import DIAMETER
+from shoal.metrics.discernibility import DISCERNIBILITY
+from shoal.metrics.entropy import ENTROPY
+from shoal.metrics.granularity import GRANULARITY
+from shoal.metrics.hellinger import HELLINGER
+from shoal.metrics.information_loss import INFORMATION_LOSS
+from shoal.metrics.kl_divergence import KL_DIVERGENCE
 from shoal.metrics.metric import Metric
-from shoal.metrics.ncp import gcp, ncp, ncp_by_attribute, ncp_by_record
-from shoal.metrics.needs import without_levels, without_one_level, without_target
-from shoal.metrics.non_uniform_entropy import (
-    non_uniform_entropy,
-    non_uniform_entropy_by_attribute,
-    non_uniform_entropy_by_record,
-)
-from shoal.metrics.precision import precision, precision_by_attribute, precision_by_record
-from shoal.metrics.published_loss import (
-    published_loss,
-    published_loss_by_attribute,
-    published_loss_by_record,
-)
-from shoal.metrics.relative_distance import relative_distance, relative_distance_by_attribute
-from shoal.metrics.squared_distance_error import (
-    squared_distance_error,
-    squared_distance_error_by_attribute,
-)
+from shoal.metrics.ncp import NCP
+from shoal.metrics.non_uniform_entropy import NON_UNIFORM_ENTROPY
+from shoal.metrics.precision import PRECISION
+from shoal.metrics.published_loss import PUBLISHED_LOSS
+from shoal.metrics.relative_distance import RELATIVE_DISTANCE
+from shoal.metrics.squared_distance_error import SQUARED_DISTANCE_ERROR
 
 _ALL = (
-    Metric(
-        "ncp",
-        ncp,
-        title="Normalized certainty penalty",
-        meaning="normalized certainty penalty, weighted by attribute",
-        formula="mean over cells: width of a range / extent, or (values − 1) / domain",
-        use="the usual single figure; the only one that heeds the weights of attributes",
-        source="Xu et al. 2006; Liang 2020",
-        published=gcp,
-        raw_range="0 to the sum of weights",
-        by_attribute=ncp_by_attribute,
-        by_record=ncp_by_record,
-    ),
-    Metric(
-        "class",
-        class_loss,
-        title="Class loss",
-        meaning="spread of values inside a class",
-        formula="mean over cells: spread of the original values in the record's class / extent",
-        use="comparing methods and tools that label their cells differently",
-        source="Shoal",
-        by_attribute=class_loss_by_attribute,
-        by_record=class_loss_by_record,
-    ),
-    Metric(
-        "pub",
-        published_loss,
-        title="Published loss",
-        meaning="what a published cell leaves open",
-        formula="mean over cells: width of a range / extent, or (values − 1) / (domain − 1)",
-        use="what a reader of the file has lost",
-        source="Shoal",
-        by_attribute=published_loss_by_attribute,
-        by_record=published_loss_by_record,
-    ),
-    Metric(
-        "absolute-distance",
-        absolute_distance,
-        title="Absolute distance",
-        meaning="levels that the columns were raised",
-        formula="sum of the columns' levels / sum of the hierarchies' heights",
-        use="where a node lies in the lattice",
-        source="Samarati & Sweeney 1998",
-        published=partial(absolute_distance, raw=True),
-        raw_range="0 to the sum of heights",
-        requires="every column published at one level of a hierarchy",
-        lacking=without_one_level,
-        by_attribute=absolute_distance_by_attribute,
-    ),
-    Metric(
-        "relative-distance",
-        relative_distance,
-        title="Relative distance",
-        meaning="how far the columns were raised, each against its height",
-        formula="mean over columns: level / height",
-        use="the same, where hierarchies differ in height",
-        source="Sweeney 2002",
-        published=partial(relative_distance, raw=True),
-        raw_range="0 to the number of attributes",
-        requires="every column published at one level of a hierarchy",
-        lacking=without_one_level,
-        by_attribute=relative_distance_by_attribute,
-    ),
-    Metric(
-        "precision",
-        precision,
-        title="Precision",
-        meaning="how far up their hierarchies the cells moved",
-        formula="mean over cells: level / height",
-        use="full-domain and local recoding with the same hierarchies",
-        source="Sweeney 2002",
-        published=partial(precision, raw=True),
-        raw_best="high",
-        requires="every cell a level of a hierarchy",
-        lacking=without_levels,
-        by_attribute=precision_by_attribute,
-        by_record=precision_by_record,
-    ),
-    Metric(
-        "entropy",
-        entropy,
-        title="Entropy",
-        meaning="how uncertain a cell leaves its reader",
-        formula="sum over cells: entropy of the original column among the cell's values",
-        use="attributes whose values are unequally common",
-        source="Gionis & Tassa 2007",
-        published=partial(entropy, raw=True),
-        raw_range="bits, 0 and up",
-        by_attribute=entropy_by_attribute,
-        by_record=entropy_by_record,
-    ),
-    Metric(
-        "non-uniform-entropy",
-        non_uniform_entropy,
-        title="Non-uniform entropy",
-        meaning="bits lacking to name the original value",
-        formula="sum over cells: −log₂ of the original value's share among the cell's values",
-        use="the same, and a wider cell must never look better; losing rare values counts more",
-        source="Gionis & Tassa 2007",
-        published=partial(non_uniform_entropy, raw=True),
-        raw_range="bits, 0 and up",
-        by_attribute=non_uniform_entropy_by_attribute,
-        by_record=non_uniform_entropy_by_record,
-    ),
-    Metric(
-        "classification",
-        classification,
-        title="Classification metric",
-        meaning="records that their class outvotes on the target",
-        formula="share of records suppressed, or not of their class's commonest target value",
-        use="a classifier is to be trained on the release; 1 − raw is the best it can reach there",
-        source="Iyengar 2002",
-        published=partial(classification, raw=True),
-        requires="a target column: the only sensitive one, or one that is named",
-        lacking=without_target,
-        takes_target=True,
-    ),
-    Metric(
-        "discernibility",
-        discernibility,
-        title="Discernibility",
-        meaning="record pairs that can no longer be told apart",
-        formula="sum of squared class sizes; a suppressed record adds the whole table",
-        use="sizes of classes matter, not what is published of them",
-        source="Bayardo & Agrawal 2005",
-        published=partial(discernibility, raw=True),
-        raw_range="records to records²",
-    ),
-    Metric(
-        "average-class-size",
-        average_class_size,
-        title="Average class size",
-        meaning="how much larger classes are than they had to be",
-        formula="records / classes / k; a suppressed record is in a class of the whole table",
-        use="the same, with large classes punished less",
-        source="LeFevre et al. 2006",
-        published=partial(average_class_size, raw=True),
-        raw_range="1 / k to records / k",
-    ),
-    Metric(
-        "diameter",
-        diameter,
-        title="Diameter",
-        meaning="in how many attributes the most different records differ",
-        formula="greatest Hamming distance between two released records",
-        use="seldom: two records decide",
-        source="Meyerson & Williams 2004",
-        published=partial(diameter, raw=True),
-        raw_range="0 to the number of attributes",
-        raw_best="high",
-    ),
-    Metric(
-        "ambiguity",
-        ambiguity,
-        title="Ambiguity",
-        meaning="tuples that a record may stand for",
-        formula="mean over records: product over attributes of the values a cell may stand for",
-        use="how many people a record could describe; a few coarse records decide",
-        source="Goldberger & Tassa 2009",
-        published=partial(ambiguity, raw=True),
-        raw_range="1 to the product of the domains",
-        by_attribute=ambiguity_by_attribute,
-    ),
-    Metric(
-        "granularity",
-        granularity,
-        title="Granularity",
-        meaning="other values that a cell may stand for",
-        formula="sum over cells: (values − 1) / domain",
-        use="nominal data, or numbers whose distances mean nothing",
-        source="Iyengar 2002",
-        published=partial(granularity, raw=True),
-        raw_range="0 to cells",
-        by_attribute=granularity_by_attribute,
-        by_record=granularity_by_record,
-    ),
-    Metric(
-        "squared-distance-error",
-        squared_distance_error,
-        title="Squared distance error",
-        meaning="how far records moved, a cell read as its average",
-        formula="sum over records: root of the summed squares of value − mean of the cell's values",
-        use="numbers will be read as the middle of their ranges",
-        source="Soria-Comas et al. 2015",
-        published=partial(squared_distance_error, raw=True),
-        raw_range="0 to records · √attributes",
-        by_attribute=squared_distance_error_by_attribute,
-    ),
-    Metric(
-        "information-loss",
-        information_loss,
-        title="Information loss",
-        meaning="width of ranges, height of categories",
-        formula="sum over cells: width of a range / extent, or level / height of the hierarchy",
-        use="mixed data with hierarchies for its categories",
-        source="Byun et al. 2007",
-        published=partial(information_loss, raw=True),
-        raw_range="0 to cells",
-        by_attribute=information_loss_by_attribute,
-        by_record=information_loss_by_record,
-    ),
-    Metric(
-        "hellinger",
-        hellinger,
-        title="Hellinger distance",
-        meaning="how far single columns' distributions moved",
-        formula="median over attributes: √(Σ (√p − √q)² / 2) of the shares before and after",
-        use="frequency tables of single columns will be read off the release",
-        source="El Emam et al. 2020",
-        published=partial(hellinger, raw=True),
-        by_attribute=hellinger_by_attribute,
-    ),
-    Metric(
-        "bivariate-correlation",
-        bivariate_correlation,
-        title="Bivariate correlation",
-        meaning="how much correlations between columns changed",
-        formula="median over pairs of attributes: |r or V before − after|",
-        use="relations between columns will be studied",
-        source="El Emam et al. 2020",
-        published=partial(bivariate_correlation, raw=True),
-        raw_range="0 to 2",
-        requires="two quasi-identifiers or more",
-        lacking=slow_correlation,
-    ),
-    Metric(
-        "kl-divergence",
-        kl_divergence,
-        title="Kullback–Leibler divergence",
-        meaning="how far the distribution of whole tuples moved",
-        formula="sum over original tuples: p · log₂(p / q) of the shares before and after",
-        use="all attributes together matter; the slowest one",
-        source="Kifer & Gehrke 2006",
-        published=partial(kl_divergence, raw=True),
-        raw_range="bits a record, 0 and up",
-        requires="different boxes × tuples of at most 2 billion, unless asked by name",
-        lacking=slow_divergence,
-        by_attribute=kl_divergence_by_attribute,
-    ),
+    NCP,
+    CLASS_LOSS,
+    PUBLISHED_LOSS,
+    ABSOLUTE_DISTANCE,
+    RELATIVE_DISTANCE,
+    PRECISION,
+    ENTROPY,
+    NON_UNIFORM_ENTROPY,
+    CLASSIFICATION,
+    DISCERNIBILITY,
+    AVERAGE_CLASS_SIZE,
+    DIAMETER,
+    AMBIGUITY,
+    GRANULARITY,
+    SQUARED_DISTANCE_ERROR,
+    INFORMATION_LOSS,
+    HELLINGER,
+    BIVARIATE_CORRELATION,
+    KL_DIVERGENCE,
 )
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

@@ -6,8 +6,11 @@ Sweeney, "Achieving k-anonymity privacy protection using generalization and supp
 
 from __future__ import annotations
 
+from functools import partial
+
 from shoal.core.release import Release
 from shoal.metrics.costs import loss_by_attribute, paid
+from shoal.metrics.metric import Metric
 from shoal.metrics.needs import refuse, without_one_level
 from shoal.metrics.precision import relative_level
 
@@ -34,3 +37,19 @@ def _check(release: Release) -> None:
     reason = without_one_level(release)
     if reason:
         refuse("relative-distance", reason)
+
+
+RELATIVE_DISTANCE = Metric(
+    "relative-distance",
+    relative_distance,
+    title="Relative distance",
+    meaning="how far the columns were raised, each against its height",
+    formula="mean over columns: level / height",
+    use="the same, where hierarchies differ in height",
+    source="Sweeney 2002",
+    published=partial(relative_distance, raw=True),
+    raw_range="0 to the number of attributes",
+    requires="every column published at one level of a hierarchy",
+    lacking=without_one_level,
+    by_attribute=relative_distance_by_attribute,
+)

@@ -9,6 +9,8 @@ unit would decide alone.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from shoal.core.arrays import Codes, Floats, weighted_sum
@@ -17,6 +19,7 @@ from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.metrics.boxes import with_hidden_rows
 from shoal.metrics.cells import over_members
+from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
 
 
@@ -81,3 +84,17 @@ def places_on_extent(column: Column) -> Floats:
 def _whole(column: Column) -> Subsets:
     last = np.full(1, column.domain - 1, dtype=np.int32)
     return Subsets.ranges(column.domain, np.zeros(1, dtype=np.int32), last)
+
+
+SQUARED_DISTANCE_ERROR = Metric(
+    "squared-distance-error",
+    squared_distance_error,
+    title="Squared distance error",
+    meaning="how far records moved, a cell read as its average",
+    formula="sum over records: root of the summed squares of value − mean of the cell's values",
+    use="numbers will be read as the middle of their ranges",
+    source="Soria-Comas et al. 2015",
+    published=partial(squared_distance_error, raw=True),
+    raw_range="0 to records · √attributes",
+    by_attribute=squared_distance_error_by_attribute,
+)

@@ -9,36 +9,9 @@ import re
 from dataclasses import MISSING, Field, fields
 from typing import Any, get_type_hints
 
-from shoal.errors import InputError
-from shoal.privacy.alpha_k_anonymity import AlphaKAnonymity
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.delta_disclosure import DeltaDisclosure
-from shoal.privacy.freeform_anonymity import FreeformAnonymity
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.k_concealment import KConcealment
-from shoal.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
+from shoal.errors import InputError, unknown
 from shoal.privacy.model import All, Model
-from shoal.privacy.one_k_anonymity import KKAnonymity, KOneAnonymity, OneKAnonymity
-from shoal.privacy.t_closeness import TCloseness
-
-MODELS: dict[str, type[Model]] = {
-    model.name: model
-    for model in (
-        KAnonymity,
-        LDiversity,
-        EntropyLDiversity,
-        RecursiveLDiversity,
-        TCloseness,
-        AlphaKAnonymity,
-        DeltaDisclosure,
-        BetaLikeness,
-        FreeformAnonymity,
-        KConcealment,
-        KKAnonymity,
-        OneKAnonymity,
-        KOneAnonymity,
-    )
-}
+from shoal.privacy.models import MODELS
 
 _EXAMPLE = "k-anonymity(5) & l-diversity(3, disease)"
 
@@ -97,7 +70,7 @@ def _model(scanner: _Scanner) -> Model:
         raise scanner.expected(f"one of {', '.join(MODELS)}")
     name = named[1]
     if name not in MODELS:
-        raise InputError(f"no privacy model {name!r}; there are {', '.join(MODELS)}")
+        raise unknown("no privacy model", name, MODELS)
     if not scanner.take(_OPEN):
         raise scanner.expected(f"'(', as in {_form(name)},")
     options = _options(scanner, name)

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
@@ -23,7 +23,6 @@ PLAYS = {
     "doka-hungarian": assign,
 }
 every_play = pytest.mark.parametrize("play", PLAYS.values(), ids=PLAYS)
-some = settings(max_examples=60, deadline=None)
 
 
 @st.composite
@@ -108,7 +107,6 @@ def naive_sort_greedy(found, boxes):
     return given
 
 
-@some
 @given(found=records())
 def test_growth_is_the_difference_of_widths(found):
     rows = np.arange(len(found), dtype=np.int32)
@@ -127,7 +125,6 @@ def test_growth_is_the_difference_of_widths(found):
     [("doka-greedy", naive_greedy), ("doka-sort-greedy", naive_sort_greedy)],
     ids=["greedy", "sort-greedy"],
 )
-@some
 @given(found=records(least=8), k=st.integers(2, 4), listed=st.sampled_from([1, 2, 32]))
 def test_greedy_rounds_are_those_of_plain_loops(name, naive, found, k, listed):
     with pytest.MonkeyPatch.context() as patch:
@@ -141,7 +138,6 @@ def test_greedy_rounds_are_those_of_plain_loops(name, naive, found, k, listed):
     assert partners.tolist() == boxes
 
 
-@some
 @given(found=records(most=6))
 def test_an_assigned_round_is_the_cheapest_of_all(found):
     partners = play_rounds(found, 2, assign)
@@ -156,7 +152,6 @@ def test_an_assigned_round_is_the_cheapest_of_all(found):
 
 
 @every_play
-@some
 @given(found=records(), data=st.data())
 def test_rounds_are_perfect_matchings_without_a_common_pair(play, found, data):
     k = data.draw(st.integers(2, len(found)))
@@ -212,7 +207,6 @@ def test_worked_example_in_one_column(method, widths):
 
 
 @given(st.integers(0, 2**32))
-@some
 def test_each_record_is_published_by_a_box_that_holds_it(seed):
     partners = play_rounds(line(*range(0, 36, 3)), 3, assign)
     chosen = draw_boxes(partners, seed)

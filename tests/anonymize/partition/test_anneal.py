@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
@@ -64,7 +64,6 @@ def test_groups_get_better_and_keep_their_size(k, missing):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 6), st.integers(10, 90))
-@settings(max_examples=60, deadline=None)
 def test_every_kind_of_step_costs_what_it_says(seed, k, rows):
     table = crowd(rows, seed, missing=0.15)
     records = lay_out(table)

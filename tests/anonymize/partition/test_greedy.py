@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.anonymize.partition import plain
+from tests.examples import examples
 
 import shoal
 from shoal import Greedy, KAnonymity, Table
@@ -82,7 +83,7 @@ def test_the_health_record_is_parted_by_sex():
 
 
 @given(table=plain.tables(), k=st.integers(2, 6), expand=st.booleans(), far=st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_tree_finds_what_looking_at_every_record_finds(table, k, expand, far):
     records = lay_out(table)
     order = range(len(records))
@@ -119,7 +120,6 @@ def with_binary_columns(records):
 
 
 @given(table=plain.tables(), k=st.integers(2, 5))
-@settings(max_examples=60, deadline=None)
 def test_expanding_is_the_same_as_binary_columns(table, k):
     records = lay_out(table)
     found = group_greedily(records, k, expand=True).tolist()

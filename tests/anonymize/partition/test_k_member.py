@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.anonymize.partition import plain
+from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, Table
@@ -25,7 +26,7 @@ def search_plainly(records, k):
 
 
 @given(table=plain.tables(), k=st.integers(2, 7))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_the_tree_finds_what_looking_at_every_record_finds(table, k):
     records = lay_out(table)
     found = group_by_members(records, k).tolist()

@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from shoal import AlphaKAnonymity, BetaLikeness, KAnonymity, LDiversity, Table, TCloseness
 from shoal.anonymize.partition.mending import mend
@@ -43,7 +44,7 @@ def cases(draw):
 
 
 @given(case=cases())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_groups_are_joined_until_the_model_holds(case):
     table, before, model = case
     whole = Classes.of(table, np.zeros(len(table), dtype=np.int32))

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.anonymize.partition import plain
+from tests.examples import examples
 
 from shoal import Table
 from shoal.anonymize.partition import nearest
@@ -29,7 +30,7 @@ def look_at_all(records, count):
 
 
 @given(table=plain.tables(least=1), count=st.integers(1, 12))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_tree_finds_what_looking_at_every_pair_finds(table, count):
     records = lay_out(table)
     found, widths = nearest_points(records, count, 1)

@@ -5,9 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.anonymize.partition import plain
+from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, Table
@@ -31,7 +32,7 @@ def penalty(column, rows):
 
 
 @given(table=plain.tables(), groups=st.integers(1, 6), seed=st.integers(0, 9))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_loss_is_the_sum_of_weighted_penalties(table, groups, seed):
     records = lay_out(table)
     ids = np.random.default_rng(seed).integers(0, groups, len(table), dtype=np.int32)
@@ -44,7 +45,6 @@ def test_the_loss_is_the_sum_of_weighted_penalties(table, groups, seed):
 
 
 @given(table=plain.tables(), seed=st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
 def test_the_order_of_rows_does_not_matter(table, seed):
     mixed = table.take(np.random.default_rng(seed).permutation(len(table)))
     one, other = lay_out(table), lay_out(mixed)
@@ -56,7 +56,6 @@ def test_the_order_of_rows_does_not_matter(table, seed):
 
 
 @given(table=plain.tables())
-@settings(max_examples=60, deadline=None)
 def test_equal_records_are_copies_side_by_side(table):
     records = lay_out(table)
     rows = [(*a, *b) for a, b in zip(*(p.tolist() for p in records.points[:2]), strict=True)]

@@ -8,12 +8,15 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.examples import times
 
 import shoal
 from shoal import Table
 from shoal.anonymize.partition import small_problems
 from shoal.anonymize.partition.records import lay_out
 from shoal.anonymize.partition.small_problems import solve_small
+
+pytestmark = pytest.mark.slow
 
 
 def records_of(rows, columns=3, seed=0, values=6, missing=0.0, nominal=0.0):
@@ -79,7 +82,7 @@ def check(records, k, solved):
 )
 def test_no_grouping_of_few_records_loses_less(k, values, missing, nominal):
     for rows in range(2, 11):
-        for seed in range(12):
+        for seed in range(times(4)):
             records = records_of(rows, 1 + seed % 4, seed, values, missing, nominal)
             solved = solve_small(records, k)
             if rows >= k:
@@ -90,7 +93,7 @@ def test_no_grouping_of_few_records_loses_less(k, values, missing, nominal):
 
 @pytest.mark.parametrize(("rows", "k"), [(12, 3), (12, 5), (13, 4)])
 def test_no_grouping_of_a_dozen_records_loses_less(rows, k):
-    for seed in range(4):
+    for seed in range(times(2)):
         records = records_of(rows, 4, seed, 12, 0.1, 0.3)
         solved = solve_small(records, k)
         check(records, k, solved)
@@ -118,7 +121,7 @@ def test_a_problem_that_is_given_up_has_a_valid_bound(monkeypatch, limits):
     for name, value in limits.items():
         monkeypatch.setattr(small_problems, name, value)
     given_up = 0
-    for seed in range(20):
+    for seed in range(times(6)):
         records = records_of(11, 4, seed, 30)
         solved = solve_small(records, 3)
         check(records, 3, solved)
@@ -130,7 +133,7 @@ def test_a_problem_that_is_given_up_has_a_valid_bound(monkeypatch, limits):
 
 def test_prices_are_improved_where_too_many_groups_would_be_listed(monkeypatch):
     monkeypatch.setattr(small_problems, "_FEW", 5)
-    for seed in range(20):
+    for seed in range(times(6)):
         records = records_of(11, 4, seed, 30, 0.1, 0.4)
         solved = solve_small(records, 3)
         check(records, 3, solved)

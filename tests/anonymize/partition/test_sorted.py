@@ -5,9 +5,10 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.anonymize.partition import plain
+from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, Sorted, Table
@@ -62,7 +63,7 @@ def test_what_the_worked_example_loses(options, loss):
 
 
 @given(table=plain.tables(most=25), k=st.integers(2, 5), seed=st.integers(0, 3))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_other_runs_of_an_order_lose_less(table, k, seed):
     records = lay_out(table)
     if len(records) < 2 * k:

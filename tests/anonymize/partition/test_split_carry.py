@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, SplitCarry, Table
@@ -113,7 +114,7 @@ def test_every_record_ends_in_a_group_of_k(options, k):
     values=st.sampled_from([2, 5, 50]),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_no_problem_is_larger_than_lemma_2_allows(
     rows, k, sets, boundary, carry, columns, values, seed
 ):

@@ -1,7 +1,7 @@
 """Kernel: all groups of one size that are cheap against given duals, by depth-first search.
 
 The reduced cost of a group is size × width − its records' duals + penalties of cuts. All duals are
-multiples of 1/1024 of the records' units: their sums as floats are exact, and so is every reduced
+multiples of 2**-16 of the records' units: their sums as floats are exact, and so is every reduced
 cost, whatever the tolerance of the linear program was.
 """
 
@@ -13,7 +13,6 @@ import numpy as np
 from numba import njit
 
 from shoal.core.arrays import Codes, Counts, Floats
-
 
 ROUNDING = 1e-3  # of a bound, in units: generous, and less than any difference that matters
 
@@ -287,7 +286,7 @@ def enumerate_groups(
 ):
     """List groups of exactly `size` ≥ 2 records with a reduced cost below the threshold.
 
-    duals: (records,) multiples of 1/1024, equal for equal records, as are the prices of cuts.
+    duals: (records,) multiples of 2**-16, equal for equal records, as are the prices of cuts.
     order: (records searched,) the records that may be used; equal ones lie side by side. A group
         is found from its first record in this order, its root: duals descending are quickest.
     roots: (2,) only roots order[roots[0]:roots[1]] are searched; all of them: 0, len(order).

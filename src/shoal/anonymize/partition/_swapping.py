@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.anonymize.partition._anneal_random import draw_below, draw_share
 from shoal.anonymize.partition._boxes import Points, add_record, box_width, empty_box, make_boxes
 from shoal.core.arrays import Codes, Counts
 
@@ -26,18 +27,6 @@ class State(NamedTuple):
     dice: Any
 
 
-class Near(NamedTuple):
-    """Neighbours: (kinds, neighbours) kinds, nearest first, and each kind's first record, count.
-
-    kind: (records,) of each record.
-    """
-
-    kinds: Any
-    first: Any
-    count: Any
-    kind: Any
-
-
 def make_state(points: Points, ids: Codes, k: int, seed: int) -> State:
     """Lay out a grouping whose groups hold up to 2k − 1 records."""
     groups = int(ids.max()) + 1
@@ -49,17 +38,6 @@ def make_state(points: Points, ids: Codes, k: int, seed: int) -> State:
     dice = np.array([2 * seed + 1], dtype=np.uint64)
     loss = np.zeros(groups, dtype=np.int64)
     return State(ids.copy(), members, size, loss, make_boxes(points, 1), dice)
-
-
-@njit(cache=True, error_model="numpy")
-def _draw(dice):
-    """Return a random number from 0 to 1 (splitmix64)."""
-    dice[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = dice[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.int64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit(cache=True, error_model="numpy")
@@ -96,13 +74,15 @@ def _put(state, record, group):
 @njit(cache=True, error_model="numpy")
 def _exchange(points, state, near, record, k, limit):
     """Move a record to a neighbour's group or swap it with a record there, if cheap enough."""
-    few = near.kinds.shape[1] + 1
-    at = int(_draw(state.dice) * few)
-    kind = near.kind[record] if at == 0 else near.kinds[near.kind[record], at - 1]
-    if kind < 0:
+    point = near.point[record]
+    at = draw_below(state.dice, near.others.shape[1] + 1)
+    if at > 0:
+        point = near.others[point, at - 1]
+    if point < 0:
         return np.int64(0)
     here = state.ids[record]
-    there = state.ids[near.first[kind] + int(_draw(state.dice) * near.count[kind])]
+    copies = near.first[point + 1] - near.first[point]
+    there = state.ids[near.first[point] + draw_below(state.dice, copies)]
     if here == there:
         return np.int64(0)
     before = state.loss[here] + state.loss[there]
@@ -110,7 +90,7 @@ def _exchange(points, state, near, record, k, limit):
     if state.size[here] > k and state.size[there] < 2 * k - 1:
         best = _weigh(points, state, here, record, -1) - before
         best += _weigh(points, state, there, -1, record)
-    other = state.members[there, int(_draw(state.dice) * state.size[there])]
+    other = state.members[there, draw_below(state.dice, state.size[there])]
     cost = _weigh(points, state, here, record, other) - before
     cost += _weigh(points, state, there, other, record)
     if cost < best:
@@ -140,8 +120,8 @@ def anneal_swaps(points, state, near, k, hot, cold, steps, best):
     heat, cooling = hot, (cold / hot) ** (1.0 / steps)
     for _ in range(steps):
         heat *= cooling
-        limit = np.int64(-heat * np.log(_draw(state.dice) + 1e-18))
-        record = int(_draw(state.dice) * len(state.ids))
+        limit = np.int64(-heat * np.log(draw_share(state.dice)))
+        record = draw_below(state.dice, len(state.ids))
         total += _exchange(points, state, near, record, k, limit)
         if total < least:
             least = total

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize.partition._anneal import Block, Near, anneal_block, descend_block
+from shoal.anonymize.partition._anneal import Block, anneal_block, descend_block
 from shoal.anonymize.partition._anneal_groups import Groups, make_groups
+from shoal.anonymize.partition._anneal_random import Near
 from shoal.anonymize.partition._anneal_rules import Rules
 from shoal.anonymize.partition._boxes import Points
 from shoal.anonymize.partition.records import Records

@@ -30,33 +30,52 @@ _DIVES = 8  # a dive at each node whose number this divides
 class Tree:
     """Nodes to be searched, the least bound first."""
 
-    def __init__(self, problem: GroupingProblem, found: Found, count: int, cuts: list[Cut]) -> None:
-        """count: how many groups a grouping is to have. cuts: to begin with."""
-        self.problem = problem
+    def __init__(
+        self,
+        problem: GroupingProblem,
+        found: Found,
+        count: int,
+        cuts: list[Cut],
+        bound: int,
+        goal: int,
+    ) -> None:
+        """Begin with one node.
+
+        found: every group of every grouping below the goal into `count` groups, whose losses have
+        this bound. cuts: to begin with.
+        """
+        self.problem, self.goal = problem, goal
         self.listed = ListedGroups(problem, found, count, cuts)
         self.master = self.listed.master
+        self.waiting = [Node(bound, 0, np.arange(len(self.listed.groups)))]
         self._known = {cut.key for cut in cuts}
         self._rounds = self._numbered = 0
 
-    def search(self, bound: int, goal: int, others: int) -> int:
-        """Improve the problem's grouping; return a bound of the list's groupings, up to the goal.
-
-        bound: one known already. others: a bound of all groupings that are not searched here.
-        """
-        waiting = [Node(bound, 0, np.arange(len(self.listed.groups)))]
-        while waiting:
-            node = heapq.heappop(waiting)
-            wanted = min(goal, self.problem.goal)
-            if node.bound >= wanted:
+    def search(self, others: int) -> int:
+        """Search until the bound reaches the goal, or that of all other groupings; return it."""
+        while self.waiting:
+            wanted = min(self.goal, self.problem.goal)
+            bound = self.waiting[0].bound
+            if bound >= wanted:
                 break
-            self.problem.raise_bound(min(node.bound, others))
+            self.problem.raise_bound(min(bound, others))
+            if bound > others:
+                return bound
+            node = self.waiting[0]
             prices = self._close(node, wanted, cutting=True)
+            heapq.heappop(self.waiting)
             if prices is not None:
                 if node.number % _DIVES == 0:
-                    self._dive(node, prices, wanted)
+                    self._dive(node, prices)
                 for half in self._divide(node, prices):
-                    heapq.heappush(waiting, half)
-        return min(goal, self.problem.goal)
+                    heapq.heappush(self.waiting, half)
+        self.waiting = []
+        return min(self.goal, self.problem.goal)
+
+    def dive(self) -> None:
+        """Improve the problem's grouping if that is easily done, and show nothing."""
+        node = self.waiting[0]
+        self._dive(node, self._close(node, self.problem.goal, cutting=False))
 
     def _close(self, node: Node, goal: int, *, cutting: bool) -> Prices | None:
         """Raise a node's bound to the goal by cuts; return the duals where that does not succeed.
@@ -96,8 +115,11 @@ class Tree:
             self.master.add_cut(cut)
         return bool(cuts)
 
-    def _dive(self, node: Node, prices: Prices | None, goal: int) -> None:
-        """Look for a better grouping by laying down one group after the other."""
+    def _dive(self, node: Node, prices: Prices | None) -> None:
+        """Look for a better grouping by laying down one group after the other.
+
+        Where they come to nothing, the records left are grouped as they lie.
+        """
         node = Node(node.bound, -1, node.left, dict(node.limits))
         while prices is not None:
             used, value = self.listed.used(prices)
@@ -111,10 +133,13 @@ class Tree:
                 return
             node.left = self._fitting(node)
             try:
-                prices = self._close(node, goal, cutting=False)
+                prices = self._close(node, self.problem.goal, cutting=False)
             except OutOfTime:
                 self.problem.check_time()
-                return
+                break
+        laid = [np.repeat(self.listed.groups[[p]], low, 0) for p, (low, _) in node.limits.items()]
+        if laid:
+            self.problem.complete(np.concatenate(laid))
 
     def _free(self, node: Node) -> Counts:
         """(kinds + 1,) the records outside the groups laid down; as many as you like of none."""

@@ -16,9 +16,8 @@ from shoal.core.arrays import Codes, Floats
 
 _EACH = 5  # groups added from one root and size in one round
 _ROUND = 50_000  # groups added in one round
-_NODES = 1_000_000  # partial groups between two looks at the clock
-_RATE = 300_000  # partial groups a second, at the least
-_CELLS = 20_000_000  # looked at by the first steps from several roots, between two such looks
+_LOOKS = 100_000_000  # records looked at between two looks at the clock, at the most
+_RATE = 30_000_000  # records looked at in a second, at the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +52,13 @@ def find_groups(
     scratch = make_scratch(problem.space, cuts, largest)
     groups, costs = [np.zeros((0, problem.room), np.int32)], [np.zeros(0)]
     limit = threshold + prices.group
-    stride = max(_CELLS // (len(order) * (len(problem.space.line) + 1)), 1)
+    once = _LOOKS // len(order) + 1  # partial groups, each of which looks at all records at most
     for size in range(problem.k, largest + 1):
         members, found = np.zeros((room, size), dtype=np.int32), np.zeros(room)
-        root, nodes = 0, _NODES
+        root, nodes = 0, once
         while root < len(order):
             problem.check_time()
-            roots = np.array([root, min(root + stride, len(order))], dtype=np.int64)
+            roots = np.array([root, min(root + once, len(order))], dtype=np.int64)
             many, seen, done = enumerate_groups(
                 problem.space, duals, cuts, order, roots, size, limit, each, nodes,
                 scratch, members, found,
@@ -72,13 +71,13 @@ def find_groups(
             root += done
             if root < roots[1] and seen <= nodes:
                 return Found(np.concatenate(groups), np.concatenate(costs), whole=False)
-            nodes = _NODES if done else _more(nodes, problem.seconds_left)
+            nodes = once if done else _more(nodes, len(order), problem.seconds_left)
     return Found(np.concatenate(groups), np.concatenate(costs), whole=True)
 
 
-def _more(nodes: int, seconds: float) -> int:
+def _more(nodes: int, records: int, seconds: float) -> int:
     """Return more nodes for a root that needs them, if there is time for them."""
-    if 4 * nodes > seconds * _RATE:
+    if 4 * nodes * records > seconds * _RATE:
         raise OutOfTime("time is up")
     return 4 * nodes
 
@@ -86,11 +85,16 @@ def _more(nodes: int, seconds: float) -> int:
 def generate(problem: GroupingProblem, master: Master) -> tuple[Prices, int]:
     """List groups until none lowers the program's value; return its duals and its bound."""
     tolerance = problem.tolerance(master.many)
+    each = _EACH
     while True:
         prices = master.solve(problem.seconds_left)
-        found = find_groups(problem, master, prices, -tolerance, each=_EACH, room=_ROUND)
-        if not len(found.groups):
-            if not found.whole:
-                raise OutOfTime("a record has too many groups")
-            return prices, prices.bound((master.many, -tolerance))
-        master.add(found.groups, problem.losses(found.groups))
+        found = find_groups(problem, master, prices, -tolerance, each=each, room=_ROUND)
+        if master.add(found.groups, problem.losses(found.groups)):
+            each = _EACH
+        elif each and len(found.groups):
+            each = 0  # the solver passes over groups that it has: are there others, or worse ones?
+        elif not found.whole:
+            raise OutOfTime("a record has too many groups")
+        else:
+            least = min(float(found.costs.min(initial=0.0)), -tolerance)
+            return prices, prices.bound((master.many, least))

@@ -12,12 +12,18 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.anonymize.partition._anneal_random import Near
 from shoal.anonymize.partition._pricing import Space, make_space
+from shoal.anonymize.partition.annealing import near_records
+from shoal.anonymize.partition.greedy import group_greedily
 from shoal.anonymize.partition.records import Records
+from shoal.anonymize.partition.starting import swap_down
 from shoal.core.arrays import Codes, Counts
 from shoal.core.progress import report
 
-FINE = 1024  # duals are multiples of 1 / FINE
+FINE = 2**16  # duals are multiples of 1 / FINE
+_NEAR = 10  # neighbours of a record
+_BLUR = 64  # what rounding a group's duals may come to, generously
 _LITTLE = 2_000_000  # a saving of less than this part of the loss is not looked for
 
 
@@ -77,7 +83,7 @@ class GroupingProblem:
 
     def tolerance(self, groups: int) -> float:
         """Return a reduced cost that so many groups may fall short by without any effect."""
-        return max(self.slack // (2 * groups), 1 / FINE)
+        return max(self.slack // (2 * groups), _BLUR / FINE)
 
     @property
     def goal(self) -> int:
@@ -116,6 +122,30 @@ class GroupingProblem:
         ids[:] = label[np.argsort(known, kind="stable")]
         self.improve(ids)
         return True
+
+    def complete(self, groups: Codes) -> None:
+        """Put the records that listed groups leave out into groups too, polish, note if better."""
+        ids, free = np.full(len(self.records), -1, dtype=np.int32), self.first.copy()
+        for group, row in enumerate(groups):
+            for kind in row[row < len(self.counts)]:
+                ids[free[kind]] = group
+                free[kind] += 1
+        left = np.flatnonzero(ids < 0)
+        if len(left) >= self.k:
+            rest = group_greedily(self.records.take(left), self.k, outliers_first=True)
+            ids[left] = len(groups) + rest
+        elif len(left):
+            sizes = np.bincount(ids[ids >= 0], minlength=len(groups))
+            open_groups = np.flatnonzero(sizes < self.room)
+            if len(open_groups) < len(left):
+                return
+            ids[left] = open_groups[: len(left)]
+        self.improve(swap_down(self.records, self.near, ids, self.k))
+
+    @cached_property
+    def near(self) -> Near:
+        """Which records lie near which."""
+        return near_records(self.records, _NEAR, 1)
 
     def losses(self, groups: Codes) -> Counts:
         """Return the loss of each listed group."""

@@ -1,8 +1,8 @@
 """The linear program over listed groups: the groups that hold a record sum to one.
 
-Its duals are rounded to multiples of 1/1024 of a unit, so that every bound drawn from them is exact:
-rounding and the solver's tolerance can make a bound weaker, never wrong. As losses are whole
-numbers of units, a bound may be rounded up to one.
+Its duals are rounded to multiples of 1 / FINE of a unit, so that every bound drawn from them is
+exact: rounding and the solver's tolerance can make a bound weaker, never wrong. As losses are
+whole numbers of units, a bound may be rounded up to one.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class Master:
 
         self.counts, self.unit = counts, unit
         self.groups = np.zeros((0, room), dtype=np.int32)
+        self._known: set[bytes] = set()
         self.cuts: list[Cut] = []
         self.few, self.many = 0, int(counts.sum())
         self._inf = highspy.kHighsInf
@@ -94,10 +95,14 @@ class Master:
         self.few, self.many = few, many
         self._solver.changeRowBounds(len(self.counts), float(few), float(many))
 
-    def add(self, groups: Codes, loss: Counts) -> None:
-        """List more groups: (groups, room) kinds, ascending, and (groups,) their loss."""
+    def add(self, groups: Codes, loss: Counts) -> bool:
+        """List more groups, (groups, room) kinds, ascending, and their loss; tell if any is new."""
+        keys = [group.tobytes() for group in groups]
+        fresh = np.array([key not in self._known for key in keys], dtype=np.bool_)
+        self._known.update(keys)
+        groups, loss = groups[fresh], loss[fresh]
         if not len(groups):
-            return
+            return False
         size, many = len(self.counts), len(groups)
         parts = [_entries(groups, size), (np.arange(many), np.full(many, size), np.ones(many))]
         parts += [_sparse(cut.times(groups), size + 1 + i) for i, cut in enumerate(self.cuts)]
@@ -108,6 +113,7 @@ class Master:
         free = np.zeros(many), np.full(many, self._inf)
         self._solver.addCols(many, loss / self.unit, *free, len(order), starts, *entries)
         self.groups = np.concatenate([self.groups, groups])
+        return True
 
     def add_cut(self, cut: Cut) -> None:
         """Add a cut that every grouping keeps."""
@@ -143,7 +149,7 @@ class Master:
         self._solver.run()
         solution, size = self._solver.getSolution(), len(self.counts)
         if not (solution.value_valid and solution.dual_valid):
-            raise OutOfTime("the linear program was not solved in time")
+            raise OutOfTime("time is up")
         dual = np.rint(np.array(solution.row_dual) * self.unit * FINE) / FINE
         kinds, group, cuts = dual[:size], float(dual[size]), np.maximum(-dual[size + 1 :], 0.0)
         worth = sum(round(p * FINE) * int(c) for p, c in zip(kinds, self.counts, strict=True))

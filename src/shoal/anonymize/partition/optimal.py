@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records
 
 Solver = Literal["set-partitioning", "big-m"]
-_STEPS = (100, 2000)  # of the first groupings, for each record: with no time, and with enough
-_RUNS = (1, 8)
-_ENOUGH = 10.0  # seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +81,6 @@ class Optimal:
 
         limit = np.inf if self.time_limit is None else self.time_limit
         deadline = time.monotonic() + limit
-        share = min(limit / _ENOUGH, 1.0)
-        steps, runs = (round(few + share * (many - few)) for few, many in (_STEPS, _RUNS))
         if self.solver == "big-m":
             from shoal.anonymize.partition.big_m import solve_big_m
 
@@ -94,7 +89,7 @@ class Optimal:
             problem = GroupingProblem(records, k, first, deadline)
             solve_big_m(problem, table.take(records.rows))
             return problem
-        starts = start(records, k, len(records) // k, steps, runs, self.seed)
+        starts = start(records, table, k, limit, self.seed)
         problem = GroupingProblem(records, k, starts[0], deadline)
         problem.raise_bound(neighbour_bound(records, k))
         if limit > 0:
@@ -114,7 +109,8 @@ def _distance(proof: Proof) -> str:
     """Say how far a release may be from the optimum."""
     if proof.bound <= 0:
         return "how far from the optimum is not known"
-    return f"at most {100 * (proof.loss / proof.bound - 1):.2g} % above the optimum"
+    above = 100 * (proof.loss / proof.bound - 1)
+    return f"at most {above:{'.0f' if above >= 10 else '.2g'}} % above the optimum"
 
 
 def _mended_note(alone: Proof, proof: Proof) -> str:

@@ -25,9 +25,8 @@ _PATTERNS = [
     (4, (3, 1, 1, 1, 1)),
     (4, (3, 3, 2, 2, 1)),
     (5, (3, 2, 2, 1, 1)),
-]
-_LARGE = [
     (2, (1,) * 7),
+    (2, (1,) * 9),
     (3, (1,) * 8),
     (4, (1,) * 7),
     (4, (1,) * 11),
@@ -61,7 +60,7 @@ def separate(
     begin = draw.permutation(size).astype(np.int32)
     load, used = np.zeros(len(solution.value), np.int32), np.zeros(size, dtype=np.bool_)
     found: dict[bytes, tuple[float, Cut]] = {}
-    for step, weights in _PATTERNS + (_LARGE if room > 5 else []):
+    for step, weights in _PATTERNS:
         if len(weights) > size or len(found) > _PLENTY * most:
             continue
         chosen = np.zeros((starts, len(weights)), dtype=np.int32)

@@ -15,13 +15,13 @@ import heapq
 import numpy as np
 
 from shoal.anonymize.partition.branching import Tree
-from shoal.anonymize.partition.column_generation import find_groups, generate
+from shoal.anonymize.partition.column_generation import Found, find_groups, generate
 from shoal.anonymize.partition.grouping_problem import GroupingProblem, OutOfTime
 from shoal.anonymize.partition.master import Cut, Master, Prices
 from shoal.core.arrays import Codes
 
-_CELLS = 30_000_000  # of listed groups
-_STAGES = (0.5, 1.0)  # shares of the gap to be closed by one list after the other
+_CELLS = 20_000_000  # of listed groups
+_SHORT = 0.5  # share of the gap that a shorter list is searched for, before the whole one
 _NARROW = 2 / 3  # of the gap, where too many groups lie within it
 
 
@@ -34,66 +34,82 @@ def solve(problem: GroupingProblem, starts: list[Codes]) -> None:
         problem.raise_bound(problem.loss)
         return
     try:
-        _search(problem, starts)
+        _Search(problem, starts).run()
     except OutOfTime as stop:
         problem.stopped = str(stop)
 
 
-def _search(problem: GroupingProblem, starts: list[Codes]) -> None:
-    master = Master(problem.counts, problem.room, problem.loss / len(problem.records))
-    groups = np.unique(np.concatenate([problem.listed(ids) for ids in starts]), axis=0)
-    master.add(groups, problem.losses(groups))
-    count = len(problem.records)
-    waiting = [(problem.bound, -(-count // problem.room), count // problem.k)]
-    cuts: list[Cut] = []
-    while waiting:
-        bound, few, many = heapq.heappop(waiting)
-        problem.raise_bound(bound)
-        if bound >= problem.goal:
-            break
-        master.set_count(few, many)
-        prices, worth = generate(problem, master)
+class _Search:
+    """Ranges of the number of groups, the least bound first, down to trees for single numbers."""
+
+    def __init__(self, problem: GroupingProblem, starts: list[Codes]) -> None:
+        self.problem = problem
+        self.master = Master(problem.counts, problem.room, problem.loss / len(problem.records))
+        groups = np.unique(np.concatenate([problem.listed(ids) for ids in starts]), axis=0)
+        self.master.add(groups, problem.losses(groups))
+        self.cuts: list[Cut] = []
+        self.trees: dict[int, Tree] = {}
+
+    def run(self) -> None:
+        """Search range by range until the best bound of all reaches the goal."""
+        problem, count = self.problem, len(self.problem.records)
+        waiting = [(problem.bound, -(-count // problem.room), count // problem.k)]
+        while waiting and waiting[0][0] < problem.goal:
+            bound, few, many = heapq.heappop(waiting)
+            problem.raise_bound(bound)
+            others = min([problem.loss, *(part[0] for part in waiting)])
+            if few in self.trees and few == many:
+                parts = [(self._continue(few, others), few, many)]
+            else:
+                parts = self._open(bound, few, many, others)
+            for part in parts:
+                heapq.heappush(waiting, part)
+        problem.raise_bound(problem.loss)
+
+    def _open(self, bound: int, few: int, many: int, others: int) -> list[tuple[int, int, int]]:
+        """Bound a range by the linear program, then divide it or begin a tree; return its parts."""
+        self.master.set_count(few, many)
+        prices, worth = generate(self.problem, self.master)
         bound = max(bound, worth)
-        others = min([problem.loss, *(part[0] for part in waiting)])
-        problem.raise_bound(min(bound, others))
-        if bound < problem.goal and few == many:
-            bound = _search_lists(problem, master, prices, worth, bound, others, cuts)
-        if few == many or bound >= problem.goal:
-            heapq.heappush(waiting, (bound, few, many))
-            continue
+        self.problem.raise_bound(min(bound, others))
+        if bound >= self.problem.goal:
+            return [(bound, few, many)]
+        if few == many:
+            bound = self._list(prices, worth, bound, others)
+            return [(bound, few, many)]
         middle = min(max(int(np.floor(prices.value.sum() + 1e-6)), few), many)
-        for part in ((few, middle - 1), (middle, middle), (middle + 1, many)):
-            if part[0] <= part[1]:
-                heapq.heappush(waiting, (bound, *part))
-    problem.raise_bound(problem.loss)
+        parts = ((few, middle - 1), (middle, middle), (middle + 1, many))
+        return [(bound, *part) for part in parts if part[0] <= part[1]]
 
+    def _list(self, prices: Prices, worth: int, bound: int, others: int) -> int:
+        """List groups and begin a tree of them; return a bound for this number of groups.
 
-def _search_lists(
-    problem: GroupingProblem,
-    master: Master,
-    prices: Prices,
-    worth: int,
-    bound: int,
-    others: int,
-    cuts: list[Cut],
-) -> int:
-    """Return a better bound of the groupings into as many groups as the program asks for.
+        worth: the bound by the program's duals. A grouping of loss v uses groups only whose reduced
+        costs are below v − worth, as none of the others' is less than nothing.
+        """
+        problem, count = self.problem, self.master.few
+        known = Found(self.master.groups, -prices.value, whole=False)
+        Tree(problem, known, count, self.cuts, bound, problem.goal).dive()
+        gap = problem.goal - worth
+        found = find_groups(problem, self.master, prices, gap, room=_CELLS // problem.room)
+        while not found.whole:
+            gap = int(gap * _NARROW)
+            if worth + gap <= bound:
+                raise OutOfTime("the groups to choose from are too many to list")
+            found = find_groups(problem, self.master, prices, gap, room=_CELLS // problem.room)
+        for reach in (int(gap * _SHORT), gap):
+            goal = min(problem.goal, worth + reach)
+            if goal > bound:
+                tree = Tree(problem, found.below(goal - worth), count, self.cuts, bound, goal)
+                self.trees[count] = tree
+                bound = self._continue(count, others)
+        return bound
 
-    worth: the bound by the program's duals. A grouping of loss v uses groups only whose reduced
-    costs are below v − worth, as none of the others' is less than nothing.
-    others: a bound of the groupings into more or fewer groups. cuts: those of an earlier search.
-    """
-    gap = problem.goal - worth
-    found = find_groups(problem, master, prices, gap, room=_CELLS // problem.room)
-    while not found.whole:
-        gap = int(gap * _NARROW)
-        if worth + gap <= bound:
-            raise OutOfTime("the groups to choose from are too many to list")
-        found = find_groups(problem, master, prices, gap, room=_CELLS // problem.room)
-    for share in _STAGES:
-        goal = min(problem.goal, worth + int(gap * share))
-        if goal > bound:
-            tree = Tree(problem, found.below(goal - worth), master.few, cuts)
-            bound = max(bound, tree.search(bound, goal, others))
-            cuts[:] = tree.master.cuts
-    return bound
+    def _continue(self, count: int, others: int) -> int:
+        """Search a tree until others are more promising; return its bound."""
+        tree = self.trees[count]
+        bound = tree.search(others)
+        self.cuts = tree.master.cuts
+        if bound >= tree.goal:
+            del self.trees[count]
+        return bound

@@ -1,0 +1,33 @@
+"""Every privacy model: its import, and its name in `__all__`, from which all else follows."""
+
+from __future__ import annotations
+
+from shoal.privacy.alpha_k_anonymity import AlphaKAnonymity
+from shoal.privacy.beta_likeness import BetaLikeness
+from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.freeform_anonymity import FreeformAnonymity
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.k_concealment import KConcealment
+from shoal.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
+from shoal.privacy.model import Model
+from shoal.privacy.one_k_anonymity import KKAnonymity, KOneAnonymity, OneKAnonymity
+from shoal.privacy.t_closeness import TCloseness
+
+__all__ = [  # noqa: RUF022  in the order in which people are told of them
+    "KAnonymity",
+    "LDiversity",
+    "EntropyLDiversity",
+    "RecursiveLDiversity",
+    "TCloseness",
+    "AlphaKAnonymity",
+    "DeltaDisclosure",
+    "BetaLikeness",
+    "FreeformAnonymity",
+    "KConcealment",
+    "KKAnonymity",
+    "OneKAnonymity",
+    "KOneAnonymity",
+]
+MODELS: dict[str, type[Model]] = {
+    model.name: model for model in (globals()[name] for name in __all__)
+}

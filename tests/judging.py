@@ -1,0 +1,56 @@
+"""What the oracle is asked about a release."""
+
+from __future__ import annotations
+
+from tests import oracle
+
+COVERAGE = frozenset(
+    ["freeform-anonymity", "k-concealment", "k-k-anonymity", "one-k-anonymity", "k-one-anonymity"]
+)
+
+
+def judge(table, model, release, *, whole=False):
+    """Let the oracle check model, truthfulness, row order, columns and suppressed rows.
+
+    whole: a column without a hierarchy must be kept or hidden as a whole.
+    """
+    rows = release.to_arrow().to_pylist()
+    everybody = table.to_arrow().to_pylist()
+    hidden = [False] * len(table) if release.suppressed is None else release.suppressed.tolist()
+    before = [row for row, out in zip(everybody, hidden, strict=True) if not out]
+    assert rows
+    assert len(rows) == len(before)
+    by_class = [part for part in model.parts if part.name not in COVERAGE]
+    for members in oracle.classes(rows, table.quasi):
+        for part in by_class:
+            assert oracle.keeps(part, members, everybody)
+    for part in set(model.parts) - set(by_class):
+        assert oracle.keeps_coverage(part, oracle.fits(rows, before, table.quasi, {}))
+    kept = [c.name for c in table if c.role not in ("quasi", "identifier")]
+    assert [[r[n] for n in kept] for r in rows] == [[r[n] for n in kept] for r in before]
+    assert set(rows[0]) == set(table.quasi) | set(kept)
+    options = release.run.options
+    if options.get("summary") == "representative":
+        return
+    for name in table.quasi:
+        tree = table[name].hierarchy
+        paths = {r[0]: r for r in tree.rows()} if tree and options.get("hierarchies", True) else {}
+        paths = {_typed(table[name], text): labels for text, labels in paths.items()}
+        for row, was in zip(rows, before, strict=True):
+            assert oracle.covers(row[name], was[name], paths)
+            if whole and tree is None:
+                assert oracle.is_kept_or_hidden(row[name], was[name])
+    most = options.get("max_suppression", 0)
+    if most is not None:  # datafly's own rule is a number of records
+        assert sum(hidden) <= most * len(table) + 1e-9
+
+
+def is_possible(table, model):
+    """Tell whether the table as one class keeps the model."""
+    rows = table.to_arrow().to_pylist()
+    return all(oracle.keeps(part, rows, rows) for part in model.parts)
+
+
+def _typed(column, text):
+    number = column.kind == "numeric" and text
+    return int(text) if number else text or None

@@ -1,0 +1,118 @@
+"""Tables that have broken software for tables before, some by hand and as many as one draws."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from shoal import Table
+
+COUNTIES = {"north": ["aa", "ab"], "south": {"coast": ["ba", "bb"], "hills": ["bc"]}}
+
+
+def people(rows=60, seed=0, missing=0.1):
+    """A table with numbers, ranks, names, hierarchies, missing values and a sensitive column."""
+    draw = np.random.default_rng(seed)
+
+    def holes(values):
+        return [None if draw.random() < missing else v for v in values]
+
+    data = pa.table(
+        {
+            "age": pa.array(holes(draw.integers(18, 80, rows).tolist()), pa.int64()),
+            "pay": pa.array(holes(draw.choice([1.5, 2.25, 3.0, 8.0], rows).tolist()), pa.float64()),
+            "school": pa.array(holes(draw.choice(["low", "mid", "high"], rows).tolist())),
+            "county": pa.array(holes(draw.choice(["aa", "ab", "ba", "bb", "bc"], rows).tolist())),
+            "sex": pa.array(draw.choice(["f", "m"], rows).tolist()),
+            "illness": pa.array(draw.choice(["flu", "cold", "gout", "none"], rows).tolist()),
+            "note": pa.array([f"row {i}" for i in range(rows)]),
+        }
+    )
+    return Table.from_arrow(data, roles())
+
+
+def roles():
+    return {
+        "age": {"role": "quasi", "hierarchy": {"intervals": [5, 10, 40]}, "weight": 2},
+        "pay": {"role": "quasi", "bounds": [0, 10]},
+        "school": {"role": "quasi", "kind": "ordinal", "order": ["low", "mid", "high"]},
+        "county": {"role": "quasi", "hierarchy": {"tree": COUNTIES}},
+        "sex": {"role": "quasi"},
+        "illness": {"role": "sensitive"},
+        "note": {"role": "insensitive"},
+    }
+
+
+def tiny(**columns):
+    """A table of the given quasi-identifiers, with an illness that varies."""
+    rows = len(next(iter(columns.values())))
+    illness = [("flu", "cold", "gout", "none")[i % 4] for i in range(rows)]
+    data = pa.table({**columns, "illness": illness})
+    return Table.from_arrow(data, {**dict.fromkeys(columns, "quasi"), "illness": "sensitive"})
+
+
+NASTY = {
+    "people": people(),
+    "many people": people(240, seed=1, missing=0.02),
+    "all alike": tiny(age=[30] * 12, sex=["f"] * 12),
+    "two alike groups": tiny(age=[30] * 8 + [70] * 8),
+    "one odd row": tiny(age=[*[30] * 15, 99]),
+    "all missing": tiny(age=pa.nulls(12, pa.int64()), sex=["f", "m"] * 6),
+    "one missing": tiny(age=[None, *range(20, 35)]),
+    "huge integers": tiny(number=pa.array([2**63 - 1 - i for i in range(16)], pa.int64())),
+    "huger integers": tiny(number=[Decimal(10**30 + i // 3) for i in range(16)]),
+    "odd texts": tiny(text=["*", "{a, b}", "a", "b", "[1, 2]", "", " ", "missing", "é", "'\""] * 2),
+    "all different": tiny(age=list(range(20)), code=[f"c{i:02}" for i in range(20)]),
+    "nan": tiny(size=[float("nan"), 1.5, 2.5, float("nan"), *[3.5] * 8]),
+    "many columns": tiny(**{f"q{i}": [(i * j) % 5 for j in range(24)] for i in range(30)}),
+}
+_ILLNESSES = ["flu", "cold", "gout", "none"]
+_KINDS = {  # the cells of a drawn column, and its role
+    "number": (st.integers(-3, 12), "quasi"),
+    "banded": (st.integers(0, 60), {"role": "quasi", "hierarchy": {"intervals": [5, 20]}}),
+    "huge": (st.integers(2**63 - 5, 2**63 - 1), "quasi"),
+    "measure": (st.sampled_from([-1.5, 0.0, 2.25, 3.0, 1e6, float("nan")]), {"role": "quasi"}),
+    "word": (st.sampled_from(["a", "b", "c", "d"]), "quasi"),
+    "odd text": (st.sampled_from(["*", "{a, b}", "a", "[1, 2]", "", " ", "missing", "é"]), "quasi"),
+    "rank": (
+        st.sampled_from(["low", "mid", "high"]),
+        {"role": "quasi", "kind": "ordinal", "order": ["low", "mid", "high"]},
+    ),
+    "county": (
+        st.sampled_from(["aa", "ab", "ba", "bb", "bc"]),
+        {"role": "quasi", "hierarchy": {"tree": COUNTIES}},
+    ),
+    "flag": (st.booleans(), "quasi"),
+    "constant": (st.just("same"), "quasi"),
+    "nothing": (st.none(), "quasi"),
+}
+_TYPES = {
+    "number": pa.int64(), "banded": pa.int64(), "huge": pa.int64(), "measure": pa.float64(),
+    "flag": pa.bool_(),
+}  # fmt: skip
+
+
+@st.composite
+def _mixed(draw):
+    """A table of one to four columns, each of a kind of its own."""
+    rows = draw(st.integers(2, 40))
+    kinds = draw(st.lists(st.sampled_from(sorted(_KINDS)), min_size=1, max_size=4, unique=True))
+    illnesses = _ILLNESSES[: draw(st.integers(1, 4))]
+    columns = {"illness": draw(st.lists(st.sampled_from(illnesses), min_size=rows, max_size=rows))}
+    for kind in kinds:
+        values = _KINDS[kind][0]
+        values = values if draw(st.booleans()) else st.none() | values
+        cells = draw(st.lists(values, min_size=rows, max_size=rows))
+        columns[kind] = pa.array(cells, _TYPES.get(kind, pa.string()))
+    chosen = {kind: _KINDS[kind][1] for kind in kinds}
+    return Table.from_arrow(pa.table(columns), {**chosen, "illness": "sensitive"})
+
+
+def tables():
+    """Draw a table of few columns, or one of people."""
+    shares = st.sampled_from([0.0, 0.1, 0.6])
+    crowds = st.builds(people, st.integers(2, 50), st.integers(0, 10**6), shares)
+    return _mixed() | _mixed() | crowds
