@@ -9,9 +9,10 @@ from math import inf
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.anonymize.partition import plain
+from tests.examples import examples
 
 from shoal import Table
 from shoal.anonymize.partition import branching
@@ -72,7 +73,7 @@ def solved(records, k, starts=None):
 
 
 @given(table=plain.tables(least=4, most=9), k=st.integers(2, 4))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_the_optimum_is_that_of_trying_everything(table, k):
     records = lay_out(table)
     assume(len(records) >= 2 * k)
@@ -146,7 +147,7 @@ def test_wherever_the_search_stops_the_bound_holds(seed, monkeypatch):
 
 
 @given(table=plain.tables(least=4, most=9), k=st.integers(2, 4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_each_record_needs_its_neighbours(table, k):
     records = lay_out(table)
     assume(len(records) >= 2 * k)
@@ -199,7 +200,7 @@ def searches(draw):
 
 
 @given(search=searches(), size=st.integers(2, 5))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_all_groups_below_a_threshold_are_listed_once(search, size):
     records, duals, shares, steps, prices, threshold = search
     points, copies, many = records.points, records.copies, len(records)

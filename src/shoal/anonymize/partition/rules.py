@@ -134,7 +134,7 @@ def _limits(
         return least, reference * np.exp(part.delta - slack)
     with np.errstate(divide="ignore"):
         cap = -np.log(reference) if part.enhanced else np.full(len(reference), np.inf)
-    gain = np.minimum(part.beta, cap)
+    gain = np.minimum(part.beta, cap) + _SLACK
     return none, np.where(reference > 0, reference * (1 + gain), 0.0)
 
 
