@@ -89,7 +89,7 @@ def puzzles():
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     found = []
-    for seed in (0, 3, 5, 9):
+    for seed in (16, 28, 32, 56):
         records = crowded(seed, rows=13, values=3)
         every = [g for size in (3, 4, 5) for g in combinations(range(13), size)]
         holds = np.zeros((13, len(every)))
@@ -110,6 +110,7 @@ def test_cuts_and_both_ways_of_branching_lead_to_the_optimum(puzzles, way, monke
     child = branching.Tree._child
     if way != "cuts":
         monkeypatch.setattr(branching, "separate", lambda *_: [])
+        monkeypatch.setattr(branching.Tree, "_dive", lambda *_: None)
         monkeypatch.setattr(
             branching.Tree, "_child", lambda *args: (next(divided), child(*args))[1]
         )
