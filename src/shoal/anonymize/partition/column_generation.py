@@ -78,7 +78,7 @@ def find_groups(
 def _more(nodes: int, records: int, seconds: float) -> int:
     """Return more nodes for a root that needs them, if there is time for them."""
     if 4 * nodes * records > seconds * _RATE:
-        raise OutOfTime("time is up")
+        raise OutOfTime("stopped where the next step would outlast the time limit")
     return 4 * nodes
 
 
