@@ -24,7 +24,8 @@ from shoal.anonymize.partition.records import Records
 from shoal.core.arrays import Codes, Counts
 from shoal.core.progress import report
 
-_BLOCK = 8192  # records that a block is cut down to
+_BLOCK = 8192  # records that a block is cut down to; a quarter of that where there are many, so
+# that threads keep to their caches
 _EACH = 2  # stages between the same borders
 _SORTED_BY = 3  # columns that a cut goes along, the further ones among equal places
 _STAGES = 100
@@ -184,7 +185,8 @@ class _Work:
         number = np.zeros(len(centre), dtype=np.int32)
         places = np.concatenate([self.points.line[centre], self.points.name[centre]], axis=1)
         waiting, found = [np.arange(len(centre))], 0
-        each = max(_BLOCK // self.k, 1)
+        many = len(self.groups.label) > 8 * _BLOCK
+        each = max(_BLOCK // (4 * self.k if many else self.k), 1)
         while waiting:
             part = waiting.pop()
             if len(part) < 2 * each:
