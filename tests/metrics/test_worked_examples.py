@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal import metrics
+from shoal import datasets, metrics
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
@@ -199,3 +199,24 @@ def test_kl_divergence(released):
     assert metrics.kl_divergence(release, raw=True) == pytest.approx(divergence)
     most = math.log2(3 / 2) / 2 + math.log2(3 / 4) / 2
     assert metrics.kl_divergence(release) == pytest.approx(divergence / most)
+
+
+def test_figures_of_classes_are_those_that_pycanon_gives():
+    sets = [[12, 1, 11], [14, 7, 10], [16, 19, 13], [6, 9, 5], [8, 2, 15], [17, 0, 4, 18, 3]]
+    ids = np.empty(20, dtype=np.int32)
+    for number, rows in enumerate(sets):
+        ids[rows] = number
+    quasi = dict.fromkeys(["AGE", "SEX", "INJ_SEV"], "quasi")
+    data = datasets.load("fars-sample").to_arrow()
+    table = Table.from_arrow(data, {**quasi, "DRINKING": "sensitive"})
+    release = Release.of_groups(table, ids, len(sets), KAnonymity(3))
+    found = metrics.evaluate(
+        release,
+        ["discernibility", "average-class-size", "classification"],
+        raw=True,
+        target="DRINKING",
+    )
+    # pycanon 1.3.5: discernability_metric, average_ecsize, classification_metric on the same files
+    assert found == pytest.approx(
+        {"discernibility": 70, "average-class-size": 20 / 6 / 3, "classification": 0.1}
+    )

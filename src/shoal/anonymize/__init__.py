@@ -96,7 +96,7 @@ def versions() -> Mapping[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"python": platform.python_version()}
-    for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba"):
+    for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba", "scipy", "highspy"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

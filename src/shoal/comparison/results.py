@@ -15,8 +15,9 @@ from shoal.comparison.bench import COST, RISKS, RUN, SHAPE
 from shoal.comparison.front import pareto
 from shoal.comparison.grid import Trial
 from shoal.comparison.runner import Outcome
+from shoal.core.frames import to_pandas, to_polars
 from shoal.core.writing import write_table
-from shoal.errors import InputError, MissingExtra
+from shoal.errors import InputError
 from shoal.metrics import METRICS
 
 Row = dict[str, Any]
@@ -127,19 +128,11 @@ class Comparison:
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas frame."""
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            raise MissingExtra("pandas", "frames") from None
-        return self.to_arrow().to_pandas()
+        return to_pandas(self.to_arrow())
 
     def to_polars(self) -> Any:
         """Return the rows as a polars frame."""
-        try:
-            import polars
-        except ImportError:
-            raise MissingExtra("polars", "frames") from None
-        return polars.from_arrow(self.to_arrow())
+        return to_polars(self.to_arrow())
 
     def write(self, path: str | Path, *, force: bool = False) -> None:
         """Write the rows as CSV or Parquet, by the name's ending."""

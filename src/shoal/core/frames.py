@@ -1,4 +1,4 @@
-"""Frames to Arrow tables: pandas, polars, pyarrow, and whatever speaks the Arrow C stream."""
+"""Frames to Arrow tables and back: pandas, polars, whatever speaks the Arrow C stream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.errors import InputError
+from shoal.errors import InputError, MissingExtra
+
+
+def to_pandas(table: Any) -> Any:
+    """Return an Arrow table as a pandas frame."""
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raise MissingExtra("pandas", "frames") from None
+    return table.to_pandas()
+
+
+def to_polars(table: Any) -> Any:
+    """Return an Arrow table as a polars frame."""
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtra("polars", "frames") from None
+    return polars.from_arrow(table)
 
 
 def from_frame(source: Any) -> Any:

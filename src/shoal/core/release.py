@@ -18,12 +18,13 @@ from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.column import Column, Role
 from shoal.core.coverage import Coverage
+from shoal.core.frames import to_pandas, to_polars
 from shoal.core.grouping import group
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, Verification, recount
 from shoal.core.writing import decoded, write_table
-from shoal.errors import MissingExtra, NotAnonymous
+from shoal.errors import NotAnonymous
 
 
 @dataclass(frozen=True)
@@ -181,19 +182,11 @@ class Release:
 
     def to_pandas(self) -> Any:
         """Return the published rows as a pandas frame."""
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            raise MissingExtra("pandas", "frames") from None
-        return self.to_arrow().to_pandas()
+        return to_pandas(self.to_arrow())
 
     def to_polars(self) -> Any:
         """Return the published rows as a polars frame."""
-        try:
-            import polars
-        except ImportError:
-            raise MissingExtra("polars", "frames") from None
-        return polars.from_arrow(self.to_arrow())
+        return to_polars(self.to_arrow())
 
     def verify(self) -> Verification:
         """Derive the classes again from the published values and put the model to them.
