@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: which tuples of values lie inside which boxes."""
 
 from __future__ import annotations

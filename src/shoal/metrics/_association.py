@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: contingency tables of two attributes, row by row, never held whole."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: how much weight the boxes around each tuple put on it.
 
 Boxes are looked at 64 at a time: for each value of each attribute a row of bits says which boxes

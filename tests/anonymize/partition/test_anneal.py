@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Anneal, BetaLikeness, KAnonymity, LDiversity, Table, TCloseness
-from shoal.anonymize.partition import annealing
-from shoal.anonymize.partition.annealing import Plan, anneal, near_records
+from shoal.anonymize.partition.annealing import annealing
+from shoal.anonymize.partition.annealing.annealing import Plan, anneal, near_records
+from shoal.anonymize.partition.annealing.rules import rules_of
 from shoal.anonymize.partition.greedy import group_greedily
 from shoal.anonymize.partition.records import lay_out
-from shoal.anonymize.partition.rules import rules_of
 
 
 def crowd(rows, seed=0, missing=0.0):

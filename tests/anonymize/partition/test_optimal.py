@@ -32,7 +32,7 @@ def people(rows, seed=0):
 
 def test_the_health_record_of_table_3_1():
     table = shoal.datasets.load("health-record")
-    release = shoal.anonymize(table, KAnonymity(3), "optimal")
+    release = shoal.anonymize(table, KAnonymity(3), "optimal", time_limit=None)
     assert classes(release) == [[0, 1, 2], [3, 4, 5, 6]]
     rows = release.to_arrow().to_pylist()
     assert [r["age"] for r in rows] == ["[35, 37]"] * 3 + ["[61, 66]"] * 4
@@ -43,7 +43,9 @@ def test_the_health_record_of_table_3_1():
 
 
 def test_the_accidents_of_table_3_2():
-    release = shoal.anonymize(shoal.datasets.load("fars-sample"), KAnonymity(3), "optimal")
+    release = shoal.anonymize(
+        shoal.datasets.load("fars-sample"), KAnonymity(3), "optimal", time_limit=None
+    )
     assert classes(release) == [
         [0, 2, 15, 17], [1, 11, 12], [3, 4, 18], [5, 6, 8, 9], [7, 10, 16], [13, 14, 19],
     ]  # fmt: skip
@@ -54,7 +56,11 @@ def test_the_accidents_of_table_3_2():
 
 def test_the_accidents_with_unequal_weights_of_table_a_1():
     release = shoal.anonymize(
-        shoal.datasets.load("fars-sample"), KAnonymity(3), "optimal", weights=(0.8, 0.05, 0.1, 0.05)
+        shoal.datasets.load("fars-sample"),
+        KAnonymity(3),
+        "optimal",
+        time_limit=None,
+        weights=(0.8, 0.05, 0.1, 0.05),
     )
     assert classes(release) == [
         [0, 8, 10, 16], [1, 14, 15], [2, 3, 13, 18], [4, 6, 9], [5, 7, 11], [12, 17, 19],
@@ -102,8 +108,10 @@ def test_records_that_are_all_alike_lose_nothing():
 
 def test_a_further_model_costs_more_and_the_bound_stays():
     table = people(24, seed=3)
-    alone = shoal.anonymize(table, KAnonymity(3), "optimal")
-    both = shoal.anonymize(table, KAnonymity(3) & LDiversity(2, "illness"), "optimal")
+    alone = shoal.anonymize(table, KAnonymity(3), "optimal", time_limit=None)
+    both = shoal.anonymize(
+        table, KAnonymity(3) & LDiversity(2, "illness"), "optimal", time_limit=None
+    )
     assert both.proof.bound == alone.proof.loss
     assert both.proof.loss > both.proof.bound
     assert not both.proof.proven
@@ -117,7 +125,9 @@ def test_a_further_model_that_holds_anyway_leaves_the_proof():
         pa.table({"age": [1, 1, 2, 2, 9, 9], "illness": ["flu", "gout"] * 3}),
         {"age": "quasi", "illness": "sensitive"},
     )
-    release = shoal.anonymize(table, KAnonymity(2) & LDiversity(2, "illness"), "optimal")
+    release = shoal.anonymize(
+        table, KAnonymity(2) & LDiversity(2, "illness"), "optimal", time_limit=None
+    )
     assert release.run.notes == ("proven optimal",)
     assert release.proof.loss == 0
 
@@ -136,7 +146,7 @@ def test_progress_is_told_and_an_interrupt_goes_through():
             raise KeyboardInterrupt
 
     with listening(interrupt), pytest.raises(KeyboardInterrupt):
-        shoal.anonymize(table, KAnonymity(3), "optimal")
+        shoal.anonymize(table, KAnonymity(3), "optimal", time_limit=None)
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,16 @@ from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, SplitCarry, Table
-from shoal.anonymize.partition.carrying import (
+from shoal.anonymize.partition.carrying.carrying import (
     Chain,
     Links,
     carry_least_loss,
     carry_published,
     carry_worst,
 )
+from shoal.anonymize.partition.carrying.small_problems import solve_small
 from shoal.anonymize.partition.orders import hilbert_order
 from shoal.anonymize.partition.records import lay_out
-from shoal.anonymize.partition.small_problems import solve_small
 from shoal.anonymize.partition.split_carry import link
 from shoal.core.progress import listening
 

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: what it costs a box to take in one more record, and who takes whom.
 
 Box i belongs to record i. Its partners are the records that it covers so far, itself first; a

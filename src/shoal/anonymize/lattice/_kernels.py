@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: class tables of a whole lattice by rolling sorted keys up, one level at a time.
 
 A class table is a sorted array of packed keys with the number of records behind each. Level maps

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: what a group of records covers, and what that costs.
 
 A box is a least and a greatest position for every ordered column and a set of bits for every

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: the places on a Hilbert curve, and the best division of a line into runs.
 
 Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707, 2004.

@@ -66,11 +66,16 @@ class Anneal:
     def _improve(
         self, records: Records, k: int, table: Table, model: Model, notes: list[str]
     ) -> Codes:
-        from shoal.anonymize.partition.annealing import Plan, anneal, by_appearance, near_records
+        from shoal.anonymize.partition.annealing.annealing import (
+            Plan,
+            anneal,
+            by_appearance,
+            near_records,
+        )
+        from shoal.anonymize.partition.annealing.rules import rules_of
         from shoal.anonymize.partition.greedy import group_greedily
         from shoal.anonymize.partition.mending import mend
         from shoal.anonymize.partition.orders import along_curve
-        from shoal.anonymize.partition.rules import rules_of
 
         ids = mend(records, group_greedily(records, k, outliers_first=True), table, model)
         order = along_curve(records)  # neighbours in memory too: quicker, above all on many threads

@@ -58,7 +58,7 @@ def group_greedily(
     records: Records, k: int, *, outliers_first: bool = False, expand: bool = False
 ) -> Codes:
     """Return the group of each record, from 0 without gaps, each of k records at least."""
-    from shoal.anonymize.partition.gathering import first_copies, gather
+    from shoal.anonymize.partition.neighbours.gathering import first_copies, gather
 
     starts = first_copies(records)
     seeds = np.arange(len(starts))

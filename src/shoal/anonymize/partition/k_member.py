@@ -42,6 +42,6 @@ def group_by_members(records: Records, k: int) -> Codes:
     The first seed is the record furthest from the first in the published order. Leftovers go, one
     after the other, to the group whose loss grows least.
     """
-    from shoal.anonymize.partition.gathering import gather
+    from shoal.anonymize.partition.neighbours.gathering import gather
 
     return gather(records, k, None, settle=True)

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from shoal.anonymize.algorithm import check_choice
+from shoal.anonymize.partition.cutting.spaces import Layout, lay_out
 from shoal.anonymize.partition.judging import Judge, check_feasible, sides
-from shoal.anonymize.partition.spaces import Layout, lay_out
 from shoal.core.arrays import Codes
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
@@ -67,7 +67,7 @@ class Mondrian:
         ids, classes = self._grow(layout, distinct.table, table, model)
         spread = ids[distinct.inverse]
         if not self.strict:
-            from shoal.anonymize.partition.ties import divide_ties
+            from shoal.anonymize.partition.cutting.ties import divide_ties
 
             spread, classes = divide_ties(table, model, layout, distinct.inverse, spread)
         release = Release.of_groups(
@@ -89,8 +89,8 @@ class Mondrian:
 
 def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int]:
     """Grow the whole tree in one kernel: the size of a class is all that is asked."""
-    from shoal.anonymize.partition import _mondrian_growth as kernels
-    from shoal.anonymize.partition._mondrian_nodes import make_scratch
+    from shoal.anonymize.partition.cutting import _growth as kernels
+    from shoal.anonymize.partition.cutting._nodes import make_scratch
 
     rows = kernels.make_rows(layout.codes, layout.weight)
     count = len(layout.weight)
@@ -111,8 +111,8 @@ def _grow_guarded(layout: Layout, tuples: Table, table: Table, model: Model) -> 
 
     Where the best cut breaks the model the next best is tried, down to the last.
     """
-    from shoal.anonymize.partition import _mondrian_growth as kernels
-    from shoal.anonymize.partition._mondrian_nodes import make_scratch
+    from shoal.anonymize.partition.cutting import _growth as kernels
+    from shoal.anonymize.partition.cutting._nodes import make_scratch
 
     space, (count, width) = layout.space, layout.codes.shape
     rows = kernels.make_rows(layout.codes, layout.weight)

@@ -22,7 +22,7 @@ from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range, check_whole
 
 if TYPE_CHECKING:
-    from shoal.anonymize.partition.grouping_problem import GroupingProblem
+    from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
     from shoal.anonymize.partition.records import Records
 
 Solver = Literal["set-partitioning", "big-m"]
@@ -76,13 +76,13 @@ class Optimal:
         return _proven(release, proof, self._note(proof, problem.stopped))
 
     def _solve(self, records: Records, k: int, table: Table) -> GroupingProblem:
-        from shoal.anonymize.partition.grouping_problem import GroupingProblem
-        from shoal.anonymize.partition.starting import neighbour_bound, start
+        from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
+        from shoal.anonymize.partition.exact.starting import neighbour_bound, start
 
         limit = np.inf if self.time_limit is None else self.time_limit
         deadline = time.monotonic() + limit
         if self.solver == "big-m":
-            from shoal.anonymize.partition.big_m import solve_big_m
+            from shoal.anonymize.partition.exact.big_m import solve_big_m
 
             count = len(records) // k
             first = np.minimum(np.arange(len(records)) // k, count - 1).astype(np.int32)
@@ -93,7 +93,7 @@ class Optimal:
         problem = GroupingProblem(records, k, starts[0], deadline)
         problem.raise_bound(neighbour_bound(records, k))
         if limit > 0:
-            from shoal.anonymize.partition.set_partitioning import solve
+            from shoal.anonymize.partition.exact.set_partitioning import solve
 
             solve(problem, starts)
         return problem

@@ -22,7 +22,7 @@ from shoal.errors import InputError
 from shoal.privacy.model import Model, check_range, check_whole
 
 if TYPE_CHECKING:
-    from shoal.anonymize.partition.carrying import Links
+    from shoal.anonymize.partition.carrying.carrying import Links
     from shoal.anonymize.partition.records import Records
 
 Carry = Literal["published", "least-loss", "bubble"]
@@ -73,7 +73,7 @@ class SplitCarry:
         notes: list[str] = []
 
         def cluster(records: Records, k: int) -> Codes:
-            from shoal.anonymize.partition.carrying import Chain
+            from shoal.anonymize.partition.carrying.carrying import Chain
             from shoal.anonymize.partition.orders import hilbert_order
 
             chain = Chain(records, k, link(self, k))
@@ -87,7 +87,7 @@ class SplitCarry:
 
 def link(method: SplitCarry, k: int) -> Links:
     """Return how the problems of a method are linked for this k."""
-    from shoal.anonymize.partition.carrying import Links
+    from shoal.anonymize.partition.carrying.carrying import Links
 
     size = 4 * k if method.P is None else method.P
     if method.carry == "bubble" and size < 2 * k:

@@ -1,0 +1,293 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernels: annealing a block of groups by moves, swaps, dissolved and created groups.
+
+A block has its own records, groups, free places and random numbers, and touches no others, so that
+blocks may run side by side and give the same result in any order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymize.partition._random import (
+    NOBODY,
+    draw_below,
+    draw_copy,
+    draw_neighbour,
+    draw_share,
+)
+from shoal.anonymize.partition.annealing._groups import measure, seat, unseat, width_after
+from shoal.anonymize.partition.annealing._rules import keeps
+
+ENDLESS = np.int64(2**62)
+
+
+class Block(NamedTuple):
+    """What one block works with.
+
+    records: its records. block: (records of the table,) the block of each; number: its own.
+    free: places for groups, of which the first tally[0] are free.
+    random: (1,) state of its random numbers.
+    count, target, old: room to work in.
+    """
+
+    records: Any
+    block: Any
+    number: Any
+    free: Any
+    tally: Any
+    random: Any
+    count: Any
+    target: Any
+    old: Any
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def growth(points, groups, group, out, into):
+    """Return what a group's loss grows by once `out` has left and `into` has come."""
+    width = width_after(
+        points.line, points.name, points.cap, points.unit, points.word,
+        groups.edge, groups.seen, groups.once, groups.names, group, out, into,
+    )  # fmt: skip
+    size = groups.size[group]
+    after = size + (into >= 0) - (out >= 0)
+    return after * width - size * groups.width[group]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def group_keeps(groups, rules, group, out, into, count):
+    """Tell whether a group keeps all rules once `out` has left and `into` has come."""
+    if len(rules.kind) == 0:
+        return True
+    return keeps(rules, groups.member[group], groups.size[group], out, into, count)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def exchange(points, groups, rules, count, record, other, into):
+    """Move a record to group `into`, in exchange for `other` where that is somebody."""
+    one = groups.label[record]
+    if not (
+        group_keeps(groups, rules, one, record, other, count)
+        and group_keeps(groups, rules, into, other, record, count)
+    ):
+        return False
+    unseat(groups.label, groups.place, groups.member, groups.size, record)
+    if other >= 0:
+        unseat(groups.label, groups.place, groups.member, groups.size, other)
+        seat(groups.label, groups.place, groups.member, groups.size, one, other)
+    seat(groups.label, groups.place, groups.member, groups.size, into, record)
+    measure(points, groups, one)
+    measure(points, groups, into)
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def step(points, groups, near, rules, block, record, k, most, limit):
+    """Move or swap a record with a group nearby if that costs no more than the limit."""
+    other = draw_neighbour(near, block.random, record)
+    if other < 0 or block.block[other] != block.number:
+        return np.int64(0)
+    one, into = groups.label[record], groups.label[other]
+    if one == into:
+        return np.int64(0)
+    best, partner = ENDLESS, NOBODY
+    if groups.size[one] > k and groups.size[into] < most:
+        best = growth(points, groups, one, record, NOBODY)
+        best += growth(points, groups, into, NOBODY, record)
+    swapped = groups.member[into, draw_below(block.random, groups.size[into])]
+    cost = growth(points, groups, one, record, swapped)
+    if cost - groups.size[into] * groups.width[into] <= limit:
+        cost += growth(points, groups, into, swapped, record)
+        if cost < best:
+            best, partner = cost, swapped
+    if best > limit or not exchange(points, groups, rules, block.count, record, partner, into):
+        return np.int64(0)
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def cheapest_home(points, groups, near, block, record, most):
+    """Return by how much the group nearby grows that takes a record best, and it; −1 if none."""
+    best, home = ENDLESS, NOBODY
+    point = near.point[record]
+    for i in range(-1, near.others.shape[1]):
+        at = point if i < 0 else near.others[point, i]
+        if at < 0:
+            break
+        other = draw_copy(near, block.random, at)
+        if block.block[other] != block.number:
+            continue
+        group = groups.label[other]
+        if group < 0 or group == groups.label[record] or groups.size[group] >= most:
+            continue
+        cost = growth(points, groups, group, NOBODY, record)
+        if cost < best:
+            best, home = cost, group
+    return best, home
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def dissolve(points, groups, near, rules, block, group, most, limit):
+    """Send every member of a group elsewhere; undone if that costs more than the limit."""
+    size = groups.size[group]
+    total = -size * groups.width[group]
+    moved = 0
+    while groups.size[group] > 0:
+        record = groups.member[group, groups.size[group] - 1]
+        cost, home = cheapest_home(points, groups, near, block, record, most)
+        total += cost
+        if home < 0 or total > limit:
+            break
+        unseat(groups.label, groups.place, groups.member, groups.size, record)
+        seat(groups.label, groups.place, groups.member, groups.size, home, record)
+        measure(points, groups, home)
+        block.target[moved] = record
+        moved += 1
+    done = moved == size
+    for i in range(moved):
+        home = groups.label[block.target[i]]
+        done = done and group_keeps(groups, rules, home, NOBODY, NOBODY, block.count)
+    if done:
+        groups.width[group] = 0
+        block.free[block.tally[0]] = group
+        block.tally[0] += 1
+        return total
+    for i in range(moved - 1, -1, -1):
+        record = block.target[i]
+        home = groups.label[record]
+        unseat(groups.label, groups.place, groups.member, groups.size, record)
+        seat(groups.label, groups.place, groups.member, groups.size, group, record)
+        measure(points, groups, home)
+    return np.int64(0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_companion(points, groups, near, block, record, fresh, k):
+    """Return who near a record joins its new group at least cost, and that cost; −1 if nobody."""
+    best, chosen = ENDLESS, NOBODY
+    point = near.point[record]
+    for i in range(-1, near.others.shape[1]):
+        at = point if i < 0 else near.others[point, i]
+        if at < 0:
+            break
+        first, copies = near.first[at], near.first[at + 1] - near.first[at]
+        offset = draw_below(block.random, copies)
+        for c in range(min(copies, k)):
+            other = first + (offset + c) % copies
+            if block.block[other] != block.number:
+                continue
+            group = groups.label[other]
+            if group == fresh or groups.size[group] <= k:
+                continue
+            width = width_after(
+                points.line, points.name, points.cap, points.unit, points.word,
+                groups.edge, groups.seen, groups.once, groups.names, fresh, NOBODY, other,
+            )  # fmt: skip
+            cost = k * (width - groups.width[fresh])
+            cost += growth(points, groups, group, other, NOBODY)
+            if cost < best:
+                best, chosen = cost, np.int32(other)
+    return best, chosen
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def create(points, groups, near, rules, block, record, k, limit):
+    """Make a group of a record and k − 1 others nearby; undone if it costs more than the limit."""
+    if block.tally[0] == 0 or groups.size[groups.label[record]] <= k:
+        return np.int64(0)
+    block.tally[0] -= 1
+    fresh = block.free[block.tally[0]]
+    total, joined = np.int64(0), 0
+    chosen = record
+    while chosen >= 0:
+        group = groups.label[chosen]
+        total += growth(points, groups, group, chosen, NOBODY)
+        block.target[joined], block.old[joined] = chosen, group
+        joined += 1
+        unseat(groups.label, groups.place, groups.member, groups.size, chosen)
+        seat(groups.label, groups.place, groups.member, groups.size, fresh, chosen)
+        measure(points, groups, group)
+        measure(points, groups, fresh)
+        if joined == k:
+            break
+        _, chosen = best_companion(points, groups, near, block, record, fresh, k)
+    total += joined * groups.width[fresh]
+    done = joined == k and total <= limit
+    done = done and group_keeps(groups, rules, fresh, NOBODY, NOBODY, block.count)
+    for i in range(joined):
+        done = done and group_keeps(groups, rules, block.old[i], NOBODY, NOBODY, block.count)
+    if done:
+        return total
+    for i in range(joined - 1, -1, -1):
+        unseat(groups.label, groups.place, groups.member, groups.size, block.target[i])
+        seat(groups.label, groups.place, groups.member, groups.size, block.old[i], block.target[i])
+    for i in range(joined):
+        measure(points, groups, block.old[i])
+    groups.width[fresh] = 0
+    block.tally[0] += 1
+    return np.int64(0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def anneal_block(points, groups, near, rules, block, k, most, temperature, steps, upheaval):
+    """Take so many steps in a block; returns what the loss has grown by.
+
+    upheaval: the share of steps that dissolve a group, and of those that create one.
+    """
+    grown = np.int64(0)
+    for _ in range(steps):
+        record = block.records[draw_below(block.random, len(block.records))]
+        limit = np.int64(-temperature * np.log(draw_share(block.random)))
+        lot = draw_share(block.random)
+        if lot > 2 * upheaval:
+            grown += step(points, groups, near, rules, block, record, k, most, limit)
+        elif lot > upheaval:
+            grown += create(points, groups, near, rules, block, record, k, limit)
+        elif groups.width[groups.label[record]] > 0:
+            group = groups.label[record]
+            grown += dissolve(points, groups, near, rules, block, group, most, limit)
+    return grown
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def descend_block(points, groups, near, rules, block, k, most):
+    """Give every record of a block its best move or swap nearby; returns what is saved."""
+    saved = np.int64(0)
+    for record in block.records:
+        one = groups.label[record]
+        if groups.width[one] == 0:
+            continue
+        best, home, partner = np.int64(0), NOBODY, NOBODY
+        point = near.point[record]
+        for i in range(-1, near.others.shape[1]):
+            at = point if i < 0 else near.others[point, i]
+            if at < 0:
+                break
+            other = draw_copy(near, block.random, at)
+            if block.block[other] != block.number or groups.label[other] == one:
+                continue
+            into = groups.label[other]
+            if groups.size[one] > k and groups.size[into] < most:
+                cost = growth(points, groups, one, record, NOBODY)
+                cost += growth(points, groups, into, NOBODY, record)
+                if cost < best:
+                    best, home, partner = cost, into, NOBODY
+            bar = groups.size[into] * groups.width[into]
+            for m in range(groups.size[into]):
+                swapped = groups.member[into, m]
+                cost = growth(points, groups, one, record, swapped)
+                if cost - bar < best:
+                    cost += growth(points, groups, into, swapped, record)
+                    if cost < best:
+                        best, home, partner = cost, into, swapped
+        if home >= 0 and exchange(points, groups, rules, block.count, record, partner, home):
+            saved -= best
+    for record in block.records:
+        group = groups.label[record]
+        if groups.place[record] == 0 and groups.width[group] > 0:
+            limit = np.int64(-1)
+            saved -= dissolve(points, groups, near, rules, block, group, most, limit)
+    return saved

@@ -1,0 +1,131 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernels: what a group may show of sensitive columns, asked while records move.
+
+They say what the privacy models say, in a form that can be asked a million times a second; what
+leaves is checked by the models themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+DISTINCT, ENTROPY, RECURSIVE, SHARES, CLOSE, CLOSE_ORDERED = range(6)
+
+
+class Rules(NamedTuple):
+    """Rules about the values of a group, all of which must hold.
+
+    kind: (rules,). bound, rank: (rules,) the parameters of each.
+    column: (rules,) which of the value columns it looks at; CLOSE looks at `rank` in a row, the
+        levels of a hierarchy, and takes their mean.
+    start: (columns + 1,) where the values of each column begin in the next three.
+    least, most: (rules, values) the shares between which each value must lie.
+    reference: (values,) the share of each value in the whole table.
+    value: (records, columns) codes.
+    """
+
+    kind: Any
+    bound: Any
+    rank: Any
+    column: Any
+    start: Any
+    least: Any
+    most: Any
+    reference: Any
+    value: Any
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def keeps(rules, members, size, out, into, count):
+    """Tell whether a group, once `out` has left and `into` has come, keeps all rules."""
+    for rule in range(len(rules.kind)):
+        kind, column = rules.kind[rule], rules.column[rule]
+        if kind == CLOSE:
+            moved = 0.0
+            for level in range(rules.rank[rule]):
+                total = tally(rules, members, size, out, into, column + level, count)
+                moved += surplus(rules, column + level, count, total)
+            if moved > rules.bound[rule] * rules.rank[rule]:
+                return False
+        else:
+            total = tally(rules, members, size, out, into, column, count)
+            if not rule_holds(rules, rule, count, total):
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def tally(rules, members, size, out, into, column, count):
+    """Count the values of a group; returns its size."""
+    for v in range(rules.start[column + 1] - rules.start[column]):
+        count[v] = 0
+    total = np.int64(0)
+    for i in range(size):
+        if members[i] != out:
+            count[rules.value[members[i], column]] += 1
+            total += 1
+    if into >= 0:
+        count[rules.value[into, column]] += 1
+        total += 1
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def surplus(rules, column, count, total):
+    """Return by how much values are more frequent here than in the whole table, added up."""
+    first = rules.start[column]
+    moved = 0.0
+    for v in range(rules.start[column + 1] - first):
+        moved += max(count[v] / total - rules.reference[first + v], 0.0)
+    return moved
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rule_holds(rules, rule, count, total):
+    """Tell whether counts of values keep a rule about one column."""
+    kind, bound = rules.kind[rule], rules.bound[rule]
+    first = rules.start[rules.column[rule]]
+    values = rules.start[rules.column[rule] + 1] - first
+    if kind == RECURSIVE:
+        return first_against_rest(count, values, rules.rank[rule]) < bound
+    found, below = 0.0, 0.0
+    for v in range(values):
+        share = count[v] / total
+        if kind == SHARES:
+            if share < rules.least[rule, first + v] or share > rules.most[rule, first + v]:
+                return False
+        elif kind == CLOSE_ORDERED:
+            below += share - rules.reference[first + v]
+            found += abs(below)
+        elif count[v] > 0:
+            found += 1.0 if kind == DISTINCT else -share * np.log(share)
+    if kind == CLOSE_ORDERED:
+        return found <= bound * max(rules.rank[rule], 1)
+    return kind == SHARES or found >= bound
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def first_against_rest(count, values, rank):
+    """Return the greatest count over the sum of those from the rank-th greatest on."""
+    total, greatest = np.int64(0), np.int64(0)
+    for v in range(values):
+        total += count[v]
+        greatest = max(greatest, count[v])
+    rest, ceiling, taken = total, greatest + 1, np.int64(0)
+    while taken < rank - 1:
+        best, times = np.int64(0), np.int64(0)
+        for v in range(values):
+            if best < count[v] < ceiling:
+                best, times = count[v], np.int64(1)
+            elif count[v] == best:
+                times += 1
+        if best == 0:
+            return np.inf
+        times = min(times, rank - 1 - taken)
+        rest -= best * times
+        taken += times
+        ceiling = best
+    return greatest / rest if rest > 0 else np.inf

@@ -1,0 +1,1 @@
+"""Split & Carry's engine: a sorted table in small problems, each solved exactly."""

@@ -1,0 +1,1 @@
+"""Mondrian's engine: boxes, and the cuts that part them."""

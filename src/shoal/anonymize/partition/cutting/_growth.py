@@ -1,0 +1,195 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernels: growing a whole Mondrian tree from the cuts of its nodes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymize.partition.cutting._cuts import TIE, best_cut, divide, find_cuts
+from shoal.anonymize.partition.cutting._nodes import forget, localise, rows_loss
+
+
+@njit(cache=True, error_model="numpy")
+def push(stack, depth, low, high, records):
+    """Put a node on the stack."""
+    stack[depth, 0], stack[depth, 1], stack[depth, 2] = low, high, records
+
+
+class Rows(NamedTuple):
+    """Rows in the order of the tree so far, with room for the nodes still to be cut.
+
+    where: the original place of each row.
+    stack: low, high and records of a node. expected: its loss if cut greedily to the end, −1 where
+    not known.
+    """
+
+    codes: Any
+    weight: Any
+    where: Any
+    stack: Any
+    expected: Any
+
+
+def make_rows(codes: Any, weight: Any) -> Rows:
+    """Return rows of their own to work on."""
+    count = len(weight)
+    where = np.arange(count, dtype=np.int32)
+    stack = np.empty((count + 2, 3), np.int64)
+    return Rows(codes.copy(), weight.copy(), where, stack, np.full(count + 2, -1.0))
+
+
+@njit(cache=True, error_model="numpy")
+def copy_rows(rows, low, high, spare):
+    """Copy rows low … high − 1 to the front of the spare ones."""
+    for i in range(low, high):
+        for j in range(rows.codes.shape[1]):
+            spare.codes[i - low, j] = rows.codes[i, j]
+        spare.weight[i - low] = rows.weight[i]
+
+
+@njit(cache=True, error_model="numpy")
+def divide_node(rows, low, high, column, place, space, scratch):
+    """Divide a localised node and forget it; returns its middle and the records before it."""
+    middle, left = divide(
+        rows.codes, rows.weight, rows.where, low, high, column, place, space, scratch
+    )
+    forget(space, scratch)
+    return middle, left
+
+
+@njit(cache=True, error_model="numpy")
+def cut_node(rows, low, high, column, place, space, scratch):
+    """Localise and divide a node; returns its middle and the records before it."""
+    localise(rows.codes, rows.weight, low, high, space, scratch)
+    return divide_node(rows, low, high, column, place, space, scratch)
+
+
+@njit(cache=True, error_model="numpy")
+def carry_on(rows, low, high, records, bound, space, scratch):
+    """Cut a node greedily to the end and return its loss, or infinity once it passes the bound."""
+    total, depth = 0.0, 1
+    push(rows.stack, np.int64(0), low, high, records)
+    while depth > 0:
+        depth -= 1
+        a, b, n = rows.stack[depth, 0], rows.stack[depth, 1], rows.stack[depth, 2]
+        best = -1
+        if n < 2 * space.k or b - a < 2:
+            loss = rows_loss(rows.codes, a, b, space, scratch.seen)
+        else:
+            loss = find_cuts(rows.codes, rows.weight, a, b, n, space, scratch)
+            _, best = best_cut(scratch.score, scratch.cut)
+        if best < 0:
+            if n >= 2 * space.k and b - a > 1:
+                forget(space, scratch)
+            total += n * loss
+            if total >= bound:
+                return np.inf
+            continue
+        middle, left = divide_node(rows, a, b, best, scratch.cut[0, best], space, scratch)
+        push(rows.stack, depth, middle, b, n - left)
+        push(rows.stack, depth + 1, a, middle, left)
+        depth += 2
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, space, scratch):
+    """Carry the best few cuts of a node to the end; `chosen` gets the one that loses least.
+
+    The node is localised with its cuts in scratch. known: the chosen cut's sides' losses, where
+    they were found out.
+    """
+    score, cut = scratch.score.copy(), scratch.cut.copy()
+    forget(space, scratch)
+    least, begin = rows.expected[node], np.int64(0)
+    for attempt in range(tries):
+        rank, column = best_cut(score, cut)
+        if column < 0:
+            return
+        place = cut[rank, column]
+        cut[rank, column] = 0
+        if attempt == 0 and least >= 0:
+            continue
+        copy_rows(rows, low, high, spare)
+        bound = least - TIE if attempt > 0 else np.inf
+        middle, left = cut_node(spare, begin, high - low, column, place, space, scratch)
+        first = carry_on(spare, begin, middle, left, bound, space, scratch)
+        if first >= bound:
+            continue
+        second = carry_on(spare, middle, high - low, records - left, bound - first, space, scratch)
+        if attempt == 0 or first + second < bound:
+            least = first + second
+            chosen[0], chosen[1] = column, place
+            known[0], known[1] = first, second
+
+
+@njit(cache=True, error_model="numpy")
+def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
+    """Cut the nodes on the stack and write the class of every settled row into ids.
+
+    reach: nodes of 3k to reach · k records choose among their `tries` best cuts by carrying each
+    to the end; elsewhere the best cut is taken at once.
+    tree: nodes on the stack, classes made, rows settled; so far and, when it returns, by then.
+    budget: return after so many rows, so that somebody may be told.
+    """
+    known, chosen = np.empty(2), np.zeros(2, np.int64)
+    depth, classes, settled = tree[0], tree[1], tree[2]
+    while depth > 0 and settled < tree[2] + budget:
+        depth -= 1
+        low, high = rows.stack[depth, 0], rows.stack[depth, 1]
+        records, column = rows.stack[depth, 2], -1
+        if records >= 2 * space.k and high - low > 1:
+            find_cuts(rows.codes, rows.weight, low, high, records, space, scratch)
+            _, column = best_cut(scratch.score, scratch.cut)
+            if column < 0:
+                forget(space, scratch)
+        if column < 0:
+            for i in range(low, high):
+                ids[rows.where[i]] = classes
+            classes += 1
+            settled += high - low
+            continue
+        chosen[0], chosen[1] = column, scratch.cut[0, column]
+        known[0] = known[1] = -1.0
+        if 3 * space.k <= records < reach * space.k:
+            look_ahead(rows, depth, low, high, records, tries, chosen, known, spare, space, scratch)
+            localise(rows.codes, rows.weight, low, high, space, scratch)
+        middle, left = divide_node(rows, low, high, chosen[0], chosen[1], space, scratch)
+        push(rows.stack, depth, middle, high, records - left)
+        push(rows.stack, depth + 1, low, middle, left)
+        rows.expected[depth], rows.expected[depth + 1] = known[1], known[0]
+        depth += 2
+    tree[0], tree[1], tree[2] = depth, classes, settled
+
+
+@njit(cache=True, error_model="numpy")
+def list_cuts(rows, bounds, space, scratch, columns, places):
+    """Write the cuts of each node bounds[i, :2], best first, −1 behind the last."""
+    width = rows.codes.shape[1]
+    for node in range(len(bounds)):
+        for rank in range(2 * width):
+            columns[node, rank] = -1
+        low, high, records = bounds[node, 0], bounds[node, 1], bounds[node, 2]
+        if records < 2 * space.k or high - low < 2:
+            continue
+        find_cuts(rows.codes, rows.weight, low, high, records, space, scratch)
+        forget(space, scratch)
+        for rank in range(2 * width):
+            which, best = best_cut(scratch.score, scratch.cut)
+            if best < 0:
+                break
+            columns[node, rank] = best
+            places[node, rank] = scratch.cut[which, best]
+            scratch.cut[which, best] = 0
+
+
+@njit(cache=True, error_model="numpy")
+def divide_nodes(rows, bounds, column, place, space, scratch):
+    """Divide each node by its column and place; bounds[i, 3:] gets the middle and its records."""
+    for node in range(len(bounds)):
+        bounds[node, 3], bounds[node, 4] = cut_node(
+            rows, bounds[node, 0], bounds[node, 1], column[node], place[node], space, scratch
+        )

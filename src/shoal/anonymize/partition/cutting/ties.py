@@ -1,0 +1,52 @@
+"""Relaxed Mondrian: records with equal values may part where no cut by value is left."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.anonymize.partition.cutting.spaces import Layout
+from shoal.anonymize.partition.judging import Judge, sides
+from shoal.core.arrays import Codes
+from shoal.core.table import Table
+from shoal.privacy.model import Model
+
+
+def divide_ties(
+    table: Table, model: Model, layout: Layout, tuples: Codes, ids: Codes
+) -> tuple[Codes, int]:
+    """Divide classes further, k records at a time, while something is saved and the model kept.
+
+    tuples: (rows,) the distinct tuple of each record. ids: (rows,) its class so far.
+    Returns the new classes and their number.
+    """
+    from shoal.anonymize.partition.cutting import _ties as kernels
+    from shoal.anonymize.partition.cutting._nodes import make_scratch
+
+    space, codes = layout.space, layout.codes[tuples]
+    rows = np.lexsort((tuples, ids))
+    sizes = np.bincount(ids)
+    ends = np.cumsum(sizes)
+    nodes = np.stack([ends - sizes, ends, sizes, ends, sizes], axis=1)
+    judge = Judge(table, table, model)
+    scratch = make_scratch(len(ids), space.domain)
+    count = np.zeros(int(space.domain.max()) + 2, dtype=np.int64)
+    ordered, picked, best = np.empty(len(ids), np.int64), np.empty_like(codes), rows.copy()
+    leaves = []
+    while len(nodes):
+        small = nodes[:, 2] < 2 * space.k
+        leaves.append(nodes[small])
+        nodes = nodes[~small]
+        kernels.divide_records(codes, rows, nodes, space, scratch, count, ordered, picked, best)
+        rows = best.copy()
+        nodes[:, 4] = nodes[:, 3] - nodes[:, 0]
+        whole = nodes[:, 3] == nodes[:, 1]
+        leaves.append(nodes[whole])
+        tried = nodes[~whole]
+        good = judge.both_sides(rows, tried)
+        leaves.append(tried[~good])
+        nodes = sides(tried[good])
+    final = np.concatenate(leaves)
+    final = final[np.argsort(final[:, 0], kind="stable")]
+    fresh = np.empty(len(ids), dtype=np.int32)
+    fresh[rows] = np.repeat(np.arange(len(final), dtype=np.int32), final[:, 1] - final[:, 0])
+    return fresh, len(final)

@@ -1,0 +1,1 @@
+"""Grouping to the proven optimum: set partitioning by columns, cuts and branches."""

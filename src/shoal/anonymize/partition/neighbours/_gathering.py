@@ -1,0 +1,100 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernels: groups of exactly k records, one after the other, and a place for what is left."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymize.partition.neighbours._kd_search import (
+    begin,
+    cheapest,
+    furthest,
+    growth,
+    stretch,
+)
+from shoal.anonymize.partition.neighbours._kd_tree import retire
+
+
+class Pool(NamedTuple):
+    """Records that wait behind their points, and the groups made of them so far.
+
+    next, end: (points,) the first record of a point that waits, and the first of the next point.
+    taken: (records,) records in the order of being taken: k and k make a group.
+    state: how many are taken, how many seeds are used up, the point taken last.
+    """
+
+    next: Any
+    end: Any
+    taken: Any
+    state: Any
+
+
+@njit(cache=True, error_model="numpy")
+def _take(pool, tree, point, amount):
+    for _ in range(amount):
+        pool.taken[pool.state[0]] = pool.next[point]
+        pool.next[point] += 1
+        pool.state[0] += 1
+    pool.state[2] = point
+    if pool.next[point] == pool.end[point]:
+        retire(tree, point)
+
+
+@njit(cache=True, error_model="numpy")
+def _gather(pool, tree, draft, points, seed, k):
+    """Make one group: a seed, then ever the point that stretches the box least."""
+    begin(draft, points, seed)
+    _take(pool, tree, seed, 1)
+    need = k - 1
+    while need:
+        point, grown = cheapest(tree, draft, points.word)
+        amount = 1
+        if grown:
+            stretch(draft, points, point)
+        else:  # nothing changes, so that the point stays the best until it is used up
+            amount = min(need, pool.end[point] - pool.next[point])
+        _take(pool, tree, point, amount)
+        need -= amount
+
+
+@njit(cache=True, error_model="numpy")
+def gather_from(pool, tree, draft, points, seeds, k, limit):
+    """Make groups of points in the order of the seeds until `limit` records are taken."""
+    while pool.state[0] + k <= limit:
+        seed = seeds[pool.state[1]]
+        if pool.next[seed] == pool.end[seed]:
+            pool.state[1] += 1
+        else:
+            _gather(pool, tree, draft, points, seed, k)
+
+
+@njit(cache=True, error_model="numpy")
+def gather_far(pool, tree, draft, points, k, limit):
+    """Make groups, each from the point furthest from the one taken last."""
+    while pool.state[0] + k <= limit:
+        seed = furthest(tree, points, pool.state[2])
+        _gather(pool, tree, draft, points, seed, k)
+
+
+@njit(cache=True, error_model="numpy")
+def price_leftovers(draft, points, members, leftovers, group, costs):
+    """Write what each leftover would add to the loss of the group with these members."""
+    begin(draft, points, members[0])
+    width = np.int64(0)
+    for i in range(1, len(members)):
+        width += growth(draft, points.line, points.name, points.word, members[i])
+        stretch(draft, points, members[i])
+    for i in range(len(leftovers)):
+        grown = growth(draft, points.line, points.name, points.word, leftovers[i])
+        costs[i, group] = width + (len(members) + 1) * grown
+
+
+@njit(cache=True, error_model="numpy")
+def price_all(draft, points, taken, k, leftovers, costs):
+    """Write what each leftover would add to each group: (leftovers, groups)."""
+    for group in range(costs.shape[1]):
+        members = taken[group * k : (group + 1) * k]
+        price_leftovers(draft, points, members, leftovers, group, costs)

@@ -1,0 +1,83 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernels: the points nearest to each of many points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymize.partition._boxes import FAR, ONE
+from shoal.anonymize.partition.neighbours._kd_tree import pair_width
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _least_width(tree, points, point, node):
+    """Return how near a point of a node may lie, at least."""
+    total = np.int64(0)
+    for j in range(points.line.shape[1]):
+        place = points.line[point, j]
+        gap = max(tree.low[node, j] - place, place - tree.high[node, j])
+        total += min(np.int64(max(gap, 0)), points.cap[j])
+    for j in range(points.name.shape[1]):
+        if not (tree.fold[node, j] >> np.uint64(points.name[point, j] & 63)) & ONE:
+            total += points.unit[j]
+    return total
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _insert(other, width, nearest, widths):
+    """Put a point where it belongs in a full list, by width and index; the last one drops out."""
+    at = len(nearest) - 1
+    if width > widths[at] or (width == widths[at] and other > nearest[at]):
+        return
+    while at > 0 and (
+        width < widths[at - 1] or (width == widths[at - 1] and other < nearest[at - 1])
+    ):
+        nearest[at], widths[at] = nearest[at - 1], widths[at - 1]
+        at -= 1
+    nearest[at], widths[at] = other, width
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _visit(tree, points, point, stack, nearest, widths):
+    """Fill the list of the points nearest to one point."""
+    few = len(nearest) - 1
+    nodes, bounds = stack
+    nodes[0], bounds[0], depth = 0, 0, 1
+    while depth:
+        depth -= 1
+        node, bound = nodes[depth], bounds[depth]
+        if bound > widths[few] or (bound == widths[few] and tree.least[node] > nearest[few]):
+            continue
+        left = tree.child[node]
+        if left < 0:
+            for s in range(tree.first[node], tree.last[node]):
+                if tree.which[s] != point:
+                    width = pair_width(points, point, tree.line, tree.name, s)
+                    _insert(tree.which[s], width, nearest, widths)
+            continue
+        near, far = left, left + 1
+        low = _least_width(tree, points, point, near)
+        high = _least_width(tree, points, point, far)
+        if high < low or (high == low and tree.slot[point] >= tree.first[far]):
+            near, far, low, high = far, near, high, low
+        if high <= widths[few]:
+            nodes[depth], bounds[depth] = far, high
+            depth += 1
+        if low <= widths[few]:
+            nodes[depth], bounds[depth] = near, low
+            depth += 1
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def fill_nearest(tree, points, first, last, stack, nearest, widths):
+    """Fill the lists of the points in some slots: (points, count) indices and widths."""
+    for s in range(first, last):
+        point = tree.which[s]
+        nearest[point] = FAR
+        widths[point] = FAR
+        _visit(tree, points, point, stack, nearest[point], widths[point])
+        for i in range(nearest.shape[1]):
+            if nearest[point, i] == FAR:
+                nearest[point, i] = -1
+                widths[point, i] = -1

@@ -1,0 +1,192 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernels: the live point that stretches a group least, or lies furthest from a point.
+
+Depth first, the nearer child first; a node is passed over when nothing in it can win. Of points
+that do equally well the one with the least index wins.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymize.partition._boxes import FAR, ONE, Points
+from shoal.anonymize.partition.neighbours._kd_tree import pair_width
+
+
+class Draft(NamedTuple):
+    """The box of the one group that is growing, and what it would pay to grow.
+
+    low, high: (ordered columns,) the box.
+    room: (ordered columns,) what its width may still grow by.
+    seen: (words,) the codes in it, as bits.
+    fold: (nominal columns,) the same modulo 64.
+    step: (nominal columns,) the price of another value.
+    second: (nominal columns,) the price of a second value; of a third on, it is the unit.
+    """
+
+    low: Any
+    high: Any
+    room: Any
+    seen: Any
+    fold: Any
+    step: Any
+    second: Any
+
+
+def make_draft(points: Points, second: Any) -> Draft:
+    """Return an empty draft."""
+    ordered, nominal = points.line.shape[1], points.name.shape[1]
+    return Draft(
+        np.zeros(ordered, dtype=np.int32),
+        np.zeros(ordered, dtype=np.int32),
+        np.zeros(ordered, dtype=np.int32),
+        np.zeros(int(points.word[-1]), dtype=np.uint64),
+        np.zeros(nominal, dtype=np.uint64),
+        np.zeros(nominal, dtype=np.int64),
+        second.astype(np.int64),
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def begin(draft, points, point):
+    """Let the draft hold one point alone."""
+    for j in range(len(draft.low)):
+        draft.low[j] = draft.high[j] = points.line[point, j]
+        draft.room[j] = points.cap[j]
+    draft.seen[:] = np.uint64(0)
+    for j in range(len(draft.fold)):
+        code = points.name[point, j]
+        draft.seen[points.word[j] + (code >> 6)] = ONE << np.uint64(code & 63)
+        draft.fold[j] = ONE << np.uint64(code & 63)
+        draft.step[j] = draft.second[j]
+
+
+@njit(cache=True, error_model="numpy")
+def stretch(draft, points, point):
+    """Stretch the draft over one more point."""
+    for j in range(len(draft.low)):
+        place = points.line[point, j]
+        low, high = min(draft.low[j], place), max(draft.high[j], place)
+        draft.low[j], draft.high[j] = low, high
+        draft.room[j] = max(points.cap[j] - (np.int64(high) - low), 0)
+    for j in range(len(draft.fold)):
+        code = points.name[point, j]
+        word, bit = points.word[j] + (code >> 6), ONE << np.uint64(code & 63)
+        if not draft.seen[word] & bit:
+            draft.seen[word] |= bit
+            draft.fold[j] |= bit
+            draft.step[j] = points.unit[j]
+
+
+@njit(cache=True, error_model="numpy")
+def growth(draft, line, name, word, point):
+    """Return what one more point adds to the width."""
+    total = np.int64(0)
+    for j in range(len(draft.low)):
+        place = line[point, j]
+        gap = max(draft.low[j] - place, place - draft.high[j])
+        total += min(max(gap, 0), draft.room[j])
+    for j in range(len(draft.fold)):
+        code = name[point, j]
+        if not (draft.seen[word[j] + (code >> 6)] >> np.uint64(code & 63)) & ONE:
+            total += draft.step[j]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def _least_growth(draft, tree, node):
+    """Return what any live point of a node adds at least."""
+    total = np.int64(0)
+    for j in range(len(draft.low)):
+        gap = max(draft.low[j] - tree.high[node, j], tree.low[node, j] - draft.high[j])
+        total += min(max(gap, 0), draft.room[j])
+    for j in range(len(draft.fold)):
+        if not tree.fold[node, j] & draft.fold[j]:
+            total += draft.step[j]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def cheapest(tree, draft, word):
+    """Return the live point that stretches the draft least, and by how much."""
+    best, found = np.int64(FAR), FAR
+    nodes, bounds = tree.stack
+    nodes[0], bounds[0], depth = 0, 0, 1
+    while depth:
+        depth -= 1
+        node, bound = nodes[depth], bounds[depth]
+        if bound > best or (bound == best and tree.least[node] >= found):
+            continue
+        left = tree.child[node]
+        if left < 0:
+            for s in range(tree.first[node], tree.last[node]):
+                grown = growth(draft, tree.line, tree.name, word, s)
+                if grown < best or (grown == best and tree.which[s] < found):
+                    best, found = grown, tree.which[s]
+            continue
+        near, far = left, left + 1
+        low, high = _least_growth(draft, tree, near), _least_growth(draft, tree, far)
+        if high < low or (high == low and tree.least[far] < tree.least[near]):
+            near, far, low, high = far, near, high, low
+        if high <= best and tree.least[far] < FAR:
+            nodes[depth], bounds[depth] = far, high
+            depth += 1
+        if low <= best and tree.least[near] < FAR:
+            nodes[depth], bounds[depth] = near, low
+            depth += 1
+    return found, best
+
+
+@njit(cache=True, error_model="numpy")
+def _most_width(tree, points, point, away, node):
+    """Return how far a live point of a node may lie, at most: by its box, or by way of the middle.
+
+    away: how far the point lies from the middle.
+    """
+    total = np.int64(0)
+    for j in range(points.line.shape[1]):
+        place = points.line[point, j]
+        gap = max(place - tree.low[node, j], tree.high[node, j] - place)
+        total += min(np.int64(gap), points.cap[j])
+    for j in range(points.name.shape[1]):
+        alone = ONE << np.uint64(points.name[point, j] & 63)
+        single = points.word[j + 1] - points.word[j] == 1
+        if not single or tree.fold[node, j] != alone:
+            total += points.unit[j]
+    return min(total, away + tree.reach[node])
+
+
+@njit(cache=True, error_model="numpy")
+def furthest(tree, points, point):
+    """Return the live point that lies furthest from a point, which may be used up."""
+    best, found = np.int64(-1), FAR
+    away = pair_width(tree.middle, 0, points.line, points.name, point)
+    nodes, bounds = tree.stack
+    nodes[0], bounds[0], depth = 0, np.int64(FAR), 1
+    while depth:
+        depth -= 1
+        node, bound = nodes[depth], bounds[depth]
+        if bound < best or (bound == best and tree.least[node] >= found):
+            continue
+        left = tree.child[node]
+        if left < 0:
+            for s in range(tree.first[node], tree.last[node]):
+                width = pair_width(points, point, tree.line, tree.name, s)
+                if width > best or (width == best and tree.which[s] < found):
+                    best, found = width, tree.which[s]
+            continue
+        near, far = left, left + 1
+        low = _most_width(tree, points, point, away, near)
+        high = _most_width(tree, points, point, away, far)
+        if low > high or (low == high and tree.least[near] < tree.least[far]):
+            near, far, low, high = far, near, high, low
+        if low >= best and tree.least[near] < FAR:
+            nodes[depth], bounds[depth] = near, low
+            depth += 1
+        if high >= best and tree.least[far] < FAR:
+            nodes[depth], bounds[depth] = far, high
+            depth += 1
+    return found

@@ -1,0 +1,258 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernels: a tree over distinct points that shrinks as points are used up.
+
+Every node knows the box over its live points and the least of their indices, so that a search can
+tell what it need not look at; a nominal column's values are folded into 64 bits, which may show a
+value too many and never one too few.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.anonymize.partition._boxes import FAR, ONE, Points
+from shoal.core.arrays import Codes
+
+_LEAF = 8  # points in a leaf, at most
+_SAMPLE = 63  # values of which a cut is the median
+
+
+class Tree(NamedTuple):
+    """A k-d tree; node 0 is the root, and children lie side by side.
+
+    first, last: (nodes,) the slots of a node; in a leaf, those of its live points.
+    child: (nodes,) the left child, −1 for a leaf.
+    parent: (nodes,) −1 for the root.
+    low, high: (nodes, ordered columns) the box over the live points.
+    fold: (nodes, nominal columns) bits of the live points' codes, modulo 64.
+    least: (nodes,) the least live point, FAR where none is left.
+    reach: (nodes,) how far from the middle a live point lies, at most.
+    middle: one point amid the others, as Points, from which `away` is counted.
+    line, name: (slots, columns) the points in the order of slots.
+    away: (slots,) how far from the middle the point lies.
+    which: (slots,) the point of a slot.
+    slot: (points,) the slot of a live point.
+    home: (points,) the leaf of a point.
+    stack: (2, depth + 2) room for a search: nodes and bounds.
+    """
+
+    first: Any
+    last: Any
+    child: Any
+    parent: Any
+    low: Any
+    high: Any
+    fold: Any
+    least: Any
+    reach: Any
+    middle: Any
+    line: Any
+    name: Any
+    away: Any
+    which: Any
+    slot: Any
+    home: Any
+    stack: Any
+
+
+def make_tree(points: Points) -> Tree:
+    """Return the tree over these points, which count from 0."""
+    count, ordered = points.line.shape
+    nominal = points.name.shape[1]
+    room = 2 * count  # no tree has more nodes; what stays untouched costs nothing
+    tree = Tree(
+        first=_codes(room),
+        last=_codes(room),
+        child=_codes(room),
+        parent=_codes(room),
+        low=_codes(room, ordered),
+        high=_codes(room, ordered),
+        fold=np.empty((room, nominal), dtype=np.uint64),
+        least=_codes(room),
+        reach=_codes(room),
+        middle=_middle(points),
+        line=np.empty_like(points.line),
+        name=np.empty_like(points.name),
+        away=_codes(count),
+        which=np.arange(count, dtype=np.int32),
+        slot=_codes(count),
+        home=_codes(count),
+        stack=np.zeros((2, 1), dtype=np.int64),
+    )
+    depths = np.zeros(room, dtype=np.int32)
+    nodes = _plant(tree, points, depths, _codes(count), _codes(_SAMPLE))
+    _settle(tree, points, nodes)
+    return tree._replace(stack=np.zeros((2, int(depths[:nodes].max()) + 2), dtype=np.int64))
+
+
+def _middle(points: Points) -> Points:
+    """Return one point amid the others: mean places and frequent codes."""
+    line = np.array([[int(place.mean()) for place in points.line.T]], dtype=np.int32)
+    name = np.array([[int(np.bincount(codes).argmax()) for codes in points.name.T]], dtype=np.int32)
+    return points._replace(line=line.reshape(1, -1), name=name.reshape(1, -1))
+
+
+def _codes(*shape: int) -> Codes:
+    return np.empty(shape, dtype=np.int32)
+
+
+@njit(cache=True, error_model="numpy")
+def _plant(tree, points, depths, spare, sample):
+    """Cut until the leaves are small; return the number of nodes, parents before children."""
+    tree.first[0], tree.last[0], tree.parent[0] = 0, len(tree.which), -1
+    nodes, node = 1, 0
+    while node < nodes:
+        first, last = np.int64(tree.first[node]), np.int64(tree.last[node])
+        tree.child[node] = -1
+        if last - first > _LEAF:
+            middle = _cut(tree, points, first, last, spare, sample)
+            tree.child[node] = nodes
+            for begin, end in ((first, middle), (middle, last)):
+                tree.first[nodes], tree.last[nodes] = begin, end
+                tree.parent[nodes] = node
+                depths[nodes] = depths[node] + 1
+                nodes += 1
+        node += 1
+    return nodes
+
+
+@njit(cache=True, error_model="numpy")
+def _cut(tree, points, first, last, spare, sample):
+    """Divide the points of some slots by their widest column; return the first slot beyond."""
+    column, widest = -1, np.int64(0)
+    ordered = points.line.shape[1]
+    for j in range(ordered + points.name.shape[1]):
+        low, high = FAR, np.int32(-1)
+        for s in range(first, last):
+            place = _place(points, tree.which[s], j)
+            low, high = min(low, place), max(high, place)
+        if j < ordered:
+            width = min(np.int64(high) - low, points.cap[j])
+        else:
+            width = 2 * points.unit[j - ordered] if high > low else np.int64(0)
+        if width > widest:
+            column, widest, least = j, width, low
+    if column < 0:
+        return (first + last) // 2
+    bar = max(_median(tree, points, first, last, column, sample), least + 1)
+    middle, beyond = first, 0
+    for s in range(first, last):
+        point = tree.which[s]
+        if _place(points, point, column) < bar:
+            tree.which[middle] = point
+            middle += 1
+        else:
+            spare[beyond] = point
+            beyond += 1
+    tree.which[middle:last] = spare[:beyond]
+    return middle
+
+
+@njit(cache=True, error_model="numpy")
+def _place(points, point, j):
+    ordered = points.line.shape[1]
+    return points.line[point, j] if j < ordered else points.name[point, j - ordered]
+
+
+@njit(cache=True, error_model="numpy")
+def _median(tree, points, first, last, column, sample):
+    """Return the median of some values, evenly taken where there are many."""
+    taken = min(last - first, _SAMPLE)
+    for i in range(taken):
+        value = _place(points, tree.which[first + i * (last - first) // taken], column)
+        at = i
+        while at > 0 and sample[at - 1] > value:
+            sample[at] = sample[at - 1]
+            at -= 1
+        sample[at] = value
+    return sample[taken // 2]
+
+
+@njit(cache=True, error_model="numpy")
+def _settle(tree, points, nodes):
+    """Lay the points out by slots and fill every node's box, children before parents."""
+    for s in range(len(tree.which)):
+        point = tree.which[s]
+        tree.line[s], tree.name[s] = points.line[point], points.name[point]
+        tree.slot[point] = s
+        tree.away[s] = pair_width(tree.middle, 0, tree.line, tree.name, s)
+    for node in range(nodes - 1, -1, -1):
+        if tree.child[node] < 0:
+            _fill_leaf(tree, node)
+            for s in range(tree.first[node], tree.last[node]):
+                tree.home[tree.which[s]] = node
+        else:
+            _fill_node(tree, node)
+
+
+@njit(cache=True, error_model="numpy")
+def _fill_leaf(tree, node):
+    first, last = tree.first[node], tree.last[node]
+    for j in range(tree.low.shape[1]):
+        low, high = FAR, np.int32(-1)
+        for s in range(first, last):
+            low, high = min(low, tree.line[s, j]), max(high, tree.line[s, j])
+        tree.low[node, j], tree.high[node, j] = low, high
+    for j in range(tree.fold.shape[1]):
+        bits = np.uint64(0)
+        for s in range(first, last):
+            bits |= ONE << np.uint64(tree.name[s, j] & 63)
+        tree.fold[node, j] = bits
+    least, reach = FAR, np.int32(-1)
+    for s in range(first, last):
+        least = min(least, tree.which[s])
+        reach = max(reach, tree.away[s])
+    tree.least[node], tree.reach[node] = least, reach
+
+
+@njit(cache=True, error_model="numpy")
+def _fill_node(tree, node):
+    """Make a node of its two children; tell whether it changed."""
+    left, right = tree.child[node], tree.child[node] + 1
+    changed = False
+    for j in range(tree.low.shape[1]):
+        low = min(tree.low[left, j], tree.low[right, j])
+        high = max(tree.high[left, j], tree.high[right, j])
+        changed |= low != tree.low[node, j] or high != tree.high[node, j]
+        tree.low[node, j], tree.high[node, j] = low, high
+    for j in range(tree.fold.shape[1]):
+        bits = tree.fold[left, j] | tree.fold[right, j]
+        changed |= bits != tree.fold[node, j]
+        tree.fold[node, j] = bits
+    least = min(tree.least[left], tree.least[right])
+    reach = max(tree.reach[left], tree.reach[right])
+    changed |= least != tree.least[node] or reach != tree.reach[node]
+    tree.least[node], tree.reach[node] = least, reach
+    return changed
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def pair_width(points, point, line, name, other):
+    """Return the width of a box over a point and another, of `line` and `name`."""
+    total = np.int64(0)
+    for j in range(points.line.shape[1]):
+        gap = abs(np.int64(points.line[point, j]) - line[other, j])
+        total += min(gap, points.cap[j])
+    for j in range(points.name.shape[1]):
+        if points.name[point, j] != name[other, j]:
+            total += points.unit[j]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def retire(tree, point):
+    """Take a used-up point out and tighten the boxes above it."""
+    node, hole = tree.home[point], tree.slot[point]
+    last = tree.last[node] - 1
+    tree.last[node] = last
+    if hole != last:
+        tree.line[hole], tree.name[hole] = tree.line[last], tree.name[last]
+        tree.which[hole], tree.away[hole] = tree.which[last], tree.away[last]
+        tree.slot[tree.which[hole]] = hole
+    _fill_leaf(tree, node)
+    node = tree.parent[node]
+    while node >= 0 and _fill_node(tree, node):
+        node = tree.parent[node]

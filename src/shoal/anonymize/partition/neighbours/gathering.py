@@ -1,0 +1,80 @@
+"""Groups of k records around seeds: what Greedy Search and K-Member share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymize.partition.neighbours import _gathering as kernels
+from shoal.anonymize.partition.neighbours._kd_search import make_draft
+from shoal.anonymize.partition.neighbours._kd_tree import make_tree
+from shoal.anonymize.partition.records import Records
+from shoal.core.arrays import Codes, Counts
+from shoal.core.progress import report
+
+_BUDGET = 50_000  # records grouped between two reports
+
+
+def gather(
+    records: Records,
+    k: int,
+    seeds: Counts | None,
+    second: Counts | None = None,
+    *,
+    settle: bool = False,
+) -> Codes:
+    """Return a group for each record: a seed and the k − 1 that stretch its box least, in turn.
+
+    seeds: distinct points, each the seed of groups while records of it are left; None takes the
+        point furthest from the one that was added last, from the first point on.
+    second: (nominal columns,) the price of a second value, by default the unit.
+    settle: whether leftovers see the groups with the leftovers before them.
+    """
+    count = len(records)
+    if count < k:
+        return np.zeros(count, dtype=np.int32)
+    starts = first_copies(records)
+    points = records.take(starts).points
+    tree = make_tree(points)
+    draft = make_draft(points, points.unit if second is None else second)
+    pool = kernels.Pool(
+        next=starts.copy(),
+        end=np.append(starts[1:], count),
+        taken=np.empty(count, dtype=np.int64),
+        state=np.zeros(3, dtype=np.int64),
+    )
+    whole = count // k * k
+    for limit in [*range(_BUDGET + k, whole, _BUDGET), whole]:
+        if seeds is None:
+            kernels.gather_far(pool, tree, draft, points, k, limit)
+        else:
+            kernels.gather_from(pool, tree, draft, points, seeds, k, limit)
+        report("group", int(pool.state[0]), count)
+    return _distribute(records, pool, draft, k, settle)
+
+
+def first_copies(records: Records) -> Counts:
+    """Return the first record of each distinct point."""
+    return np.flatnonzero(np.diff(records.copies, prepend=-1))
+
+
+def _distribute(records: Records, pool: Any, draft: Any, k: int, settle: bool) -> Codes:
+    """Add each leftover to the group whose loss grows least, the earliest of several."""
+    groups = len(records) // k
+    taken = pool.taken[: groups * k]
+    ids = np.full(len(records), -1, dtype=np.int32)
+    ids[taken] = np.repeat(np.arange(groups, dtype=np.int32), k)
+    leftovers = np.flatnonzero(ids < 0)
+    costs = np.empty((len(leftovers), groups), dtype=np.int64)
+    kernels.price_all(draft, records.points, taken, k, leftovers, costs)
+    for i, record in enumerate(leftovers):
+        chosen = int(costs[i].argmin())
+        ids[record] = chosen
+        if settle:
+            members = np.append(taken[chosen * k : (chosen + 1) * k], leftovers[: i + 1])
+            members = members[ids[members] == chosen]
+            kernels.price_leftovers(
+                draft, records.points, members, leftovers[i + 1 :], chosen, costs[i + 1 :]
+            )
+    return ids
