@@ -14,6 +14,8 @@ FOLDER, JOB = receive()
 if JOB.get("threads", 1) == 1 and hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, whatever is asked for
 
+import numpy as np  # noqa: E402
+
 import shoal  # noqa: E402
 from tables import numeric_adult  # noqa: E402
 
@@ -26,7 +28,9 @@ def main() -> None:
 def table(seed: int = 0) -> Any:
     """Return the census table, numbered, or as it is for `adult`."""
     if JOB["table"] == "adult":
-        return shoal.datasets.load("adult")
+        whole = shoal.datasets.load("adult")
+        drawn = np.random.default_rng(seed).permutation(len(whole))[: JOB["rows"] or None]
+        return whole.take(np.sort(drawn))
     return numeric_adult(JOB["rows"], JOB["width"], seed)
 
 
@@ -39,7 +43,7 @@ def release_of(data: Any, **more: Any) -> Any:
 def method() -> dict[str, Any]:
     """Run the method some times after a first, small one that loads its kernels."""
     data = table()
-    release_of(data.take(slice(0, 50 * JOB["k"])))
+    release_of(data.take(slice(0, min(50 * JOB["k"], len(data) // 2))))
     costs, release = [], None
     for _ in range(JOB["times"]):
         with metered() as cost:
@@ -47,7 +51,7 @@ def method() -> dict[str, Any]:
         costs.append({**cost, "search": release.run.seconds["search"]})
     return {
         **{name: statistics.median(c[name] for c in costs) for name in ("cpu", "wall", "search")},
-        "peak_mb": max(c["peak_mb"] for c in costs),
+        **{name: max(c[name] for c in costs) for name in ("peak_mb", "added_mb")},
         **described(release),
     }
 
@@ -56,8 +60,10 @@ def described(release: Any) -> dict[str, Any]:
     """Return what a release cost in usefulness."""
     return {
         "loss": shoal.metrics.gcp(release),
+        "ncp": shoal.metrics.ncp(release),
         "class": shoal.metrics.class_loss(release),
         "classes": len(release.classes),
+        "suppressed": int(release.classes.suppressed),
     }
 
 

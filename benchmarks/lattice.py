@@ -7,11 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table as Grid
-
+from grids import COST, Row, figure, runs_grid
 from jobs import JobError, run_job, scratch
 from tables import have_adult
-from targets import verdict
 
 LIMIT = 900
 SAMPLE = 60
@@ -95,46 +93,42 @@ def _run(name: str, table: str, k: int, options: dict[str, Any]) -> dict[str, An
     return {**job, "k": k, "times": TIMES}
 
 
+FIGURES = {
+    "nodes": lambda row: f"{row['nodes']:,}" if row["nodes"] else "",
+    "CPU s": lambda row: (
+        f"{row['cpu']:.3f}" if row["cpu"] < 1 else f"{_about(row)}{row['cpu']:.2f}"
+    ),
+    "wall s": lambda row: "" if _about(row) else f"{row['wall']:.2f}",
+    "peak MB": COST["peak MB"],
+    "added": figure("added_mb", ",.0f"),
+    "loss": figure("loss", ".4f"),
+    "classes": figure("classes", ","),
+}
+
+
+def _about(row: Row) -> str:
+    return "~" if "sample" in row else ""
+
+
 def show(result: dict[str, Any]) -> list[Any]:
     """Return the section's table."""
-    grid = Grid(
-        title="lattice: k-anonymity on one core"
-        + ("" if have_adult() else "; generated patients (set SHOAL_DATA to have adult)"),
-        caption=(
-            f"Medians of {result['times']} runs (three for adult 10) after a first one, tables in "
-            "memory, distinct tuples found anew; methods with verification. adult 9: 30,162 rows, "
-            "all nine attributes; adult 10: hours-per-week too, age in 6 levels, hours in 4. "
-            "~ extrapolated from a sample of nodes, whose counts agree with Shoal's; pandas groups "
-            "ready columns of labels, numpy packs codes of distinct tuples. Two threads: best of "
-            "runs in turn with one. Loss is `class`. MB: peak of the process, and what the call "
-            "added; census-income holds 42 columns. Load "
-            f"{result['load']:.1f} on {os.cpu_count()} cores at the end."
-        ),
+    title = "lattice: k-anonymity on one core" + (
+        "" if have_adult() else "; generated patients (set SHOAL_DATA to have adult)"
     )
-    grid.add_column("what", no_wrap=True)
-    for head in ("nodes", "CPU s", "wall s", "peak MB", "added", "loss", "classes"):
-        grid.add_column(head, justify="right")
-    grid.add_column("target, remarks")
-    for name, row in result["runs"].items():
-        if "note" in row:
-            grid.add_row(name, *[""] * 7, row["note"])
-            continue
-        about = "~" if "sample" in row else ""
-        grid.add_row(
-            name,
-            f"{row['nodes']:,}" if row["nodes"] else "",
-            f"{row['cpu']:.3f}" if row["cpu"] < 1 else f"{about}{row['cpu']:.2f}",
-            "" if about else f"{row['wall']:.2f}",
-            f"{row['peak_mb']:,.0f}",
-            f"{row['added_mb']:,.0f}",
-            f"{row['loss']:.4f}" if "loss" in row else "",
-            f"{row['classes']:,}" if "classes" in row else "",
-            "\n".join(told for told in (_remark(row), verdict(name, row)) if told),
-        )
-    return [grid]
+    caption = (
+        f"Medians of {result['times']} runs (three for adult 10) after a first one, tables in "
+        "memory, distinct tuples found anew; methods with verification. adult 9: 30,162 rows, "
+        "all nine attributes; adult 10: hours-per-week too, age in 6 levels, hours in 4. "
+        "~ extrapolated from a sample of nodes, whose counts agree with Shoal's; pandas groups "
+        "ready columns of labels, numpy packs codes of distinct tuples. Two threads: best of "
+        "runs in turn with one. Loss is `class`. MB: peak of the process, and what the call "
+        "added; census-income holds 42 columns. Load "
+        f"{result['load']:.1f} on {os.cpu_count()} cores at the end."
+    )
+    return [runs_grid(title, caption, result["runs"], FIGURES, _remark)]
 
 
-def _remark(row: dict[str, Any]) -> str:
+def _remark(row: Row) -> str:
     if "gain" in row:
         return f"{row['gain']:.2f} x one thread by the clock"
     if "extra" in row:

@@ -7,11 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table as Grid
-
+from grids import COST, Row, figure, runs_grid
 from jobs import JobError, run_job, scratch
 from tables import have_adult
-from targets import verdict
 
 LIMIT = 1800
 
@@ -77,41 +75,28 @@ def _job(name: str, rows: int, width: int, k: int, times: int, **options: Any) -
     }
 
 
+FIGURES = {
+    **COST,
+    "loss": figure("loss", ".4f"),
+    "class": figure("class", ".4f"),
+    "classes": figure("classes", ","),
+}
+
+
 def show(result: dict[str, Any]) -> list[Any]:
     """Return the section's table."""
-    grid = Grid(
-        title="partition: methods that group records, on one core",
-        caption=(
-            "Medians where run more than once, after a small run that loads the kernels; "
-            "verification included. Census rows with every attribute as a number (beyond 30,162 "
-            "rows some attributes are another row's); adult: the eight attributes as they are. "
-            "Loss: weighted penalties a record (GCP). Five draws: the longest, "
-            f"and the widest gap. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
-        ),
+    title = "partition: methods that group records, on one core"
+    caption = (
+        "Medians where run more than once, after a small run that loads the kernels; "
+        "verification included. Census rows with every attribute as a number (beyond 30,162 "
+        "rows some attributes are another row's); adult: the eight attributes as they are. "
+        "Loss: weighted penalties a record (GCP). Five draws: the longest, "
+        f"and the widest gap. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
     )
-    grid.add_column("what", no_wrap=True)
-    for head in ("CPU s", "wall s", "peak MB", "loss", "class", "classes"):
-        grid.add_column(head, justify="right")
-    grid.add_column("target, remarks")
-    for name, row in result["runs"].items():
-        if "note" in row:
-            grid.add_row(name, *[""] * 6, row["note"])
-            continue
-        remarks = (_remark(row), verdict(name, row))
-        grid.add_row(
-            name,
-            f"{row['cpu']:.2f}",
-            f"{row['wall']:.2f}",
-            f"{row['peak_mb']:,.0f}",
-            f"{row['loss']:.4f}" if "loss" in row else "",
-            f"{row['class']:.4f}" if "class" in row else "",
-            f"{row['classes']:,}" if "classes" in row else "",
-            "\n".join(told for told in remarks if told),
-        )
-    return [grid]
+    return [runs_grid(title, caption, result["runs"], FIGURES, _remark)]
 
 
-def _remark(row: dict[str, Any]) -> str:
+def _remark(row: Row) -> str:
     if "gain" in row:
         return f"{row['gain']:.2f} x one thread by the clock, the same release"
     if "proven" in row:

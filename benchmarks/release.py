@@ -7,11 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table as Grid
-
+from grids import COST, Row, runs_grid
 from jobs import JobError, run_job, scratch
 from tables import have_adult
-from targets import verdict
 
 LIMIT = 900
 
@@ -39,34 +37,16 @@ def measure(*, full: bool) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> list[Any]:
     """Return the section's table."""
-    grid = Grid(
-        title="release: metrics, report, comparison",
-        caption=(
-            "Releases by Mondrian, k = 5; the release is made before the clock starts. Compared "
-            "with one at a time by the clock; 10,000 patients, mondrian, greedy and anneal, four "
-            f"values of k. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
-        ),
+    title = "release: metrics, report, comparison"
+    caption = (
+        "Releases by Mondrian, k = 5; the release is made before the clock starts. Compared "
+        "with one at a time by the clock; 10,000 patients, mondrian, greedy and anneal, four "
+        f"values of k. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
     )
-    grid.add_column("what", no_wrap=True)
-    for head in ("CPU s", "wall s", "peak MB"):
-        grid.add_column(head, justify="right")
-    grid.add_column("target, remarks")
-    for name, row in result["runs"].items():
-        if "note" in row:
-            grid.add_row(name, "", "", "", row["note"])
-            continue
-        remarks = (_remark(row), verdict(name, row))
-        grid.add_row(
-            name,
-            f"{row['cpu']:.2f}",
-            f"{row['wall']:.2f}",
-            f"{row['peak_mb']:,.0f}",
-            "\n".join(told for told in remarks if told),
-        )
-    return [grid]
+    return [runs_grid(title, caption, result["runs"], COST, _remark)]
 
 
-def _remark(row: dict[str, Any]) -> str:
+def _remark(row: Row) -> str:
     if "megabytes" in row:
         return f"{row['megabytes']:.2f} MB"
     if "gain" in row:

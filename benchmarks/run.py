@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 import lattice
+import methods
 import mutation
 import partition
 import peers
@@ -31,6 +32,7 @@ SECTIONS: dict[str, Any] = {
     "scaling": scaling,
     "lattice": lattice,
     "partition": partition,
+    "methods": methods,
     "release": release,
     "start": start,
     "mutation": mutation,

@@ -38,6 +38,11 @@ TARGETS: dict[str, dict[str, float]] = {
     "all metrics, 1M patients": {"cpu": 8.0, "peak_mb": 2000.0},
     "report, 1M patients": {"wall": 10.0, "megabytes": 3.0},
     "compare, 12 runs, two at a time": {"gain": 1.6},
+    "Ψ, dense, n=25": {"cpu": 0.3},
+    "Ψ, dense, n=28": {"cpu": 2.0},
+    "Ψ, dense, n=30": {"cpu": 8.0},
+    "Ψ, dense, n=28, two threads": {"gain": 1.7},
+    "Ψ, band of half-width 4, n=1000": {"cpu": 1.0},
 }
 _TEXT = {
     "loss": "loss ≤ {:.4f}",

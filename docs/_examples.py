@@ -5,9 +5,11 @@ A fenced block is
 - Python: run in the page's namespace, as a doctest if it begins with `>>>`; what it prints must be
   the `text` block right after it, if there is one;
 - a console session: each line `$ shoal …` must end with status 0 and print what follows it, if
-  anything follows; in a `text` block such a line must fail, with status 1 or 2.
-`$ head -n N FILE` works too; other programs are left alone. An output that ends in a line `…` is
-shown so far only. Seconds may differ.
+  anything follows; in a `text` block such a line must fail, with status 1 or 2;
+- text, if it is called so: nothing is run.
+`$ head -n N FILE` and `$ python FILE` work too. Any other program or block is refused, and so is a
+Python file that nothing runs or imports. An output that ends in a line `…` is shown so far only.
+Seconds may differ.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import io
 import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +29,7 @@ from unittest import mock
 
 WIDTH = 88
 MORE = "…"
+_TICKS = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(r'title="([^"]+)"')
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -39,15 +43,31 @@ class ExampleFailed(AssertionError):  # noqa: N818
 
 def refresh(page: str, folder: Path) -> str:
     """Return the page with every output as it came out; raises ExampleFailed."""
-    runner = _Runner()
+    runner, fences = _Runner(), list(_FENCE.finditer(page))
+    if len(_TICKS.findall(page)) != 2 * len(fences):
+        raise ExampleFailed(
+            "a fence does not begin its line, or is not closed: it would not be run"
+        )
+    _refuse_idle(fences)
     with _inside(folder):
         pieces, place = [], 0
-        for fence in _FENCE.finditer(page):
+        for fence in fences:
             between = page[place : fence.start()]
             body = runner.run(fence[1].strip(), fence[2], follows=not between.strip())
             pieces += [between, f"```{fence[1]}\n{body}```"]
             place = fence.end()
     return "".join(pieces) + page[place:]
+
+
+def _refuse_idle(fences: list[re.Match[str]]) -> None:
+    """Refuse a Python file that no other block of the page imports or runs."""
+    for fence in fences:
+        title = _TITLE.search(fence[1])
+        if title and title[1].endswith(".py"):
+            used = rf"^(\$ python {re.escape(title[1])}|(import|from) {title[1][:-3]}\b)"
+            others = (other[2] for other in fences if other is not fence)
+            if not any(re.search(used, text, re.MULTILINE) for text in others):
+                raise ExampleFailed(f"{title[1]} is never run; add a line  $ python {title[1]}")
 
 
 def alike(page: str) -> str:
@@ -75,6 +95,8 @@ class _Runner:
             return self._session(body, fails=language == "text")
         elif language == "text" and follows and printed:
             return _shown(body, printed)
+        elif language != "text":
+            raise ExampleFailed(f"no way to run a block that begins ```{info}; call it text")
         return body
 
     def _python(self, body: str) -> str:
@@ -97,9 +119,8 @@ class _Runner:
         lines = []
         for command, output in _commands(body):
             words = shlex.split(command.replace("\\\n", " ")[2:], comments=True)
-            if words[0] not in ("shoal", "head"):
-                lines.append(f"{command}\n{output}")
-                continue
+            if words[0] not in ("shoal", "head", "python"):
+                raise ExampleFailed(f"{command}\nis no program that examples may use")
             status, printed = _call(words)
             if bool(status) is not fails or status not in (0, 1, 2):
                 raise ExampleFailed(f"{command}\nended with status {status}:\n{printed}")
@@ -122,6 +143,11 @@ def _call(words: list[str]) -> tuple[int, str]:
     if program == "head":
         count, name = int(arguments[1]), arguments[2]
         return 0, "".join(Path(name).read_text(encoding="utf-8").splitlines(True)[:count])
+    if program == "python":
+        ended = subprocess.run(
+            [sys.executable, *arguments], capture_output=True, text=True, check=False
+        )
+        return ended.returncode, _tidy(ended.stdout + ended.stderr)
     from shoal.cli import console, main
 
     printed = io.StringIO()

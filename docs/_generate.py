@@ -14,8 +14,6 @@ import tempfile
 import types
 import typing
 from collections.abc import Iterator
-from enum import Enum
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +22,23 @@ import typer
 import shoal
 from shoal import errors
 from shoal.cli import app
-from shoal.privacy import Model
 
 DOCS = Path(__file__).parent
-NOTE = "<!-- Written by docs/_generate.py; edit that, or the docstrings. -->"
+
+
+def beside(name: str) -> types.ModuleType:
+    """Return a module beside this one; docs/ is no package."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"_{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+reference = beside("api")
+api = reference.api
 SHELL = ("install_completion", "show_completion")  # typer's own, told of in a sentence
 WORDS = {int: "N", float: "X", Path: "PATH", str: "TEXT"}
 
@@ -98,6 +109,7 @@ EXAMPLES = {
         "shoal risk intersect anonymous.csv other.csv --original patients.csv "
         "--schema patients.yaml",
     ],
+    "shoal dp plan": ["shoal dp plan --rows 30000 --epsilon 1.31 --delta 1e-6"],
     "shoal methods": ["shoal methods --json"],
     "shoal hierarchy make": [
         "shoal hierarchy make patients.csv --column postcode --recipe 'mask: right' -o postcode.csv"
@@ -108,26 +120,13 @@ EXAMPLES = {
     "shoal datasets patients": ["shoal datasets patients 1000 --seed 7 -o more.parquet"],
 }
 
-API = """\
-# Python names
-
-{note}
-
-Everything that `import shoal` offers, with its signature and the first line of what it says about
-itself; `help(shoal.anonymize)` says the rest.
-
-Every privacy model has the same verbs: `holds(classes)` answers class by class, `level(classes)`
-gives the parameter that the classes reach, `describe()` says the promise in words, `check(table)`
-refuses a table that it cannot be asked of, and `&` joins it with another.
-"""
-
 
 def main() -> None:
     """Write the generated pages, then run the examples of all pages and put in their outputs."""
     (DOCS / "commands.md").write_text(commands(), encoding="utf-8")
     (DOCS / "api.md").write_text(api(), encoding="utf-8")
     (DOCS / "metrics.md").write_text(metrics(), encoding="utf-8")
-    refresh = examples().refresh
+    refresh = beside("examples").refresh
     for page in pages():
         with tempfile.TemporaryDirectory() as folder:
             text = page.read_text(encoding="utf-8")
@@ -140,20 +139,9 @@ def pages() -> list[Path]:
     return sorted(DOCS.rglob("*.md"))
 
 
-def examples() -> types.ModuleType:
-    """Return the module beside this one that runs examples; docs/ is no package."""
-    spec = importlib.util.spec_from_file_location("docs_examples", DOCS / "_examples.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def commands() -> str:
     """Return the command reference."""
-    parts = [COMMANDS.format(note=NOTE, statuses="\n".join(_statuses()))]
+    parts = [COMMANDS.format(note=reference.NOTE, statuses="\n".join(_statuses()))]
     parts += [_command(path, command) for path, command in _walk("shoal", _root())]
     return "\n".join(parts)
 
@@ -193,7 +181,7 @@ def _command(path: str, command: Any) -> str:
     hints = _hints(command)
     if arguments:
         lines += ["", "| argument | is |", "|---|---|"]
-        lines += [f"| `{p.name.upper()}` | {_cell(p.help)} |" for p in arguments]
+        lines += [f"| `{p.name.upper()}` | {reference.cell(p.help)} |" for p in arguments]
     if options:
         lines += ["", "| option | does | default |", "|---|---|---|"]
         lines += [_option(p, hints) for p in options]
@@ -208,7 +196,7 @@ def _option(option: Any, hints: dict[str, Any]) -> str:
     default = "required" if option.required else ""
     if not option.is_flag and option.default not in (None, "", [], ()):
         default = f"`{option.default}`"
-    return f"| {names} | {_cell(option.help)} | {default} |"
+    return f"| {names} | {reference.cell(option.help)} | {default} |"
 
 
 def _hints(command: Any) -> dict[str, Any]:
@@ -225,10 +213,6 @@ def _inside(hint: Any) -> list[Any]:
     return parts + [deeper for part in parts for deeper in _inside(part)]
 
 
-def _cell(text: str | None) -> str:
-    return re.sub(r"\s+", " ", text or "").replace("|", "\\|").replace("*", "\\*")
-
-
 def metrics() -> str:
     """Return the page on metrics with its table as the code tells it."""
     text = (DOCS / "metrics.md").read_text(encoding="utf-8")
@@ -239,154 +223,8 @@ def metrics() -> str:
 def _metric(metric: Any) -> str:
     scale = metric.raw_range + (", high is best" if metric.raw_best == "high" else "")
     cells = [metric.formula, scale, metric.use, metric.source, metric.requires]
-    told = "".join(f" {cell} |" if cell else " |" for cell in map(_cell, cells))
+    told = "".join(f" {cell} |" if cell else " |" for cell in map(reference.cell, cells))
     return f"| `{metric.name}` |{told}"
-
-
-def api() -> str:
-    """Return the list of public names."""
-    groups: dict[str, list[str]] = {
-        "Functions": [],
-        "Classes": [],
-        "Modules": [],
-        "Tables of names": [],
-        "Errors and warnings": [],
-    }
-    for name in sorted(shoal.__all__, key=str.casefold):
-        thing = getattr(shoal, name)
-        if isinstance(thing, types.ModuleType):
-            groups["Modules"].append(_module(name, thing))
-        elif isinstance(thing, type) and issubclass(thing, BaseException):
-            groups["Errors and warnings"].append(_error(name, thing))
-        elif isinstance(thing, type) and issubclass(thing, Enum):
-            groups["Classes"].append(_enum(name, thing))
-        elif isinstance(thing, type):
-            groups["Classes"].append(_class(name, thing))
-        elif callable(thing):
-            groups["Functions"].append(_function(f"shoal.{name}", thing))
-        else:
-            groups["Tables of names"].append(_names(name, thing))
-    parts = [API.format(note=NOTE)]
-    heads = {"Errors and warnings": ["| name | is a | means | exit status |\n|---|---|---|---|"]}
-    for heading, entries in groups.items():
-        parts += [f"## {heading}\n", *heads.get(heading, []), *entries]
-    return "\n".join(parts).rstrip("\n") + "\n"
-
-
-def _function(name: str, thing: Any) -> str:
-    return f"### {name}\n\n{_code(name, thing)}\n\n{_first(thing)}\n"
-
-
-def _class(name: str, thing: type) -> str:
-    members = {} if issubclass(thing, Model) else vars(thing)
-    rows = [row for member in members for row in _member(thing, member)]
-    text = f"### shoal.{name}\n\n{_code(f'shoal.{name}', thing)}\n\n{_first(thing)}\n"
-    return text + ("\n| name | is |\n|---|---|\n" + "\n".join(rows) + "\n" if rows else "")
-
-
-def _member(thing: type, name: str) -> Iterator[str]:
-    found = inspect.getattr_static(thing, name)
-    if name.startswith("_"):
-        return
-    if isinstance(found, (property, cached_property)):
-        yield f"| `{name}` | {_cell(_first(found))} |"
-    elif isinstance(found, (classmethod, staticmethod)) or inspect.isfunction(found):
-        plain = getattr(found, "__func__", found)
-        yield f"| `{name}{_signature(plain, method=True, narrow=True)}` | {_cell(_first(plain))} |"
-
-
-def _enum(name: str, thing: Any) -> str:
-    values = ", ".join(f"`{member.name}` = `{member.value!r}`" for member in thing)
-    return f"### shoal.{name}\n\n{_first(thing)} {values}.\n"
-
-
-def _error(name: str, thing: Any) -> str:
-    status = getattr(thing, "exit_status", None)
-    return f"| `{name}` | `{thing.__base__.__name__}` | {_first(thing)} | {status or ''} |"
-
-
-def _module(name: str, module: types.ModuleType) -> str:
-    names = getattr(module, "__all__", None) or [
-        key
-        for key, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and key[0] != "_"
-    ]
-    functions = {key: getattr(module, key) for key in names}
-    rows = [
-        f"| `{key}{_signature(function, narrow=True)}` | {_cell(_first(function))} |"
-        for key, function in functions.items()
-        if inspect.isfunction(function)
-    ]
-    head = f"### shoal.{name}\n\n{_first(module)}\n\n| function | does |\n|---|---|\n"
-    return head + "\n".join(rows) + "\n"
-
-
-def _names(name: str, thing: dict[str, Any]) -> str:
-    rows = [f"- `{key}`: `{value.__name__}`" for key, value in thing.items()]
-    return f"### shoal.{name}\n\n" + "\n".join(rows) + "\n"
-
-
-def _code(name: str, thing: Any) -> str:
-    text = f"{name}{_signature(thing)}"
-    if len(text) > 88:
-        inside = [f"    {p},\n" for p in _parameters(thing)]
-        text = f"{name}(\n{''.join(inside)}){_returns(thing)}"
-    return f"```text\n{text}\n```"
-
-
-def _signature(thing: Any, *, method: bool = False, narrow: bool = False) -> str:
-    """Return the signature; `narrow` for a cell: names and defaults only."""
-    parameters = _parameters(thing, bare=narrow)
-    inside = ", ".join(parameters[1:] if method else parameters)
-    return f"({inside})" if narrow else f"({inside}){_returns(thing)}"
-
-
-def _parameters(thing: Any, *, bare: bool = False) -> list[str]:
-    told, keyword = [], False
-    for p in inspect.signature(thing).parameters.values():
-        if p.kind is p.KEYWORD_ONLY and not keyword:
-            told.append("*")
-        keyword = keyword or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
-        annotation = p.empty if bare else _Bare(p.annotation)
-        text = str(p.replace(annotation=annotation, default=_default(p)))
-        told.append(text.replace(" = ", "=") if bare else text)
-    return told
-
-
-def _default(parameter: inspect.Parameter) -> Any:
-    """Return the default as one would write it."""
-    found = parameter.default
-    if repr(found) in ("<factory>", "slice(None, None, None)"):
-        return ...
-    return found.value if isinstance(found, Enum) else found
-
-
-def _returns(thing: Any) -> str:
-    found = inspect.signature(thing).return_annotation
-    wanted = not isinstance(thing, type) and found is not inspect.Signature.empty
-    return f" -> {_Bare(found)}" if wanted else ""
-
-
-class _Bare:
-    """An annotation that prints as it was written."""
-
-    def __new__(cls, annotation: Any) -> Any:
-        return annotation if annotation is inspect.Parameter.empty else super().__new__(cls)
-
-    def __init__(self, annotation: Any) -> None:
-        self.text = annotation if isinstance(annotation, str) else _plain(annotation)
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-def _plain(annotation: Any) -> str:
-    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
-
-
-def _first(thing: Any) -> str:
-    text = inspect.getdoc(thing) or ""
-    return re.sub(r"\s+", " ", text.split("\n\n", maxsplit=1)[0]).strip()
 
 
 if __name__ == "__main__":

@@ -14,28 +14,30 @@ import shoal
 SOURCE = Path(shoal.__file__).parent
 LAYERS = {  # what a folder may import, besides itself and errors
     "core": set(),
+    "dp": {"core"},
     "privacy": {"core"},
     "reading": {"core"},
     "datasets": {"core", "reading"},
-    "anonymize": {"core", "privacy"},
+    "anonymize": {"core", "dp", "privacy"},
     "metrics": {"core", "privacy", "anonymize"},
     "risk": {"core", "privacy", "anonymize", "metrics"},
     "inspection": {"core", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk"},
-    "comparison": {"core", "privacy", "anonymize", "metrics", "report"},
+    "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report"},
     "experiments": {
-        "core", "privacy", "datasets", "anonymize", "metrics", "report", "comparison",
+        "core", "dp", "privacy", "datasets", "anonymize", "metrics", "risk", "report",
+        "comparison",
     },
     "cli": {
-        "core", "privacy", "reading", "datasets", "anonymize", "metrics", "risk", "inspection",
-        "report", "comparison",
-        "experiments",
+        "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
+        "inspection", "report", "comparison", "experiments",
     },
 }  # fmt: skip
 PUBLIC = """
-    METHODS MODELS Classes Column Comparison Hierarchy HierarchyError Infeasible InputError Kind
-    MissingExtra NotAnonymous OutputError Proof Recoding Release Role Run Schema ShoalError Table
-    UnassignedColumns anonymize compare datasets hierarchies metrics read risk
+    METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
+    InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding Release Role
+    Run Schema ShoalError Table UnassignedColumns anonymize compare datasets dp hierarchies metrics
+    read risk
 """.split()  # besides methods and models, which the contract test names
 
 

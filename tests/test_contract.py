@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, seed
 from hypothesis import strategies as st
+from tests import oracle
 from tests.examples import examples, is_deep
 from tests.judging import is_possible, judge
 from tests.nasty import NASTY, people, tables
@@ -85,6 +86,14 @@ PARTING = {
 }
 # these publish boxes that differ from record to record: no model of classes, no weighted table
 FREEFORM = ("doka-greedy", "doka-sort-greedy", "doka-hungarian")
+# these release a sample, in an order of its own, by class sizes alone, and it may be empty
+SAMPLING = {
+    "safe-la": [
+        {"n0": 40},
+        {"n0": 40, "penalty": 20, "epsilon": 3, "choice": 1},
+        {"n0": 40, "published": True},
+    ],
+}
 VARIANTS = {**TOGETHER, **PARTING, **LATTICE}
 METHODS = [
     pytest.param(name, options, id=f"{name}-{'-'.join(map(str, options.values())) or 'default'}")
@@ -284,6 +293,38 @@ def test_groups_keep_a_model_of_coverage_by_their_size(method, model):
     assert release.verify().levels[str(model)] >= model.k
 
 
+def judge_sample(table, k, release):
+    """Let the oracle count who is alike in all that is published; what it says is the door's."""
+    rows = release.to_arrow().to_pylist()
+    published = [column.name for column in table if column.role != "identifier"]
+    assert release.to_arrow().column_names == published
+    assert all(len(members) >= k for members in oracle.classes(rows, published))
+    assert len(rows) <= table.records
+    assert release.claims
+
+
+@pytest.mark.parametrize("k", [2, 7])
+@pytest.mark.parametrize("name", [name for name in NASTY if name != "many columns"])
+@pytest.mark.parametrize(
+    ("method", "options"), [(name, each) for name, some in SAMPLING.items() for each in some]
+)
+def test_every_sample_is_in_classes_of_its_size(method, options, name, k):
+    for number in range(3):
+        release = shoal.anonymize(NASTY[name], KAnonymity(k), method, seed=number, **options)
+        judge_sample(NASTY[name], k, release)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", SAMPLING)
+def test_random_tables_are_sampled_safely(method, request, record_property):
+    def case(table, model):
+        release = shoal.anonymize(table, model, method, seed=3, **SAMPLING[method][1])
+        judge_sample(table, model.least_size, release)
+        return "released" if release.to_arrow().num_rows else "empty"
+
+    hold_to(case, [KAnonymity(2), KAnonymity(3)], request, record_property)
+
+
 @dataclass(frozen=True)
 class Liar:
     """Claims any model and changes nothing."""
@@ -328,7 +369,7 @@ def test_a_release_that_lies_is_not_written(tmp_path):
 
 
 def test_every_method_is_under_contract():
-    assert {*VARIANTS, *FREEFORM} == set(shoal.METHODS)
+    assert {*VARIANTS, *FREEFORM, *SAMPLING} == set(shoal.METHODS)
 
 
 def test_every_model_is_under_contract():

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import shoal
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
@@ -52,9 +54,46 @@ def test_an_example_that_should_fail_and_does_not_is_noticed(tmp_path):
         examples.refresh(page, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        ("```bash\nshoal methods\n```\n", "no way to run"),
+        ("```console\nshoal methods\n```\n", "no way to run"),
+        ("```console\n$ ls\n```\n", "no program that examples may use"),
+        ("- a list\n\n    ```console\n    $ shoal methods\n    ```\n", "would not be run"),
+        ("~~~console\n$ shoal methods\n~~~\n", "would not be run"),
+        ('```python title="idle.py"\nprint(1)\n```\n', "idle.py is never run"),
+    ],
+)
+def test_no_block_is_skipped_in_silence(page, message, tmp_path):
+    with pytest.raises(examples.ExampleFailed, match=message):
+        examples.refresh(page, tmp_path)
+
+
 def test_an_output_that_has_changed_is_noticed(tmp_path):
     page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
     assert "\n2\n```" in examples.refresh(page, tmp_path)
+
+
+METHOD_PAGES = sorted((DOCS / "methods").glob("*.md"))
+
+
+@pytest.mark.parametrize("name", shoal.METHODS)
+def test_every_method_says_what_it_is_good_for_what_it_costs_and_when_not_to_use_it(name):
+    texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES]
+    heading = re.compile(rf"^##+ {name}\n((?:(?!##).*\n)*)", re.MULTILINE)
+    (section,) = [found[1] for text in texts for found in heading.finditer(text)]
+    for part in ("Good for", "Costs", "Not for"):
+        assert re.search(rf"^\*\*{part}\.\*\* \S", section, re.MULTILINE), part
+    chosen, _, measured = (DOCS / "methods" / "index.md").read_text().partition("{#costs}")
+    assert re.search(rf"^\| \[?`{name}`", chosen, re.MULTILINE)
+    assert re.search(rf"^\| `{name}` \| [\d.]+, ", measured, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", METHOD_PAGES, ids=lambda page: page.name)
+def test_costs_of_a_method_are_those_of_the_table(page):
+    text = page.read_text(encoding="utf-8")
+    assert load("costs").told(text) == text, "run  python docs/_costs.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
-import numpy as np
 import pyarrow as pa
 import vl_convert
+from concepts import draw_cell, draw_classes, draw_hierarchy
+from planes import DOT, draw_plane, draw_ways, rows_of
 
 import shoal
-from shoal.report.charts import INK, PAPER, styled
+from shoal.report.charts import INK, styled
 from shoal.report.lattice_picture import draw_lattice
 
 HERE = Path(__file__).parent
 EFFORTS = {"low": "#86b3c6", "normal": "#2a7f9e", "high": "#0b3c5d"}
 WAYS = {"ranges and sets": "#2a7f9e", "hierarchies": "#d0743c"}
-PATIENTS, K, DOT = 1500, 25, 0.55
 LIFTS = {
     "ranges and sets": (-14, -27),
     "hierarchies": (-42, -16),
@@ -39,6 +39,10 @@ def main() -> None:
     save(plane, "mondrian")
     pixels = vl_convert.vegalite_to_png(plane.to_json(), scale=1.66, ppi=72)
     (HERE / "mondrian.png").write_bytes(pixels)
+    save(draw_ways(), "ways")
+    save(draw_classes(), "classes")
+    save(draw_hierarchy(), "hierarchy")
+    save(draw_cell(), "cell")
     save(draw_losses(), "loss")
     save(draw_coverage(), "coverage")
     save_lattice()
@@ -52,72 +56,6 @@ def save_comparison() -> None:
     path = HERE / "comparison.svg"
     found.picture(path, force=True)
     path.write_text(without_names(path.read_text(encoding="utf-8")), encoding="utf-8")
-
-
-def draw_plane() -> alt.LayerChart:
-    """Patients by age and cost, with the box that Mondrian publishes for each class."""
-    table = patients_on_a_plane()
-    release = shoal.anonymize(table, shoal.KAnonymity(K), effort="high")
-    sizes = release.classes.sizes
-    x = alt.X("age_low:Q", title="age in years", scale=alt.Scale(domain=[-1, 106], nice=False))
-    x = x.axis(values=list(range(0, 101, 10)))
-    y = alt.Y("cost_low:Q", title="cost of the stay, on a logarithmic scale")
-    y = y.scale(zero=False, nice=False, padding=12)
-    y = y.axis(
-        values=np.log10([500, 1000, 2000, 5000, 10_000, 20_000, 40_000]).tolist(),
-        labelExpr="format(round(pow(10, datum.value) / 100) * 100, ',')",
-    )
-    colours = alt.Scale(domain=[K, int(sizes.max())], range=["#e3f1f5", "#8cc7d6", "#3d95b0"])
-    key = alt.Legend(title="people in the box", tickCount=4, gradientLength=180, format="d")
-    rectangles = (
-        alt.Chart(alt.Data(values=boxes_of(release)))
-        .mark_rect(stroke=PAPER, strokeWidth=1.2)
-        .encode(
-            x=x,
-            x2="age_high:Q",
-            y=y,
-            y2="cost_high:Q",
-            color=alt.Color("records:Q", scale=colours, legend=key),
-        )
-    )
-    points = (
-        alt.Chart(alt.Data(values=rows_of(table.to_arrow().to_pydict())))
-        .mark_circle(size=5, color=INK, opacity=DOT)
-        .encode(x="age:Q", y="cost:Q")
-    )
-    title = alt.TitleParams(
-        f"{len(table):,} people, {len(sizes)} boxes, at least {sizes.min()} people in each",
-        subtitle=[
-            "Each dot is a generated patient. Mondrian publishes the box, not the dot:",
-            "narrow where people are many, wide where they are few.",
-        ],
-    )
-    return styled((rectangles + points).properties(width=640, height=400, title=title))
-
-
-def patients_on_a_plane() -> shoal.Table:
-    """Return generated patients with two attributes: age, and the logarithm of the cost."""
-    full = pa.concat_tables(shoal.datasets.patient_chunks(PATIENTS, seed=5))
-    full = full.filter(full.column("birth_date").is_valid())
-    days = full.column("admission_date").to_numpy() - full.column("birth_date").to_numpy()
-    age = np.round(days.astype("timedelta64[D]").astype(float) / 365.2425, 1)
-    cost = np.round(np.log10(full.column("cost").to_numpy().astype(float)), 2)
-    data = pa.table({"age": age, "cost": cost})
-    return shoal.Table.from_arrow(data, {"age": "quasi", "cost": "quasi"})
-
-
-def boxes_of(release: shoal.Release) -> list[dict[str, Any]]:
-    """Return what is published of each class: its bounds, and how many people are in it."""
-    sizes, ids = release.classes.sizes, release.classes.ids
-    first = np.array([np.flatnonzero(ids == c)[0] for c in range(len(sizes))])
-    boxes: dict[str, Any] = {"records": sizes.tolist()}
-    for name, recoding in release.recodings.items():
-        assert recoding.low is not None
-        assert recoding.high is not None
-        entry = recoding.codes[first]
-        boxes[f"{name}_low"] = recoding.low[entry].tolist()
-        boxes[f"{name}_high"] = recoding.high[entry].tolist()
-    return rows_of(boxes)
 
 
 def draw_coverage() -> alt.HConcatChart:
@@ -238,11 +176,6 @@ def draw_panel(
     ]
     told = alt.TitleParams(title, fontSize=13, fontWeight="normal")
     return alt.layer(lines, dots, *names).properties(width=290, height=270, title=told)
-
-
-def rows_of(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Turn columns into rows."""
-    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def without_names(svg: str) -> str:

@@ -14,11 +14,13 @@ from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Releas
 from shoal.core import recipes as hierarchies
 from shoal.core.release import report_by
 from shoal.errors import (
+    BudgetSpent,
     HierarchyError,
     Infeasible,
     InputError,
     MissingExtra,
     NotAnonymous,
+    NotConverged,
     OutputError,
     ShoalError,
 )
@@ -26,7 +28,7 @@ from shoal.privacy import MODELS, models
 from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
 
 if TYPE_CHECKING:
-    from shoal import metrics, risk
+    from shoal import dp, metrics, risk
     from shoal.comparison import Comparison, compare
     from shoal.reading import Schema, UnassignedColumns, read
 
@@ -34,6 +36,7 @@ __version__ = "0.1.0"
 __all__ = [
     "METHODS",
     "MODELS",
+    "BudgetSpent",
     "Classes",
     "Column",
     "Comparison",
@@ -44,6 +47,7 @@ __all__ = [
     "Kind",
     "MissingExtra",
     "NotAnonymous",
+    "NotConverged",
     "OutputError",
     "Proof",
     "Recoding",
@@ -57,6 +61,7 @@ __all__ = [
     "anonymize",
     "compare",
     "datasets",
+    "dp",
     "hierarchies",
     "metrics",
     "read",
@@ -66,6 +71,7 @@ __all__ += methods.__all__
 __all__ += models.__all__
 
 _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
+    "dp": "",
     "metrics": "",
     "risk": "",
     "Comparison": "comparison",

@@ -6,7 +6,9 @@
     │   └── OutputError     a file cannot be written
     ├── MissingExtra      an optional dependency is not installed     exit status 2
     ├── Infeasible        no release can meet the model               exit status 1
-    └── NotAnonymous      a release broke its model; nothing left     exit status 1
+    ├── NotConverged      a sampled figure did not settle             exit status 1
+    ├── NotAnonymous      a release broke its model; nothing left     exit status 1
+    └── BudgetSpent       a release would cost more than was granted  exit status 1
 
 A message names files, columns, row numbers and counts, never a cell value.
 """
@@ -60,8 +62,20 @@ class Infeasible(ShoalError):  # noqa: N818
     exit_status = 1
 
 
+class NotConverged(ShoalError):  # noqa: N818
+    """A figure that is found by sampling did not settle, so it is not told."""
+
+    exit_status = 1
+
+
 class NotAnonymous(ShoalError):  # noqa: N818
     """A finished release failed its own check, so it was withheld."""
+
+    exit_status = 1
+
+
+class BudgetSpent(ShoalError):  # noqa: N818
+    """A release would cost more than the ledger grants, so it was refused before any noise."""
 
     exit_status = 1
 
@@ -72,9 +86,20 @@ def unknown(what: str, name: object, known: Iterable[str]) -> InputError:
     >>> unknown("no method", "flsh", ["flash", "ola"])
     InputError("no method 'flsh' (did you mean 'flash'?); there are flash, ola")
     """
+    names = [str(each) for each in known]
+    return InputError(
+        f"{what} {name!r}{meant(name, names)}; there are {', '.join(names) or 'none'}"
+    )
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """Return the nearest of the known names as a question, "" where none is near.
+
+    >>> meant("AGE", ["age", "sex"])
+    " (did you mean 'age'?)"
+    """
     from difflib import get_close_matches
 
-    names = [str(each) for each in known]
-    near = get_close_matches(str(name), names, n=1)
-    meant = f" (did you mean {near[0]!r}?)" if near else ""
-    return InputError(f"{what} {name!r}{meant}; there are {', '.join(names) or 'none'}")
+    folded = {each.casefold(): each for each in known}
+    near = get_close_matches(str(name).casefold(), list(folded), n=1)
+    return f" (did you mean {folded[near[0]]!r}?)" if near else ""

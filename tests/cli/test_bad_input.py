@@ -293,8 +293,12 @@ def test_a_full_disk_is_told_and_leaves_nothing(anonymize, monkeypatch):
     refused(anonymize(), "out.csv: cannot be written (No space left on device)")
 
 
-def test_the_output_may_not_be_the_input_unasked(anonymize):
-    refused(anonymize(output="people.csv"), "people.csv: exists already")
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_the_output_may_not_be_the_input(anonymize, folder, force):
+    before = (folder / "people.csv").read_text()
+    refused(anonymize(*force, output="people.csv"), "people.csv: is the table itself")
+    refused(anonymize("--report", "people.csv", *force), "people.csv: is the table itself")
+    assert (folder / "people.csv").read_text() == before
 
 
 def test_names_that_look_like_markup_or_break_lines_do_no_harm(shoal, folder):

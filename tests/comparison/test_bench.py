@@ -8,9 +8,8 @@ from tests.comparison.tasks import Whole
 
 import shoal
 from shoal import FreeformAnonymity, KAnonymity, LDiversity, Release, Table
-from shoal.comparison.bench import Bench, fresh
+from shoal.comparison.bench import Bench, fresh, risks
 from shoal.comparison.grid import Trial
-from shoal.comparison.risks import risks
 
 
 def people(ages, counts=None):

@@ -187,6 +187,11 @@ def test_the_first_line_of_a_file_without_names_is_not_shown(write):
     assert "Ann" not in str(caught.value)
 
 
+def test_names_in_other_capitals_are_told_apart_from_a_missing_header(people):
+    with pytest.raises(InputError, match="has none of the columns Age; some are there with other"):
+        shoal.read(people, roles={"Age": "quasi"})
+
+
 def test_a_hierarchy_that_misses_values_is_refused_with_their_number(write, people):
     tree = write("Oslo;*\n", "town.csv")
     with pytest.raises(

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
@@ -19,6 +19,10 @@ from shoal.core.table import Table
 from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.privacy.model import Model
 
+if TYPE_CHECKING:
+    from shoal.dp.claims import Claim
+    from shoal.dp.ledger import Ledger
+
 
 def anonymize(
     table: Table,
@@ -26,19 +30,30 @@ def anonymize(
     method: str | Algorithm = "mondrian",
     *,
     seed: int | None = None,
+    ledger: Ledger | None = None,
+    what: str = "",
     **options: Any,
 ) -> Release:
     """Run a method and check its release, from the released values alone, against the model.
 
     method: a name from METHODS, with its options as keywords, or an instance.
     seed: for methods that draw at random; the same seed gives the same release.
+    ledger: pays for a release that makes a claim, before anything is drawn; `what` names it there.
     """
     if not isinstance(model, Model):
         raise InputError(
             f"the model must be a privacy model such as KAnonymity(5), not {type(model).__name__}"
         )
     algorithm = _algorithm(method, seed, options)
-    check_askable(table, model)
+    check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
+    if ledger is None:
+        return _released(table, model, algorithm, seed)
+    with ledger.spend(_price(algorithm, model), what=what or algorithm.name):
+        return _released(table, model, algorithm, seed)
+
+
+def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> Release:
+    """Search, check, and say how it was done."""
     begun = time.perf_counter()
     report("search", 0, None)
     release: Release = algorithm.search(table, model)
@@ -60,12 +75,17 @@ def anonymize(
     return replace(release, run=run)
 
 
-def check_askable(table: Table, model: Model | None) -> None:
-    """Refuse a table without quasi-identifiers or rows, or one that the model does not fit."""
+def check_askable(table: Table, model: Model | None, *, any_size: bool = False) -> None:
+    """Refuse a table without quasi-identifiers or rows, or one that the model does not fit.
+
+    any_size: take a table however small, for a method that must not tell that it is.
+    """
     if not table.quasi:
         raise InputError(
             "no column is quasi-identifying; give that role to what others know of a person"
         )
+    if any_size:
+        return
     if not len(table):
         raise InputError("the table has no rows")
     if model is not None:
@@ -86,6 +106,14 @@ def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, 
     return chosen
 
 
+def _price(algorithm: Any, model: Model) -> Claim:
+    """Return what a release will claim, which is known before anything is drawn."""
+    if not hasattr(algorithm, "price"):
+        raise InputError(f"{algorithm.name} makes no claim that a ledger could count; safe-la does")
+    claim: Claim = algorithm.price(model)
+    return claim
+
+
 def _options(algorithm: Any) -> dict[str, Any]:
     return asdict(algorithm) if is_dataclass(algorithm) else {}  # type: ignore[arg-type]
 
@@ -96,7 +124,7 @@ def versions() -> Mapping[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"python": platform.python_version()}
-    for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba", "scipy", "highspy"):
+    for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba", "scipy", "highspy", "opendp"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

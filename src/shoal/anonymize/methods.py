@@ -13,6 +13,7 @@ from shoal.anonymize.lattice.flash import Flash
 from shoal.anonymize.lattice.incognito import Incognito
 from shoal.anonymize.lattice.mingen import MinGen
 from shoal.anonymize.lattice.ola import Ola
+from shoal.anonymize.lattice.safe_la import SafeLA
 from shoal.anonymize.lattice.samarati import Samarati
 from shoal.anonymize.partition.anneal import Anneal
 from shoal.anonymize.partition.greedy import Greedy
@@ -37,6 +38,7 @@ __all__ = [  # noqa: RUF022  in the order in which people are told of them
     "Incognito",
     "Ola",
     "Flash",
+    "SafeLA",
     "DokaGreedy",
     "DokaSortGreedy",
     "DokaHungarian",

@@ -13,6 +13,7 @@ from shoal.cli import (
     compare,
     datasets,
     demo,
+    dp,
     experiment,
     hierarchy,
     inspect,
@@ -41,6 +42,7 @@ app.command(cls=Command)(compare.compare)
 app.command(cls=Command)(verify.verify)
 app.command(cls=Command)(metrics.metrics)
 app.add_typer(risk.app, name="risk")
+app.add_typer(dp.app, name="dp")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.command(cls=Command)(methods.methods)
 app.add_typer(datasets.app, name="datasets")

@@ -4,90 +4,93 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli.console import bars, compiling_told, emit, note, out
+from shoal.cli.dp_ledger import KeyFile, opened
 from shoal.cli.options import (
-    Delimiter,
-    Encoding,
     File,
     Force,
     Hierarchies,
-    Identifier,
-    Insensitive,
     Json,
     K,
-    Missing,
-    Quasi,
-    SchemaFile,
-    Sensitive,
-    hierarchies_of,
-    load,
+    check_method,
+    check_outputs,
     method_options,
-    roles_of,
     wanted_model,
 )
 from shoal.cli.repeating import typed
+from shoal.cli.sources import EveryRole, Form, grouped, load
+
+if TYPE_CHECKING:
+    from shoal.core.release import Release
+
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to write: .csv, .tsv, .parquet."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODEL", help="A further model, such as 'l-diversity(3, disease)'. Repeatable."
+    ),
+]
+Method = Annotated[str, typer.Option(metavar="NAME", help="`shoal methods` lists them.")]
+MethodOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
+    ),
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="For methods that draw at random.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a report for those who sign or check: .html to read and print, .json.",
+    ),
+]
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Draw the lattice of a full-domain method: .png, .svg, .html; up to 3,000 nodes.",
+    ),
+]
+Shuffle = Annotated[
+    bool,
+    typer.Option("--shuffle", help="Write the rows in random order, repeatable with --seed."),
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Pay for a release with a claim out of this `shoal dp ledger`."
+    ),
+]
 
 
+@grouped
 def anonymize(
+    *,
     context: typer.Context,
     file: File,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to write: .csv, .tsv, .parquet."
-        ),
-    ] = None,
+    output: Output = None,
     k: K = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL", help="A further model, such as 'l-diversity(3, disease)'. Repeatable."
-        ),
-    ] = None,
-    schema: SchemaFile = None,
-    quasi: Quasi = "",
-    sensitive: Sensitive = "",
-    identifier: Identifier = "",
-    insensitive: Insensitive = "",
+    model: Models = None,
+    roles: EveryRole,
     hierarchy: Hierarchies = None,
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="`shoal methods` lists them.")
-    ] = "mondrian",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="For methods that draw at random.")
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a report for those who sign or check: .html to read and print, .json.",
-        ),
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw the lattice of a full-domain method: .png, .svg, .html; up to 3,000 nodes.",
-        ),
-    ] = None,
+    method: Method = "mondrian",
+    option: MethodOptions = None,
+    seed: Seed = None,
+    report: Report = None,
+    picture: Picture = None,
     force: Force = False,
-    shuffle: Annotated[
-        bool,
-        typer.Option("--shuffle", help="Write the rows in random order, repeatable with --seed."),
-    ] = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    shuffle: Shuffle = False,
+    ledger: LedgerFile = None,
+    key_file: KeyFile = None,
+    form: Form,
     json: Json = False,
 ) -> None:
     """Anonymize FILE, check the guarantee on the result, and write it.
@@ -97,50 +100,33 @@ def anonymize(
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.summary import show_summary, summarize
-    from shoal.core.files import check_readable, check_writable
-    from shoal.core.writing import check_ending
-    from shoal.report.charts import check_picture
-    from shoal.report.document import check_report, contents, write_contents
-    from shoal.report.lattice_picture import draw_release
+    from shoal.core.files import check_readable
 
     check_readable(file)
-    wanted = wanted_model(k, model)
-    if output is not None:
-        check_ending(output)
-        check_writable(output, force=force)
-    if picture is not None:
-        check_picture(picture, force=force)
-    if report is not None:
-        check_report(report, force=force)
-    roles = roles_of(quasi, sensitive, identifier, insensitive)
-    trees, options = hierarchies_of(hierarchy), method_options(option)
+    wanted, options = wanted_model(k, model), method_options(option)
+    check_method(method)
+    check_outputs(file, output, picture, report, force=force)
+    book = None if ledger is None else opened(ledger, key_file)
     with bars():
-        table = load(
-            file,
-            schema,
-            roles,
-            hierarchies=trees,
-            delimiter=delimiter,
-            encoding=encoding,
-            missing=missing,
-        )
+        table = load(file, roles, hierarchy, form)
         with compiling_told(quiet=json):
-            release = run(table, wanted, method, seed=seed, **options)
-        if picture is not None:
-            draw_release(release, picture, force=force)
-        if output is not None:
-            release.write(output, force=force, shuffle=shuffle, seed=seed)
-        data = summarize(release, output)
-        if report is not None:
-            data["report"] = contents(
-                release,
-                title=f"Release of {file.name}",
-                date=date.today().isoformat(),
-                released=output,
-                command=typed(context, ("seed",) if shuffle else ()),
-                shuffled=shuffle,
+            release = run(
+                table, wanted, method, seed=seed, ledger=book, what=_what(output), **options
             )
-            write_contents(data["report"], report, force=force)
+        if picture is not None:
+            from shoal.report.lattice_picture import draw_release
+
+            draw_release(release, picture, force=force)
+        if output is None:
+            checked = release.verify()
+        else:
+            checked = release.write(output, force=force, shuffle=shuffle, seed=seed)
+        data = summarize(release, checked, output)
+        if report is not None:
+            command = typed(context, ("seed",) if shuffle else ())
+            data["report"] = _reported(
+                release, report, file, output, command, shuffled=shuffle, force=force
+            )
 
     def show() -> None:
         show_summary(data, out)
@@ -151,3 +137,32 @@ def anonymize(
     if output is None:
         what = "nothing" if report is None else "no release"
         note(f"{what} was written; name a file with -o")
+
+
+def _what(output: Path | None) -> str:
+    return "" if output is None else f"anonymize: {output.name}"
+
+
+def _reported(
+    release: Release,
+    report: Path,
+    file: Path,
+    output: Path | None,
+    command: str,
+    *,
+    shuffled: bool,
+    force: bool,
+) -> dict[str, Any]:
+    """Write the report of a release of a file, and return what it says."""
+    from shoal.report.document import contents, write_contents
+
+    told = contents(
+        release,
+        title=f"Release of {file.name}",
+        date=date.today().isoformat(),
+        released=output,
+        command=command,
+        shuffled=shuffled,
+    )
+    write_contents(told, report, force=force)
+    return told

@@ -11,24 +11,15 @@ from rich.padding import Padding
 
 from shoal.cli.console import bars, emit, grid, note, out, share, tell_of_compiling
 from shoal.cli.options import (
-    Delimiter,
-    Encoding,
     File,
     Force,
     Hierarchies,
-    Identifier,
-    Insensitive,
     Json,
-    Missing,
-    Quasi,
-    SchemaFile,
-    Sensitive,
-    hierarchies_of,
-    load,
+    check_outputs,
     method_options,
     names,
-    roles_of,
 )
+from shoal.cli.sources import EveryRole, Form, grouped, load
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,63 +28,69 @@ if TYPE_CHECKING:
 _NEXT_OPTION = re.compile(r",(?=\s*[\w-]+\s*=)")  # a list's commas are not followed by a name
 
 
+K = Annotated[str, typer.Option("-k", metavar="N,N,…", help="Values of k to try: 3,5,10.")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODEL",
+        help="A model to try, joined with each k: 'l-diversity(3, disease)'. Repeatable.",
+    ),
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[:OPTION=VALUE,…]",
+        help="A method to try, such as flash:max_suppression=0.05. Repeatable. "
+        "Default: mondrian, greedy, sorted, datafly, flash.",
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A metric to count; the first is the loss. Repeatable."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="For methods that draw at random.")]
+Processes = Annotated[
+    int | None, typer.Option(metavar="N", help="Runs at a time. Default: one for each core.")
+]
+TimeLimit = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="End a run that takes longer.")
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Keep finished runs here; the same command goes on from there."
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write the table of runs: .csv, .tsv, .parquet."
+    ),
+]
+Picture = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Draw loss against risk: .html (interactive), .png, .svg."),
+]
+
+
+@grouped
 def compare(
+    *,
     file: File,
-    k: Annotated[str, typer.Option("-k", metavar="N,N,…", help="Values of k to try: 3,5,10.")] = "",
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL",
-            help="A model to try, joined with each k: 'l-diversity(3, disease)'. Repeatable.",
-        ),
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[:OPTION=VALUE,…]",
-            help="A method to try, such as flash:max_suppression=0.05. Repeatable. "
-            "Default: mondrian, greedy, sorted, datafly, flash.",
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A metric to count; the first is the loss. Repeatable."),
-    ] = None,
-    schema: SchemaFile = None,
-    quasi: Quasi = "",
-    sensitive: Sensitive = "",
-    identifier: Identifier = "",
-    insensitive: Insensitive = "",
+    k: K = "",
+    model: Models = None,
+    method: Methods = None,
+    metric: Metrics = None,
+    roles: EveryRole,
     hierarchy: Hierarchies = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="For methods that draw at random.")] = 0,
-    processes: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs at a time. Default: one for each core.")
-    ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="End a run that takes longer.")
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Keep finished runs here; the same command goes on from there."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the table of runs: .csv, .tsv, .parquet."
-        ),
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw loss against risk: .html (interactive), .png, .svg."
-        ),
-    ] = None,
+    seed: Seed = 0,
+    processes: Processes = None,
+    time_limit: TimeLimit = None,
+    folder: Folder = None,
+    output: Output = None,
+    picture: Picture = None,
     force: Force = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    form: Form,
     json: Json = False,
 ) -> None:
     """Try every method with every model on FILE, and show what each costs and what risk it leaves.
@@ -105,29 +102,14 @@ def compare(
     """
     from shoal.comparison import METHODS_BY_DEFAULT
     from shoal.comparison import compare as run
-    from shoal.core.files import check_readable, check_writable
-    from shoal.core.writing import check_ending
-    from shoal.report.charts import check_picture
+    from shoal.core.files import check_readable
 
     check_readable(file)
-    if output is not None:
-        check_ending(output)
-        check_writable(output, force=force)
-    if picture is not None:
-        check_picture(picture, force=force)
-    roles = roles_of(quasi, sensitive, identifier, insensitive)
+    check_outputs(file, output, picture, force=force)
     methods = [_method(text) for text in method] if method else list(METHODS_BY_DEFAULT)
-    trees, sizes = hierarchies_of(hierarchy), _sizes(k)
+    sizes = _sizes(k)
     with bars():
-        table = load(
-            file,
-            schema,
-            roles,
-            hierarchies=trees,
-            delimiter=delimiter,
-            encoding=encoding,
-            missing=missing,
-        )
+        table = load(file, roles, hierarchy, form)
         if not json:
             tell_of_compiling([each if isinstance(each, str) else each[0] for each in methods])
         try:

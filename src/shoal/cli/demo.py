@@ -45,10 +45,10 @@ def demo(
         model = KAnonymity(k) & LDiversity(2, "diagnosis")
         with compiling_told(quiet=json):
             release = run(table, model, "mondrian")
-        release.write(after, force=True)
+        checked = release.write(after, force=True)
         told = folder / "report.html"
         release.report(told, title="Release of patients.csv", released=after, force=True)
-    data = summarize(release, after)
+    data = summarize(release, checked, after)
 
     def show() -> None:
         shown = [name for name in table.quasi if name != "admission_date"]

@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.console import emit, grid, notes, out
-from shoal.cli.options import (
-    Command,
-    Delimiter,
-    Encoding,
-    File,
-    Force,
-    Group,
-    Json,
-    Missing,
-    recipe_of,
-)
+from shoal.cli.options import Command, File, Force, Group, Json
+from shoal.cli.sources import Form, grouped, recipe_of
 from shoal.errors import HierarchyError, InputError, unknown
 
 if TYPE_CHECKING:
@@ -33,7 +24,9 @@ Tree = Annotated[
 
 
 @app.command(cls=Command)
+@grouped
 def make(
+    *,
     file: File,
     column: Annotated[
         str, typer.Option("--column", "-c", metavar="COLUMN", help="The column it is for.")
@@ -49,15 +42,13 @@ def make(
         ),
     ] = None,
     force: Force = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    form: Form,
     json: Json = False,
 ) -> None:
     """Write a starting hierarchy for a column of FILE, to edit."""
     from shoal.core.recipes import build, suggest
 
-    found = _column(file, column, delimiter, encoding, missing)
+    found = _column(file, column, form)
     tree = suggest(found) if recipe is None else build(found, _recipe(recipe))
     tree.write(output, force=force)
     data = {"output": str(output), **_measures(tree)}
@@ -70,7 +61,9 @@ def make(
 
 
 @app.command(cls=Command)
+@grouped
 def check(
+    *,
     hierarchy: Tree,
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="The table it is to fit.")
@@ -81,9 +74,7 @@ def check(
     most: Annotated[
         int, typer.Option(metavar="N", help="How many values to show of each fault.", min=0)
     ] = 20,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    form: Form,
     json: Json = False,
 ) -> None:
     """Check a hierarchy, and which values of a column of FILE it lacks.
@@ -99,7 +90,7 @@ def check(
         if file is not None:
             if column is None:
                 raise InputError("name the column with --column")
-            tree.aligned(_column(file, column, delimiter, encoding, missing))
+            tree.aligned(_column(file, column, form))
     except HierarchyError as error:
         data |= {
             "fits": False,
@@ -138,14 +129,12 @@ def _measures(tree: Hierarchy) -> dict[str, Any]:
     }
 
 
-def _column(
-    file: Path, name: str, delimiter: str | None, encoding: str | None, missing: list[str] | None
-) -> Column:
+def _column(file: Path, name: str, form: Form) -> Column:
     from shoal.core.column import Column
     from shoal.reading.files import Format, read_arrow
 
     with notes():
-        data = read_arrow(file, Format(delimiter, encoding=encoding, missing=tuple(missing or ())))
+        data = read_arrow(file, Format(**form.stated))
     if name not in data.column_names:
         raise unknown(f"{file}: no column", name, data.column_names)
     return Column.encode(name, data.column(name))

@@ -5,34 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.cli.console import about, emit, grid, notes, number, out
-from shoal.cli.options import (
-    Delimiter,
-    Encoding,
-    File,
-    Hierarchies,
-    Json,
-    Missing,
-    Quasi,
-    SchemaFile,
-    Sensitive,
-    hierarchies_of,
-    names,
-    roles_of,
-)
+from shoal.cli.options import File, Hierarchies, Json, names
+from shoal.cli.sources import Form, Roles, grouped, hierarchies_of
 
 _VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
 
 
+@grouped
 def inspect(
-    file: File,
-    quasi: Quasi = "",
-    sensitive: Sensitive = "",
-    schema: SchemaFile = None,
-    hierarchy: Hierarchies = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
-    json: Json = False,
+    *, file: File, roles: Roles, hierarchy: Hierarchies = None, form: Form, json: Json = False
 ) -> None:
     """Show the columns of FILE with suggested roles, and who stands out by them.
 
@@ -43,26 +24,21 @@ def inspect(
     rows that are alike in the quasi-identifiers give away of these columns.
     """
     from shoal.inspection import describe, suggest_schema
-    from shoal.reading import Schema
     from shoal.reading.files import Format, read_arrow
 
-    known = Schema() if schema is None else Schema.read(schema)
-    roles = {name: spec.get("role") for name, spec in known.columns.items()}
-    roles |= roles_of(quasi, sensitive, "", "")
-    stated: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
-    form = {**known.file, **{name: value for name, value in stated.items() if value is not None}}
-    if missing:
-        form["missing"] = tuple(missing)
+    columns = roles.columns
     with notes():
-        data = read_arrow(file, Format(**form))
+        data = read_arrow(file, Format(**{**roles.known.file, **form.stated}))
     trees = hierarchies_of(hierarchy)
     guarded = {
-        name: _spec(name, known.columns.get(name, {}), trees)
-        for name, role in roles.items()
-        if role == "sensitive"
+        name: _spec(name, roles.known.columns.get(name, {}), trees)
+        for name, spec in columns.items()
+        if spec.get("role") == "sensitive"
     }
-    others = names(quasi) or [
-        name for name, role in roles.items() if role == "quasi" and name in data.column_names
+    others = names(roles.quasi) or [
+        name
+        for name, spec in columns.items()
+        if spec.get("role") == "quasi" and name in data.column_names
     ]
     with about(file):
         found = describe(data, others, guarded)

@@ -8,22 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.console import bars, compiling_told, emit, grid, notes, number, out, share
-from shoal.cli.options import (
-    Delimiter,
-    Encoding,
-    Hierarchies,
-    Identifier,
-    Insensitive,
-    Json,
-    Key,
-    Missing,
-    Quasi,
-    SchemaFile,
-    Sensitive,
-    check_roles,
-    hierarchies_of,
-    roles_of,
-)
+from shoal.cli.options import Hierarchies, Json, Key
+from shoal.cli.sources import EveryRole, Form, grouped, load
 
 if TYPE_CHECKING:
     from shoal.core.release import Release
@@ -31,7 +17,9 @@ if TYPE_CHECKING:
 _BETTER = {"low": "less", "high": "more"}
 
 
+@grouped
 def metrics(
+    *,
     original: Annotated[
         Path, typer.Argument(metavar="ORIGINAL", help="The table as it was: CSV, Parquet, JSON.")
     ],
@@ -59,15 +47,9 @@ def metrics(
         ),
     ] = None,
     key: Key = None,
-    schema: SchemaFile = None,
-    quasi: Quasi = "",
-    sensitive: Sensitive = "",
-    identifier: Identifier = "",
-    insensitive: Insensitive = "",
+    roles: EveryRole,
     hierarchy: Hierarchies = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    form: Form,
     json: Json = False,
 ) -> None:
     """Measure what was lost between ORIGINAL and RELEASED.
@@ -79,25 +61,18 @@ def metrics(
     """
     from shoal.core.files import check_readable
     from shoal.privacy import KAnonymity
-    from shoal.reading import Schema, UnassignedColumns, read
+    from shoal.reading import UnassignedColumns
     from shoal.reading import released as read_released
 
     check_readable(original)
     check_readable(released)
-    roles = roles_of(quasi, sensitive, identifier, insensitive)
-    known = Schema() if schema is None else Schema.read(schema)
-    check_roles(known.columns, roles)
-    for name, role in ((key, "identifier"), (target, "insensitive")):
-        if name is not None and name not in known.columns:
-            roles.setdefault(name, role)
-    form: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
+    otherwise = {key: "identifier", target: "insensitive"}
+    claim = None if k is None else KAnonymity(k)
     with bars():
+        table = load(original, roles, hierarchy, form, otherwise=otherwise, quiet=True)
         with notes(unless=UnassignedColumns):
-            trees = hierarchies_of(hierarchy)
-            table = read(original, known, roles=roles, hierarchies=trees, **form)
-            form["missing"] = missing or known.file.get("missing")
-            claim = None if k is None else KAnonymity(k)
-            release = read_released(released, table, key=key, model=claim, **form)
+            stated = {"missing": roles.known.file.get("missing"), **form.stated}
+            release = read_released(released, table, key=key, model=claim, **stated)
         with compiling_told(quiet=json):
             data = _measure(release, metric, target, raw=raw, by_attribute=by_attribute)
     emit(json, data, lambda: _show(data))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from shoal.cli.console import notes
-from shoal.errors import InputError
+from shoal.errors import InputError, OutputError, unknown
 
 if TYPE_CHECKING:
-    from shoal.core.table import Table
     from shoal.privacy.model import Model
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, Parquet or JSON lines file.")]
@@ -92,34 +90,6 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def roles_of(quasi: str, sensitive: str, identifier: str, insensitive: str) -> dict[str, str]:
-    """Return `{column: role}` from the options, refusing a column with two roles."""
-    told = {
-        "quasi": quasi,
-        "sensitive": sensitive,
-        "identifier": identifier,
-        "insensitive": insensitive,
-    }
-    roles: dict[str, str] = {}
-    for role, listed in told.items():
-        for name in names(listed):
-            if roles.get(name, role) != role:
-                raise InputError(
-                    f"column {name!r} is named as {roles[name]} and as {role}; choose one"
-                )
-            roles[name] = role
-    return roles
-
-
-def check_roles(columns: Mapping[str, Any], roles: Mapping[str, Any]) -> None:
-    """Refuse to go on where neither the schema's columns nor the options give a role."""
-    if not columns and not roles:
-        raise InputError(
-            "no column has a role; name a schema with --schema, or with --quasi the columns "
-            "that others know (`shoal inspect FILE` suggests some)"
-        )
-
-
 def wanted_model(k: int | None, models: list[str] | None) -> Model:
     """Join what -k and --model ask for."""
     from shoal.privacy import KAnonymity, parse
@@ -134,6 +104,9 @@ def wanted_model(k: int | None, models: list[str] | None) -> Model:
     return joined
 
 
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")  # 1e-6 is text to YAML
+
+
 def method_options(options: list[str] | None) -> dict[str, Any]:
     """Read `name=value` pairs; values are read as YAML, so numbers are numbers."""
     import yaml
@@ -144,74 +117,40 @@ def method_options(options: list[str] | None) -> dict[str, Any]:
         if not mark:
             raise InputError(f"option {text!r} must be written name=value")
         try:
-            found[name.strip().replace("-", "_")] = yaml.safe_load(value)
+            read = float(value) if _EXPONENT.fullmatch(value.strip()) else yaml.safe_load(value)
+            found[name.strip().replace("-", "_")] = read
         except yaml.YAMLError:
             raise InputError(f"option {name.strip()!r}: its value cannot be read") from None
     return found
 
 
-def hierarchies_of(stated: list[str] | None) -> dict[str, Any]:
-    """Read `column=file` and `column=recipe` pairs; what is neither is taken for a file."""
-    found: dict[str, Any] = {}
-    for text in stated or []:
-        name, mark, told = (part.strip() for part in text.partition("="))
-        if not (name and mark and told):
-            raise InputError(
-                f"hierarchy {text!r} must be written column=file or column=recipe, "
-                "such as 'age=intervals: [5, 10]'"
-            )
-        if name in found:
-            raise InputError(f"column {name!r} is given two hierarchies; choose one")
-        recipe = None if _is_file(told) else recipe_of(told)
-        found[name] = Path(told) if recipe is None else recipe
-    return found
+def check_method(name: str) -> None:
+    """Refuse, before any work, a method that is not there."""
+    from shoal.anonymize import METHODS
+
+    if name not in METHODS:
+        raise unknown("no method", name, METHODS)
 
 
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # too long, or a character that no name can have
-        return False
+def check_outputs(
+    file: Path, table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
+) -> None:
+    """Refuse, before any work, an output that could not be written, or would replace the input."""
+    from shoal.core.files import check_writable
+    from shoal.core.writing import check_ending
 
+    for path in (table, picture, report):
+        if path is not None and path.exists() and path.samefile(file):
+            raise OutputError(f"{path}: is the table itself; choose another name for the output")
 
-def recipe_of(text: str) -> dict[str, Any] | None:
-    """Return a recipe such as `intervals: [5, 10]` or `ordering`, None where it reads otherwise."""
-    import yaml
+    if table is not None:
+        check_ending(table)
+        check_writable(table, force=force)
+    if picture is not None:
+        from shoal.report.charts import check_picture
 
-    from shoal.core.recipes import RECIPES
-    from shoal.reading.yaml_files import load_yaml
+        check_picture(picture, force=force)
+    if report is not None:
+        from shoal.report.document import check_report
 
-    try:
-        found = load_yaml(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    if isinstance(found, str) and found in RECIPES:
-        return {found: None}
-    return found if isinstance(found, dict) else None
-
-
-def load(
-    file: Path,
-    schema: Path | None,
-    roles: Mapping[str, Any],
-    *,
-    hierarchies: Mapping[str, Any] | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    missing: list[str] | None = None,
-) -> Table:
-    """Read a file with its roles; what is left out is said as a note."""
-    from shoal.reading import Schema, read
-
-    known = Schema() if schema is None else Schema.read(schema)
-    check_roles(known.columns, roles)
-    with notes():
-        return read(
-            file,
-            known,
-            roles=roles,
-            hierarchies=hierarchies,
-            delimiter=delimiter,
-            encoding=encoding,
-            missing=missing,
-        )
+        check_report(report, force=force)

@@ -8,26 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.console import bars, emit, grid, notes, number, out, share
-from shoal.cli.options import (
-    Command,
-    Delimiter,
-    Encoding,
-    Group,
-    Hierarchies,
-    Json,
-    Key,
-    Missing,
-    Quasi,
-    SchemaFile,
-    Sensitive,
-    check_roles,
-    hierarchies_of,
-    roles_of,
-)
+from shoal.cli.options import Command, Group, Hierarchies, Json, Key
+from shoal.cli.sources import Form, Roles, grouped, load
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.reading import Schema
+    from shoal.core.table import Table
     from shoal.risk import Intersection
 
 app = typer.Typer(cls=Group, help="Tell what releases still give away.", no_args_is_help=True)
@@ -39,7 +25,9 @@ def risk() -> None:
 
 
 @app.command(cls=Command)
+@grouped
 def intersect(
+    *,
     released: Annotated[
         list[Path],
         typer.Argument(metavar="RELEASED...", help="Two or more releases of the same people."),
@@ -53,13 +41,9 @@ def intersect(
         typer.Option("-k", metavar="N", help="What counts as few. Default: the smallest class."),
     ] = None,
     key: Key = None,
-    schema: SchemaFile = None,
-    quasi: Quasi = "",
-    sensitive: Sensitive = "",
+    roles: Roles,
     hierarchy: Hierarchies = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    form: Form,
     json: Json = False,
 ) -> None:
     """Tell how much finer several releases of the same table are together.
@@ -71,74 +55,52 @@ def intersect(
     Rows go by position, or by --key: people without a row in a release count as left out of it.
     """
     from shoal.core.files import check_readable
-    from shoal.reading import Schema
 
     for file in (*released, *([] if original is None else [original])):
         check_readable(file)
     if k is not None and k < 1:
         raise InputError(f"k must be 1 or more, not {k}")
-    roles = roles_of(quasi, sensitive, "", "")
-    known = Schema() if schema is None else Schema.read(schema)
-    check_roles(known.columns, roles)
-    stated: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding, "missing": missing}
-    form = {name: value for name, value in stated.items() if value is not None}
-    trees = hierarchies_of(hierarchy)
     with bars():
         if original is None:
-            found = _bare(released, known, roles, key, k, {**known.file, **form})
+            found = _bare(released, roles, form, key, k)
         else:
-            found = _read(released, original, known, roles, trees, key, k, form)
+            table = load(
+                original, roles, hierarchy, form, otherwise={key: "identifier"}, quiet=True
+            )
+            stated = {"missing": roles.known.file.get("missing"), **form.stated}
+            found = _read(released, table, stated, key, k)
     data = {"files": [str(file) for file in released], **found.to_dict()}
     emit(json, data, lambda: _show(data))
 
 
 def _read(
-    files: list[Path],
-    original: Path,
-    known: Schema,
-    roles: dict[str, str],
-    trees: dict[str, Any],
-    key: str | None,
-    k: int | None,
-    form: dict[str, Any],
+    files: list[Path], original: Table, stated: dict[str, Any], key: str | None, k: int | None
 ) -> Intersection:
     """Lay releases over each other whose cells are read back beside their original."""
-    from shoal.reading import UnassignedColumns, read
-    from shoal.reading import released as read_released
+    from shoal.reading import UnassignedColumns, released
     from shoal.risk import intersect as lay_over
 
-    if key is not None and key not in known.columns:
-        roles = {**roles, key: roles.get(key, "identifier")}
     with notes(unless=UnassignedColumns):
-        table = read(original, known, roles=roles, hierarchies=trees, **form)
-        form = {"missing": known.file.get("missing"), **form}
-        releases = [read_released(file, table, key=key, **form) for file in files]
+        releases = [released(file, original, key=key, **stated) for file in files]
     return lay_over(*releases, k=k)
 
 
 def _bare(
-    files: list[Path],
-    known: Schema,
-    roles: dict[str, str],
-    key: str | None,
-    k: int | None,
-    form: dict[str, Any],
+    files: list[Path], roles: Roles, form: Form, key: str | None, k: int | None
 ) -> Intersection:
     """Lay releases over each other whose cells are compared as they stand."""
     from shoal.reading import Format, read_arrow
     from shoal.risk import aligned, intersect_classes
 
-    specs = {name: dict(spec) for name, spec in known.columns.items()}
-    for name, role in roles.items():
-        specs[name] = {**specs.get(name, {}), "role": role}
+    roles.check()
+    specs = roles.columns
     for spec in specs.values():
         spec.pop("hierarchy", None)  # nothing is read by it here
     quasi = [name for name, spec in specs.items() if spec["role"] == "quasi"]
     as_text = [*quasi, *([] if key is None else [key])]
     with notes():
-        if form.get("missing"):
-            form = {**form, "missing": tuple(form["missing"])}
-        frames = [read_arrow(file, Format(**form), as_text) for file in files]
+        stated = Format(**{**roles.known.file, **form.stated})
+        frames = [read_arrow(file, stated, as_text) for file in files]
     return intersect_classes(aligned(frames, specs, key), k)
 
 

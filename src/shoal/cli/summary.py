@@ -12,10 +12,12 @@ from rich.table import Table as Grid
 from shoal.cli.console import grid, listed, number, share, verdict
 from shoal.core.column import Role
 from shoal.core.release import Release
+from shoal.core.verification import Verification
 from shoal.metrics import METRICS, evaluate
 from shoal.privacy import AlphaKAnonymity
 
 _LOSSES = ("ncp", "class", "pub")
+_WITHHELD: dict[str, Any] = {"records": None, "suppressed": None, "seconds": {}, "unguarded": {}}
 _COLUMNS = {
     "coarsened": "quasi",
     "kept": "sensitive",
@@ -25,10 +27,13 @@ _COLUMNS = {
 }
 
 
-def summarize(release: Release, output: Path | None) -> dict[str, Any]:
-    """Return what happened, as plain data."""
-    table, checked = release.original, release.verify()
-    return {
+def summarize(release: Release, checked: Verification, output: Path | None) -> dict[str, Any]:
+    """Return what happened, as plain data.
+
+    Of a release with claims nothing that depends on records which are not released.
+    """
+    table = release.original
+    told = {
         "records": table.records,
         "released": table.records - release.classes.suppressed,
         "suppressed": release.classes.suppressed,
@@ -38,7 +43,8 @@ def summarize(release: Release, output: Path | None) -> dict[str, Any]:
         "promise": release.model.describe(),
         "verified": checked.holds,
         "levels": checked.levels,
-        "loss": evaluate(release, _LOSSES),
+        "claims": [claim.to_dict() for claim in release.claims],
+        "loss": {} if release.withheld else evaluate(release, _LOSSES),
         "method": release.run.method,
         "options": dict(release.run.options),
         "seed": release.run.seed,
@@ -55,6 +61,7 @@ def summarize(release: Release, output: Path | None) -> dict[str, Any]:
         "dropped_without_role": list(table.unassigned),
         "output": None if output is None else str(output),
     }
+    return told | _WITHHELD if release.withheld else told
 
 
 def unguarded(release: Release) -> dict[str, float]:
@@ -77,12 +84,18 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     console.print(Padding(data["promise"], (0, 0, 0, 2)))
     console.print()
     rows = grid("", "")
-    rows.add_row("records", f"{data['released']:,} of {data['records']:,} released")
+    total = "" if data["records"] is None else f"of {data['records']:,} "
+    rows.add_row("records", f"{data['released']:,} {total}released")
     rows.add_row("classes", f"{data['classes']:,}, the smallest of {data['smallest_class']:,}")
     for model, level in data["levels"].items():
         rows.add_row("reached", f"{model}: {number(level)}")
-    seconds = sum(data["seconds"].values())
-    rows.add_row("method", f"{data['method']}, {seconds:.2f} s")
+    seconds = f", {sum(data['seconds'].values()):.2f} s" if data["seconds"] else ""
+    rows.add_row("method", f"{data['method']}{seconds}")
+    for claim in data["claims"]:
+        rows.add_row("claim", claim["claim"])
+        for line in claim["arithmetic"]:
+            rows.add_row("", line)
+        rows.add_row("withheld", "what depends on records that are not released")
     if data["node"]:
         told = ", ".join(f"{name} {level}" for name, level in data["node"].items())
         rows.add_row("levels", told)
@@ -94,10 +107,11 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     _add_unguarded(rows, data["unguarded"])
     console.print(rows)
     console.print()
-    losses = grid("what it cost", "0 = nothing, 1 = everything", "")
-    for name, value in data["loss"].items():
-        losses.add_row(name, share(value), METRICS[name].meaning)
-    console.print(losses)
+    if data["loss"]:
+        losses = grid("what it cost", "0 = nothing, 1 = everything", "")
+        for name, value in data["loss"].items():
+            losses.add_row(name, share(value), METRICS[name].meaning)
+        console.print(losses)
     if data["output"]:
         console.print(f"\nwritten to {data['output']}", soft_wrap=True)
 

@@ -9,23 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.console import about, emit, grid, notes, number, out, verdict
-from shoal.cli.options import (
-    Delimiter,
-    Encoding,
-    File,
-    Hierarchies,
-    Json,
-    K,
-    Key,
-    Missing,
-    Quasi,
-    SchemaFile,
-    Sensitive,
-    check_roles,
-    hierarchies_of,
-    roles_of,
-    wanted_model,
-)
+from shoal.cli.options import File, Hierarchies, Json, K, Key, wanted_model
+from shoal.cli.sources import Form, Roles, grouped, load
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,7 +31,9 @@ _MEANING = {
 }
 
 
+@grouped
 def verify(
+    *,
     file: File,
     k: K = None,
     model: Annotated[
@@ -56,9 +43,7 @@ def verify(
             help="A model to check, such as 't-closeness(0.2, disease)'. Repeatable.",
         ),
     ] = None,
-    schema: SchemaFile = None,
-    quasi: Quasi = "",
-    sensitive: Sensitive = "",
+    roles: Roles,
     original: Annotated[
         Path | None,
         typer.Option(
@@ -68,9 +53,7 @@ def verify(
     ] = None,
     key: Key = None,
     hierarchy: Hierarchies = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    form: Form,
     json: Json = False,
 ) -> None:
     """Tell whether FILE, from Shoal or not, keeps a model, and what k, l, t it has.
@@ -85,26 +68,16 @@ def verify(
     from shoal.core.classes import Classes
     from shoal.core.files import check_readable
     from shoal.privacy import profile
-    from shoal.reading import Schema, UnassignedColumns, read
 
     check_readable(file)
     wanted = wanted_model(k, model) if k is not None or model else None
-    roles = roles_of(quasi, sensitive, "", "")
-    known = _known(schema, roles)
-    check_roles(known.columns, roles)
-    stated: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
-    form = {name: value for name, value in stated.items() if value is not None}
-    if missing:
-        form["missing"] = tuple(missing)
+    known = _known(roles)
     source = None
     if original is not None:
-        whole = Schema() if schema is None else Schema.read(schema)
-        if key is not None and key not in whole.columns:
-            roles.setdefault(key, "identifier")
-        trees = hierarchies_of(hierarchy)
-        with notes(unless=UnassignedColumns):
-            source = read(original, whole, roles=roles, hierarchies=trees, missing=missing)
-    published = _published(file, known, source, form)
+        told = Form(missing=form.missing)  # the rest is how FILE is written
+        source = load(original, roles, hierarchy, told, otherwise={key: "identifier"}, quiet=True)
+    stated = {**known.file, **form.stated}
+    published = _published(file, known, source, stated)
     check_askable(published, wanted)
     classes = Classes.by_quasi(published, origin=source)
     reached = profile(classes, published.sensitive)
@@ -116,8 +89,7 @@ def verify(
         "reached": reached,
     }
     if wanted is not None:
-        form = {**known.file, **form}
-        data["check"] = _check(wanted, classes, file, source, key, form).to_dict()
+        data["check"] = _check(wanted, classes, file, source, key, stated).to_dict()
     emit(json, data, lambda: _show(data))
     if wanted is not None and not data["check"]["holds"]:
         raise typer.Exit(1)
@@ -129,7 +101,7 @@ def _check(
     file: Path,
     original: Table | None,
     key: str | None,
-    form: dict[str, Any],
+    stated: dict[str, Any],
 ) -> Verification:
     """Ask the classes, and where they do not settle who may be whom, the file beside its original.
 
@@ -143,10 +115,10 @@ def _check(
     if original is None:
         raise InputError(f"{wanted} is about who may be whom; name the original with --original")
     with notes():
-        return released(file, original, key=key, model=wanted, **form).verify()
+        return released(file, original, key=key, model=wanted, **stated).verify()
 
 
-def _published(file: Path, known: Schema, original: Table | None, form: dict[str, Any]) -> Table:
+def _published(file: Path, known: Schema, original: Table | None, stated: dict[str, Any]) -> Table:
     """Read a file with its quasi-identifiers as bare text: equal cells are alike, no more."""
     from shoal.core.table import Table
     from shoal.core.verification import published_table
@@ -154,27 +126,24 @@ def _published(file: Path, known: Schema, original: Table | None, form: dict[str
 
     quasi = [name for name, spec in known.columns.items() if spec["role"] == "quasi"]
     with notes():
-        data = read_arrow(file, Format(**{**known.file, **form}), quasi)
+        data = read_arrow(file, Format(**stated), quasi)
     with about(file):
         table = Table.from_arrow(data, known.columns)
         return table if original is None else published_table(data, original)
 
 
-def _known(schema: Path | None, roles: dict[str, str]) -> Schema:
+def _known(roles: Roles) -> Schema:
     """Return the roles that matter here; how quasi-identifiers were once read does not."""
     from shoal.reading import Schema
 
-    stated = Schema() if schema is None else Schema.read(schema)
-    specs = {name: dict(spec) for name, spec in stated.columns.items()}
-    for name, role in roles.items():
-        specs[name] = {**specs.get(name, {}), "role": role}
+    roles.check()
     kept = {}
-    for name, spec in specs.items():
+    for name, spec in roles.columns.items():
         if spec.get("role") == "quasi":
             kept[name] = {"role": "quasi", "kind": "nominal"}
         elif spec.get("role") == "sensitive":
             kept[name] = spec
-    return Schema(kept, stated.file)
+    return Schema(kept, roles.known.file)
 
 
 def _show(data: dict[str, Any]) -> None:

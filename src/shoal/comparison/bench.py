@@ -14,12 +14,12 @@ from typing import Any
 
 from shoal.anonymize import anonymize
 from shoal.comparison.grid import Trial
-from shoal.comparison.risks import risks
 from shoal.core.column import Role
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import Infeasible, InputError, unknown
 from shoal.metrics import METRICS, evaluate
+from shoal.risk.reidentification import Reidentification
 
 _QUICK = 2.0  # CPU seconds; below, loading compiled kernels is much of the time
 RUN = ("method", "options", "model", "k", "seed", "status", "reason")
@@ -154,3 +154,9 @@ def check_asked(
         if not callable(measure):
             raise InputError(f"measure {name!r} must be a function of a release")
     return names
+
+
+def risks(release: Release) -> dict[str, float]:
+    """Return the highest and the average chance to pick a person's record, 0 where none is left."""
+    found = Reidentification.of(release)
+    return dict(zip(RISKS, (found.highest_risk, found.average_risk), strict=True))

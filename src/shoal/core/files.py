@@ -48,7 +48,8 @@ def check_sign(option: str, sign: Any, least: int = 1) -> None:
     plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))
     if not plain or not least <= len(sign) <= 1:
         came = f"{len(sign)} characters" if isinstance(sign, str) and len(sign) > 1 else repr(sign)
-        raise InputError(f'{option} must be a single plain character such as , or ", not {came}')
+        such = '"' if option == "quote" else ", or ;"
+        raise InputError(f"{option} must be a single plain character ({such}), not {came}")
 
 
 def check_writable(path: Path, *, force: bool = False) -> None:

@@ -82,10 +82,11 @@ class Recoding:
         """Whether every label says what its entry stands for."""
         return bool(agree(self.column, self.subsets, self.labels, self.levels).all())
 
-    def published(self, rows: Any = slice(None)) -> Any:
+    def published(self, rows: Any = slice(None), *, as_text: bool = False) -> Any:
         """Return the published cells as an Arrow dictionary: codes and what they stand for.
 
         In the original type while all are its values, else text.
+        as_text: text in any case, so that the type says nothing about values elsewhere.
         """
         codes = self.codes[rows]
         place = {text: code for code, text in enumerate(self.column.labels)}
@@ -94,7 +95,7 @@ class Recoding:
         dense[used] = np.arange(len(used), dtype=np.int32)
         texts = [self.labels[entry] for entry in used.tolist()]
         ground = [place.get(text, -1) for text in texts]
-        if min(ground, default=0) >= 0:
+        if min(ground, default=0) >= 0 and not as_text:
             cells = self.column.values.take(pa.array(ground, pa.int32()))
         else:
             cells = pa.array(texts, pa.string())

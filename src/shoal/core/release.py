@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from shoal.core.grouping import group
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, Verification, recount
+from shoal.core.withholding import sorted_rows
 from shoal.core.writing import decoded, write_table
 from shoal.errors import NotAnonymous
 
@@ -70,6 +71,19 @@ class Proof:
         return self.gap < 1e-6
 
 
+class Promise(Protocol):
+    """What a mechanism claims of its release: a property of the draw, which no recount can show."""
+
+    def describe(self) -> str:
+        """Say in plain words what is promised."""
+
+    def arithmetic(self) -> list[str]:
+        """Return, line by line, how its figures come about."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+
+
 _reporters: list[Callable[..., None]] = []
 
 
@@ -88,6 +102,7 @@ class Release:
     node: the level of each attribute, where a lattice method chose one for all rows.
     candidates: nodes that it was chosen from; evaluated: how many were looked at.
     proof: how far from the best it can be at most, where the method knows.
+    claims: what the mechanism that drew it promises, beside the model.
     """
 
     original: Table
@@ -99,6 +114,7 @@ class Release:
     candidates: Sequence[Candidate] = ()
     evaluated: int = 0
     proof: Proof | None = None
+    claims: tuple[Promise, ...] = ()
 
     @classmethod
     def of_groups(
@@ -127,11 +143,22 @@ class Release:
         return cls(table, recodings, model, out if out.any() else None)
 
     def __repr__(self) -> str:
+        if self.withheld:
+            return (
+                f"Release({self.run.method or 'by hand'}, {self.model}, "
+                f"{', '.join(map(str, self.claims))}, released={len(self._rows)}, "
+                f"classes={len(self.classes)})"
+            )
         return (
             f"Release({self.run.method or 'by hand'}, {self.model}, "
             f"rows={len(self.original)}, classes={len(self.classes)}, "
             f"suppressed={self.classes.suppressed})"
         )
+
+    @property
+    def withheld(self) -> bool:
+        """Whether nothing may be told of records that are not released, not even their number."""
+        return bool(self.claims)
 
     @cached_property
     def classes(self) -> Classes:
@@ -157,9 +184,14 @@ class Release:
 
     @cached_property
     def _rows(self) -> Counts:
-        """Positions of the published rows, repeated by multiplicity in a weighted table."""
+        """Positions of the published rows, repeated by multiplicity in a weighted table.
+
+        In the order of the original, or of what is published where that must not be told.
+        """
         every = np.arange(len(self.original))
         kept = every if self.suppressed is None else every[~self.suppressed]
+        if self.withheld:
+            kept = sorted_rows(self.original, self.recodings, kept)
         if self.original.counts is None:
             return kept
         return np.repeat(kept, self.original.counts[kept])
@@ -171,11 +203,12 @@ class Release:
     def _published(self) -> Any:
         """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size."""
         whole = len(self._rows) == len(self.original) and self.original.counts is None
-        rows: Any = slice(None) if whole else self._rows
+        rows: Any = slice(None) if whole and not self.withheld else self._rows
         cells = {}
         for column in self.original.columns:
             if column.role is Role.QUASI:
-                cells[column.name] = self.recodings[column.name].published(rows)
+                coarse = self.withheld and self.node is not None and self.node[column.name] > 0
+                cells[column.name] = self.recodings[column.name].published(rows, as_text=coarse)
             elif column.role is not Role.IDENTIFIER:
                 cells[column.name] = column.take(rows).to_arrow()
         return pa.table(cells)
@@ -223,8 +256,10 @@ class Release:
         force: bool = False,
         shuffle: bool = False,
         seed: int | None = None,
-    ) -> None:
+    ) -> Verification:
         """Write the published rows as CSV or Parquet, by the name's ending, whole or not at all.
+
+        Returns the outcome of the check that these very rows have passed.
 
         force: overwrite an existing file.
         shuffle: write the rows in random order, so that their order says nothing.
@@ -246,6 +281,7 @@ class Release:
                 "than they cover; nothing was written"
             )
         write_table(published, Path(path), force=force)
+        return checked
 
     def report(
         self,

@@ -17,7 +17,7 @@ from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.column import Column, Role
 from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
-from shoal.errors import InputError
+from shoal.errors import InputError, meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,4 +208,7 @@ def _spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:
 def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None:
     for name in wanted:
         if name not in names:
-            raise InputError(f"column {name!r} is {what} but not in the data: {', '.join(names)}")
+            raise InputError(
+                f"column {name!r} is {what} but not in the data{meant(name, names)}: "
+                f"{', '.join(names)}"
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
+from shoal.core.compiling import njit
 
 
 class Side(NamedTuple):

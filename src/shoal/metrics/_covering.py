@@ -8,7 +8,8 @@ hold it, and the rows of a tuple's values are met.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 WORD = 64
 

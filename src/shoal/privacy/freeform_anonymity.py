@@ -25,7 +25,6 @@ class FreeformAnonymity(CoverageModel):
     """
 
     name: ClassVar[str] = "freeform-anonymity"
-    k: int
 
     def holds_for(self, coverage: Coverage) -> Bools:
         """Tell, row by row, whether its person and its cells get k partners each."""

@@ -20,7 +20,6 @@ class KConcealment(CoverageModel):
     """Each person fits k released records with everybody else still matched to one of theirs."""
 
     name: ClassVar[str] = "k-concealment"
-    k: int
 
     def holds_for(self, coverage: Coverage) -> Bools:
         """Tell, row by row, whether its person can have k different records."""

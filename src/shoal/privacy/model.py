@@ -82,36 +82,25 @@ class Model(ABC):
         return f"{self.name}({told})"
 
 
-class CoverageModel(Model):
-    """A guarantee about who may be whom: which released records each person fits.
+@dataclass(frozen=True)
+class SizeModel(Model):
+    """A guarantee that a class keeps which holds k records.
 
-    Put to classes it asks for k records in each, which is enough, as people who are published alike
-    fit each other's records; it is what searches by class go by. A release is judged by its
-    coverage, which may keep the model though its classes are small.
     Monotone: merged classes only grow.
     """
 
     monotone: ClassVar[bool] = True
-    by_class: ClassVar[bool] = False
     k: int
 
     def __post_init__(self) -> None:
         check_whole("k", self.k, 2)
 
-    @abstractmethod
-    def holds_for(self, coverage: Coverage) -> Bools:
-        """Tell, released row by row, whether the model is kept for its person and its cells."""
-
-    @abstractmethod
-    def level_for(self, coverage: Coverage) -> float:
-        """Return the k that the coverage in fact reaches."""
-
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether its size alone is enough."""
+        """Tell, class by class, whether it holds k records."""
         return classes.sizes >= self.k
 
     def level(self, classes: Classes) -> float:
-        """Return a k that the classes reach at least: the size of the smallest."""
+        """Return the size of the smallest class."""
         return float(classes.sizes.min()) if len(classes) else float("inf")
 
     def check(self, table: Table) -> None:
@@ -120,6 +109,26 @@ class CoverageModel(Model):
             raise InputError(
                 f"k is {self.k} but the table has {table.records} records; choose a smaller k"
             )
+
+
+@dataclass(frozen=True)
+class CoverageModel(SizeModel):
+    """A guarantee about who may be whom: which released records each person fits.
+
+    Put to classes it asks for k records in each, which is enough, as people who are published alike
+    fit each other's records; it is what searches by class go by. A release is judged by its
+    coverage, which may keep the model though its classes are small.
+    """
+
+    by_class: ClassVar[bool] = False
+
+    @abstractmethod
+    def holds_for(self, coverage: Coverage) -> Bools:
+        """Tell, released row by row, whether the model is kept for its person and its cells."""
+
+    @abstractmethod
+    def level_for(self, coverage: Coverage) -> float:
+        """Return the k that the coverage in fact reaches."""
 
 
 _PLAIN = re.compile(r"[^\s,()\"'\\](?:[^,()\n\r]*[^\s,()])?")

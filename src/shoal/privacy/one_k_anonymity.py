@@ -19,7 +19,6 @@ class OneKAnonymity(CoverageModel):
     """(1,k)-anonymity: each person fits at least k released records."""
 
     name: ClassVar[str] = "one-k-anonymity"
-    k: int
 
     def holds_for(self, coverage: Coverage) -> Bools:
         """Tell, row by row, whether its person fits k released records."""
@@ -43,7 +42,6 @@ class KOneAnonymity(CoverageModel):
     """(k,1)-anonymity: each released record fits at least k people."""
 
     name: ClassVar[str] = "k-one-anonymity"
-    k: int
 
     def holds_for(self, coverage: Coverage) -> Bools:
         """Tell, row by row, whether k people fit its cells."""
@@ -67,7 +65,6 @@ class KKAnonymity(CoverageModel):
     """(k,k)-anonymity: each person fits k released records, each released record k people."""
 
     name: ClassVar[str] = "k-k-anonymity"
-    k: int
 
     def holds_for(self, coverage: Coverage) -> Bools:
         """Tell, row by row, whether its person fits k records and its cells k people."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,7 @@ def _table(
     if path is not None and not set(specs) & set(data.column_names):
         # its first line may be a person's: it is not shown
         raise InputError(
-            f"{path}: has none of the columns {', '.join(specs)}; does it begin with a line of "
-            "names, and is the delimiter right?"
+            f"{path}: has none of the columns {', '.join(specs)}; {_advice(specs, data)}"
         )
     try:
         check_kinds(data, specs)
@@ -81,6 +80,16 @@ def _table(
         if path is not None:
             error.args = (f"{path}: {error}", *error.args[1:])
         raise
+
+
+def _advice(wanted: Iterable[str], data: Any) -> str:
+    found = {name.strip().casefold() for name in data.column_names}
+    if found & {name.casefold() for name in wanted}:
+        return "some are there with other capitals or spaces; write names as the file does"
+    return (
+        "does it begin with a line of names, and is the delimiter right? `shoal inspect` shows "
+        "what it has"
+    )
 
 
 def unassigned_message(names: Sequence[str]) -> str:

@@ -1,62 +1,21 @@
-"""How many records may be a person's: before, after, and the risk that this leaves.
-
-El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008.
-"""
+"""How many records may be a person's, before and after, as the report tells and draws it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts
 from shoal.core.release import Release
 from shoal.report.masking import Mask, rounded
+from shoal.risk.reidentification import Reidentification
 
 MOST_BARS = 15
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """How many released records may be whose.
-
-    by_class: whether the guarantee rests on classes; if not, on whom each record fits.
-    sizes, weights: one pair for each class, or row: its candidates, the people who have as many.
-    fewest: candidates of the person worst off.
-    """
-
-    by_class: bool
-    sizes: Counts
-    weights: Counts
-    fewest: float
-
-    @classmethod
-    def of(cls, release: Release) -> Candidates:
-        """Count them: people published alike, or where classes do not settle it, who fits whom."""
-        classes, parts = release.classes, release.model.parts
-        loose = [p for p in parts if not p.by_class and not bool(p.holds(classes).all())]
-        if not loose or not len(classes):
-            fewest = int(classes.sizes.min()) if len(classes) else 0
-            return cls(True, classes.sizes, classes.sizes, float(fewest))
-        rows = np.flatnonzero(classes.ids >= 0)
-        coverage, counts = release.coverage.take(rows), release.original.counts
-        fitting = coverage.released()
-        weights = np.ones(len(rows), dtype=np.int64) if counts is None else counts[rows]
-        reached = min(float(fitting.min()), *(part.level_for(coverage) for part in loose))
-        return cls(False, fitting, weights, reached)
-
-    @property
-    def people(self) -> int:
-        """Released records."""
-        return int(self.weights.sum())
-
-    def average_risk(self) -> float:
-        """Return the chance to pick the right record, averaged over people."""
-        return float((self.weights / self.sizes).sum() / self.people) if self.people else 0.0
-
-
-def uniqueness(release: Release, found: Candidates, k: int, mask: Mask) -> list[dict[str, Any]]:
+def uniqueness(
+    release: Release, found: Reidentification, k: int, mask: Mask
+) -> list[dict[str, Any]]:
     """Return, before and after, how many people are alone, or among fewer than k alike."""
     before = release.original.distinct().table.counts
     assert before is not None
@@ -78,7 +37,7 @@ def uniqueness(release: Release, found: Candidates, k: int, mask: Mask) -> list[
     return told
 
 
-def size_bars(found: Candidates, mask: Mask) -> list[dict[str, Any]]:
+def size_bars(found: Reidentification, mask: Mask) -> list[dict[str, Any]]:
     """Return how many classes, or people, have how many candidates; the last bar may be open.
 
     Classes can be counted in the release. People by whom they fit cannot, so few of them are not

@@ -16,7 +16,7 @@ from shoal.core.release import Release
 from shoal.core.verification import Verification
 from shoal.errors import NotAnonymous, OutputError
 from shoal.report.attacks import attacks, sensitive_columns
-from shoal.report.candidates import Candidates, size_bars, uniqueness
+from shoal.report.candidates import size_bars, uniqueness
 from shoal.report.columns import columns
 from shoal.report.distributions import distribution
 from shoal.report.kept import released_only
@@ -25,6 +25,8 @@ from shoal.report.losses import correlations, losses
 from shoal.report.masking import LEAST, Mask, rounded
 from shoal.report.page import page, verdict
 from shoal.report.repeating import repeating
+from shoal.report.withheld import withheld_contents
+from shoal.risk.reidentification import Reidentification
 
 ENDINGS = (".html", ".json")
 FORMAT = {"name": "shoal-report", "version": 1}
@@ -49,33 +51,17 @@ _AGAINST_THE_TABLE = ("t-closeness", "delta-disclosure", "beta-likeness")
 
 
 def write_report(
-    release: Release,
-    path: str | Path,
-    *,
-    title: str = "",
-    date: str | None = None,
-    released: str | Path | None = None,
-    command: str | None = None,
-    shuffled: bool = False,
-    least: int | None = None,
-    force: bool = False,
+    release: Release, path: str | Path, *, force: bool = False, **options: Any
 ) -> None:
     """Write the report as a page (.html) or as data (.json), whole or not at all.
 
-    The release is checked first; without its guarantee there is no report. See `contents`.
+    The release is checked first; without its guarantee there is no report.
+
+    options: those of `contents`.
     """
     path = Path(path)
     check_report(path, force=force)
-    told = contents(
-        release,
-        title=title,
-        date=date,
-        released=released,
-        command=command,
-        shuffled=shuffled,
-        least=least,
-    )
-    write_contents(told, path, force=force)
+    write_contents(contents(release, **options), path, force=force)
 
 
 def write_contents(told: dict[str, Any], path: Path, *, force: bool = False) -> None:
@@ -113,13 +99,22 @@ def contents(
     command: how the release was made, if not by the call in Python that is told anyhow.
     shuffled: the rows were put in random order, so that no seed is told.
     least: people behind anything shown, by default 5, or k where that is more.
+
+    Of a release with claims only what follows from its rows is told, and what is public.
     """
     tell("report", 0, _STAGES)
     checked = _checked(release)
     k = int(getattr(release.model, "least_size", 1))
     mask = Mask(max(k, LEAST) if least is None else least)
+    file = None if released is None else Path(released)
+    head = {"format": FORMAT, "title": title or "Anonymized release", "date": date}
+    if release.withheld:
+        guarantee = _guarantee(release, checked)
+        return head | withheld_contents(
+            release, guarantee, mask, command=command, released=file, shuffled=shuffled
+        )
     kept = released_only(release)
-    found = Candidates.of(kept)
+    found = Reidentification.of(kept)
     tell("report", 1, _STAGES)
     lost = losses(kept, mask)
     tell("report", 3, _STAGES)
@@ -128,9 +123,7 @@ def contents(
     sensitive = sensitive_columns(kept)
     records = _records(release, mask)
     told = {
-        "format": FORMAT,
-        "title": title or "Anonymized release",
-        "date": date,
+        **head,
         "verdict": verdict(records, release.model.parts),
         "least_count": mask.least,
         "records": records,
@@ -138,8 +131,8 @@ def contents(
         "risk": {
             "by_class": found.by_class,
             "fewest_candidates": rounded(found.fewest),
-            "highest": rounded(1 / found.fewest) if found.fewest else None,
-            "average": rounded(found.average_risk()),
+            "highest": rounded(found.highest_risk) if found.fewest else None,
+            "average": rounded(found.average_risk),
             "k": k,
             "uniqueness": uniqueness(kept, found, k, mask),
             "sizes": size_bars(found, mask),
@@ -151,9 +144,7 @@ def contents(
         "distributions": _distributions(kept, mask),
         "correlations": related,
         "limits": limits(kept, sensitive, by_class=found.by_class, shuffled=shuffled),
-        "repeat": repeating(
-            release, command, None if released is None else Path(released), shuffled=shuffled
-        ),
+        "repeat": repeating(release, command, file, shuffled=shuffled),
     }
     tell("report", _STAGES, _STAGES)
     return told

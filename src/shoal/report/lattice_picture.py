@@ -81,6 +81,11 @@ def draw_release(release: Release, path: str | Path, *, force: bool = False) -> 
             f"method {release.run.method} searches no lattice; a picture goes with "
             "datafly, samarati, mingen, incognito, ola or flash"
         )
+    if release.withheld:
+        raise InputError(
+            f"method {release.run.method} must not tell what its lattice looks like, which depends "
+            "on records that are not released"
+        )
     options = release.run.options
     draw_lattice(
         release.original,

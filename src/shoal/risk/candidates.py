@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -125,9 +126,16 @@ class Candidates:
 
 def is_freeform(release: Release) -> bool:
     """Whether a release claims a model of who may be whom that its classes alone do not keep."""
-    return any(
-        not part.by_class and not part.holds(release.classes).all() for part in release.model.parts
-    )
+    return bool(loose_parts(release))
+
+
+def loose_parts(release: Release) -> list[Any]:
+    """Return the models of who may be whom that a release claims and its classes do not keep."""
+    return [
+        part
+        for part in release.model.parts
+        if not part.by_class and not part.holds(release.classes).all()
+    ]
 
 
 def _owners(values: Histogram) -> Codes:

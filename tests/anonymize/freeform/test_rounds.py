@@ -18,8 +18,8 @@ from shoal.anonymize.partition.records import lay_out
 from shoal.metrics.ncp import gcp
 
 PLAYS = {
-    "doka-greedy": doka_greedy._play,
-    "doka-sort-greedy": doka_sort_greedy._play,
+    "doka-greedy": doka_greedy.DokaGreedy.play,
+    "doka-sort-greedy": doka_sort_greedy.DokaSortGreedy.play,
     "doka-hungarian": assign,
 }
 every_play = pytest.mark.parametrize("play", PLAYS.values(), ids=PLAYS)
@@ -176,9 +176,9 @@ def test_copies_and_blocks_change_nothing_that_matters(play, monkeypatch):
 def test_a_box_that_has_what_is_left_trades():
     # 0 takes 1, 1 takes 0, and 5 finds its own alone: 0 hands 1 over, as 1 would hand over 0
     found = line(0, 1, 5)
-    given = doka_greedy._play(found.points, *_start(found))
+    given = doka_greedy.DokaGreedy.play(found.points, *_start(found))
     assert given.tolist() == [2, 0, 1]
-    given = doka_sort_greedy._play(found.points, *_start(found))
+    given = doka_sort_greedy.DokaSortGreedy.play(found.points, *_start(found))
     assert given.tolist() == [2, 0, 1]
 
 

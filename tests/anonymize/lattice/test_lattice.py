@@ -12,23 +12,14 @@ from tests.anonymize.lattice.drawing import draw_table
 import shoal
 from shoal import Table
 from shoal.anonymize.lattice.lattice import Lattice, named_node, pack
+from shoal.datasets.public import ADULT_QUASI
 
 VECTORS = {  # notes of peers: k, node, records suppressed there
     5: ((0, 3, 0, 0, 2, 1, 1, 2, 0), 1346),
     75: ((0, 4, 0, 0, 2, 1, 1, 2, 0), 4316),
     2: ((0, 3, 0, 1, 2, 1, 1, 1, 0), 573),
 }
-ADULT = (
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-)
+ADULT = (*ADULT_QUASI, "salary-class")
 
 
 def count(drawn, node, k):

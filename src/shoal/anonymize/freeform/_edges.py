@@ -10,9 +10,9 @@ from __future__ import annotations
 from heapq import heapify, heappop, heapreplace
 
 import numpy as np
-from numba import njit
 
-from shoal.anonymize.partition._boxes import ONE, add_record
+from shoal.anonymize.partition._boxes import ONE, add_record, enter
+from shoal.core.compiling import njit
 
 NOBODY = np.int32(-1)
 ENDLESS = np.int64(2**62)
@@ -140,14 +140,7 @@ def list_nearest(points, boxes, partners, done, box, owner, near, costs):
         cost = growth(points, boxes, box, record, limit)
         if cost >= limit or is_partner(partners, done, box, record):
             continue
-        place = min(found, room - 1)
-        while place > 0 and costs[box, place - 1] > cost:
-            costs[box, place] = costs[box, place - 1]
-            near[box, place] = near[box, place - 1]
-            place -= 1
-        costs[box, place] = cost
-        near[box, place] = record
-        found = min(found + 1, room)
+        found = enter(costs[box], near[box], found, cost, record)
     return found
 
 

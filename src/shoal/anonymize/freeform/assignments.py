@@ -10,8 +10,10 @@ the truth is drawn at random: each person is as likely behind any of their k box
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +35,28 @@ if TYPE_CHECKING:
 Round = Callable[["Points", "Boxes", Codes, Any], Codes]
 BY_CLASS = "boxes differ from record to record: measures of classes say little of this release"
 _EDGES = 50_000_000  # looked at between two reports
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssignmentRounds(ABC):
+    """What the methods by rounds are asked for, and how each comes to its release."""
+
+    name: ClassVar[str]
+    weights: Weights = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.seed is not None:
+            check_whole("seed", self.seed, 0)
+
+    @staticmethod
+    @abstractmethod
+    def play(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
+        """Return a record for every box, given the partners of the rounds done."""
+
+    def search(self, table: Table, model: Model) -> Release:
+        """Return the release of k − 1 rounds."""
+        return release_boxes(self.name, table, model, self.play, self.weights, self.seed)
 
 
 def release_boxes(
@@ -58,12 +82,6 @@ def release_boxes(
     members = records.rows[partners].ravel()
     recodings = {c.name: _recoding(c, members, chosen) for c in table.quasi_columns}
     return Release(table, recodings, model, run=Run(notes=(BY_CLASS,)))
-
-
-def check_seed(seed: int | None) -> None:
-    """Refuse a seed that nothing can be drawn from."""
-    if seed is not None:
-        check_whole("seed", seed, 0)
 
 
 def check_freeform(name: str, model: Model) -> None:

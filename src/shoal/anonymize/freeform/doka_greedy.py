@@ -11,20 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from shoal.anonymize.freeform.assignments import blocks, check_seed, release_boxes
-from shoal.anonymize.partition.groups import Weights
+from shoal.anonymize.freeform.assignments import AssignmentRounds, blocks
 from shoal.core.arrays import Codes
 from shoal.core.progress import report
-from shoal.core.release import Release
-from shoal.core.table import Table
-from shoal.privacy.model import Model
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition._boxes import Boxes, Points
 
 
 @dataclass(frozen=True, kw_only=True)
-class DokaGreedy:
+class DokaGreedy(AssignmentRounds):
     """Each record published by a box of its own, filled in turn.
 
     weights: how much losing each attribute hurts, by name or in order; the table's own by default.
@@ -37,25 +33,16 @@ class DokaGreedy:
     """
 
     name: ClassVar[str] = "doka-greedy"
-    weights: Weights = None
-    seed: int | None = None
 
-    def __post_init__(self) -> None:
-        check_seed(self.seed)
+    @staticmethod
+    def play(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
+        """Return the record that each box takes in its turn."""
+        from shoal.anonymize.freeform._edges import take_in_turn
 
-    def search(self, table: Table, model: Model) -> Release:
-        """Return the release of k − 1 greedy rounds."""
-        return release_boxes(self.name, table, model, _play, self.weights, self.seed)
-
-
-def _play(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
-    """Return the record that each box takes in its turn."""
-    from shoal.anonymize.freeform._edges import take_in_turn
-
-    count, k = partners.shape
-    given, owner = np.full(count, -1, np.int32), np.full(count, -1, np.int32)
-    left = np.arange(count, dtype=np.int32)
-    for first, last in blocks(count):
-        report("assign", done - 1 + first / count, k - 1)
-        take_in_turn(points, boxes, partners, done, first, last, left, given, owner)
-    return given
+        count, k = partners.shape
+        given, owner = np.full(count, -1, np.int32), np.full(count, -1, np.int32)
+        left = np.arange(count, dtype=np.int32)
+        for first, last in blocks(count):
+            report("assign", done - 1 + first / count, k - 1)
+            take_in_turn(points, boxes, partners, done, first, last, left, given, owner)
+        return given

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.anonymize.freeform.assignments import assign, check_seed, release_boxes
-from shoal.anonymize.partition.groups import Weights
+from shoal.anonymize.freeform.assignments import AssignmentRounds, assign
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
@@ -20,7 +19,7 @@ _MOST = 30_000  # records: 7.2 GB of costs
 
 
 @dataclass(frozen=True, kw_only=True)
-class DokaHungarian:
+class DokaHungarian(AssignmentRounds):
     """Each record published by a box of its own, in rounds of cheapest assignments.
 
     weights: how much losing each attribute hurts, by name or in order; the table's own by default.
@@ -32,11 +31,7 @@ class DokaHungarian:
     """
 
     name: ClassVar[str] = "doka-hungarian"
-    weights: Weights = None
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        check_seed(self.seed)
+    play = staticmethod(assign)
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of k − 1 cheapest assignments."""
@@ -45,4 +40,4 @@ class DokaHungarian:
                 f"{self.name} holds a number for each pair of records, and {len(table):,} records "
                 f"are more than {_MOST:,}; use doka-sort-greedy"
             )
-        return release_boxes(self.name, table, model, assign, self.weights, self.seed)
+        return super().search(table, model)

@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from shoal.anonymize.freeform.assignments import blocks, check_seed, release_boxes
-from shoal.anonymize.partition.groups import Weights
+from shoal.anonymize.freeform.assignments import AssignmentRounds, blocks
 from shoal.core.arrays import Codes
 from shoal.core.progress import report
-from shoal.core.release import Release
-from shoal.core.table import Table
-from shoal.privacy.model import Model
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition._boxes import Boxes, Points
@@ -26,7 +22,7 @@ _LISTED = 32  # candidates that a box keeps at hand
 
 
 @dataclass(frozen=True, kw_only=True)
-class DokaSortGreedy:
+class DokaSortGreedy(AssignmentRounds):
     """Each record published by a box of its own, filled by the cheapest pairs.
 
     weights: how much losing each attribute hurts, by name or in order; the table's own by default.
@@ -39,28 +35,19 @@ class DokaSortGreedy:
     """
 
     name: ClassVar[str] = "doka-sort-greedy"
-    weights: Weights = None
-    seed: int | None = None
 
-    def __post_init__(self) -> None:
-        check_seed(self.seed)
+    @staticmethod
+    def play(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
+        """Return the record that each box is given, the cheapest pairs first."""
+        from shoal.anonymize.freeform._edges import list_all_nearest, take_by_cost
 
-    def search(self, table: Table, model: Model) -> Release:
-        """Return the release of k − 1 rounds of cheapest pairs."""
-        return release_boxes(self.name, table, model, _play, self.weights, self.seed)
-
-
-def _play(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
-    """Return the record that each box is given, the cheapest pairs first."""
-    from shoal.anonymize.freeform._edges import list_all_nearest, take_by_cost
-
-    count, k = partners.shape
-    given, owner = np.full(count, -1, np.int32), np.full(count, -1, np.int32)
-    room = min(_LISTED, count)
-    near, costs = np.zeros((count, room), np.int32), np.zeros((count, room), np.int64)
-    found = np.zeros(count, dtype=np.int64)
-    for first, last in blocks(count):
-        report("assign", done - 1 + first / count, k - 1)
-        list_all_nearest(points, boxes, partners, done, first, last, owner, near, costs, found)
-    take_by_cost(points, boxes, partners, done, near, costs, found, given, owner)
-    return given
+        count, k = partners.shape
+        given, owner = np.full(count, -1, np.int32), np.full(count, -1, np.int32)
+        room = min(_LISTED, count)
+        near, costs = np.zeros((count, room), np.int32), np.zeros((count, room), np.int64)
+        found = np.zeros(count, dtype=np.int64)
+        for first, last in blocks(count):
+            report("assign", done - 1 + first / count, k - 1)
+            list_all_nearest(points, boxes, partners, done, first, last, owner, near, costs, found)
+        take_by_cost(points, boxes, partners, done, near, costs, found, given, owner)
+        return given

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 # what is kept of each node's class table
 CLASSES, KEPT, SUPPRESSED, SQUARES = range(4)
@@ -102,33 +103,17 @@ def merge_runs(tables, runs, to_keys, to_counts, o):
     while runs > 1:
         there, made, a = 1 - here, 0, 0
         tables.runs[there, 0] = 0
+        keys, counts = tables.spare_keys[here], tables.spare_counts[here]
+        longer_keys, longer_counts = tables.spare_keys[there], tables.spare_counts[there]
         end = np.int64(0)
         last = runs <= 2
         while a < runs:
             begin, middle = tables.runs[here, a], tables.runs[here, a + 1]
             stop = tables.runs[here, a + 2] if a + 1 < runs else middle
             if last:
-                return merge_two(
-                    tables.spare_keys[here],
-                    tables.spare_counts[here],
-                    begin,
-                    middle,
-                    middle,
-                    stop,
-                    to_keys,
-                    to_counts,
-                    o,
-                )
+                return merge_two(keys, counts, begin, middle, middle, stop, to_keys, to_counts, o)
             end = merge_two(
-                tables.spare_keys[here],
-                tables.spare_counts[here],
-                begin,
-                middle,
-                middle,
-                stop,
-                tables.spare_keys[there],
-                tables.spare_counts[there],
-                end,
+                keys, counts, begin, middle, middle, stop, longer_keys, longer_counts, end
             )
             made += 1
             tables.runs[there, made] = end

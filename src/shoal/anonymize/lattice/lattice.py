@@ -44,24 +44,27 @@ class Lattice:
 
     columns: the quasi-identifiers; one without a hierarchy is kept or hidden.
     origin: the table whose distributions count as known, where `table` is a part of it.
+    apart: further columns that keep records in different classes, at every node alike.
     """
 
     table: Table
     columns: tuple[Column, ...]
     origin: Table
+    apart: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, table: Table, origin: Table | None = None) -> Lattice:
+    def of(cls, table: Table, origin: Table | None = None, apart: Sequence[str] = ()) -> Lattice:
         """Return the lattice of a table, or of a part of the origin."""
         columns = tuple(
             c if c.hierarchy is not None else c.with_hierarchy({"suppression": None})
             for c in table.quasi_columns
         )
-        return cls(table, columns, table if origin is None else origin)
+        return cls(table, columns, table if origin is None else origin, tuple(apart))
 
     def over(self, attributes: Sequence[int]) -> Lattice:
         """Return the lattice of some attributes alone."""
-        return Lattice(self.table, tuple(self.columns[j] for j in attributes), self.origin)
+        some = tuple(self.columns[j] for j in attributes)
+        return Lattice(self.table, some, self.origin, self.apart)
 
     @cached_property
     def heights(self) -> Node:
@@ -161,8 +164,10 @@ class Lattice:
 
     def _sizes(self, node: Sequence[int]) -> Counts:
         """Return the class sizes of one node."""
-        distinct = self.table.distinct().table
-        found = group(self.codes(node, distinct), self.domains(node))
+        distinct = self.table.distinct(*self.apart).table
+        others = [distinct[name] for name in self.apart]
+        codes = [*self.codes(node, distinct), *(c.codes for c in others)]
+        found = group(codes, [*self.domains(node), *(c.domain for c in others)])
         return found.sizes(distinct.counts)
 
     def _measure_singly(self, k: int, corner: Node) -> Measures:

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.core.arrays import Counts, Floats
 from shoal.core.column import Column
-from shoal.core.grouping import group_keys
+from shoal.core.grouping import Grouping, group, group_keys
 from shoal.core.progress import report
 from shoal.errors import InputError
 
@@ -26,19 +26,22 @@ MEMORY = 2 << 30  # bytes that class tables may take
 class Packed:
     """A lattice laid out for the kernels.
 
-    order: attributes from the most to the least significant field.
+    order: attributes from the most to the least significant field; one that is in no lattice
+        stands for the columns that keep records apart at every node.
     keys, counts: the distinct tuples, sorted, and the records behind each.
     shape: what the kernels know of the levels.
+    inside: where the lattice lies among these attributes.
     """
 
     order: tuple[int, ...]
     keys: Counts
     counts: Counts
     shape: Any
+    inside: Any
 
     def cube(self, values: Any) -> Any:
         """Return a value of every node in the lattice's own order of attributes."""
-        return values.reshape(self.shape.levels).transpose(np.argsort(self.order))
+        return values.reshape(self.shape.levels).transpose(np.argsort(self.order))[self.inside]
 
     def measure(self, k: int, threads: int, worth: Floats | None = None) -> Any:
         """Measure every node, in the packed order of attributes: a `Found` of the kernels."""
@@ -100,6 +103,8 @@ def fits_word(lattice: Lattice, corner: tuple[int, ...]) -> bool:
         for column, least in zip(lattice.columns, corner, strict=True)
         if column.hierarchy is not None
     ]
+    if lattice.apart:
+        groups.append(len(_apart(lattice)))
     return sum(max(1, (number - 1).bit_length()) for number in groups) <= _KEY_BITS
 
 
@@ -110,12 +115,19 @@ def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed | None:
     """
     from shoal.anonymize.lattice._kernels import Shape
 
-    columns, distinct = lattice.columns, lattice.table.distinct().table
+    columns, distinct = lattice.columns, lattice.table.distinct(*lattice.apart).table
     laid = [_monotone(column, least) for column, least in zip(columns, corner, strict=True)]
     domains = [int(numbers.max()) + 1 if len(numbers) else 1 for numbers, _ in laid]
+    codes = [numbers[distinct[c.name].codes] for c, (numbers, _) in zip(columns, laid, strict=True)]
     every = range(len(columns))
     inner = max(every, key=lambda j: (len(laid[j][1]), domains[j]))
     outer = sorted((j for j in every if j != inner), key=lambda j: -domains[j])
+    if lattice.apart:
+        others = _apart(lattice)
+        outer.append(len(columns))
+        domains.append(len(others))
+        codes.append(others.ids.astype(np.int64))
+        laid.append((codes[-1], []))
     order = (*outer, inner)
     bits = [max(1, (domains[j] - 1).bit_length()) for j in order]
     if sum(bits) > _KEY_BITS:
@@ -126,9 +138,8 @@ def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed | None:
     first = np.zeros((len(order), int(levels.max())), dtype=np.int64)
     steps: list[Counts] = []
     for place, j in enumerate(order):
-        numbers, maps = laid[j]
-        keys |= numbers[distinct[columns[j].name].codes] << shift[place]
-        for level, step in enumerate(maps, start=1):
+        keys |= codes[j] << shift[place]
+        for level, step in enumerate(laid[j][1], start=1):
             first[place, level] = sum(map(len, steps))
             steps.append(step)
     stride = np.append(np.cumprod(levels[:0:-1])[::-1], 1).astype(np.int64)
@@ -136,7 +147,15 @@ def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed | None:
     flat = np.concatenate(steps) if steps else np.zeros(1, dtype=np.int64)
     alike = group_keys(keys)  # attributes left out or rolled up make tuples alike
     shape = Shape(levels, shift, mask, first, flat, stride)
-    return Packed(order, keys[alike.first], alike.sizes(distinct.counts), shape)
+    inside = (..., 0) if lattice.apart else ...
+    return Packed(order, keys[alike.first], alike.sizes(distinct.counts), shape, inside)
+
+
+def _apart(lattice: Lattice) -> Grouping:
+    """Group the distinct tuples by the columns that keep records apart."""
+    distinct = lattice.table.distinct(*lattice.apart).table
+    columns = [distinct[name] for name in lattice.apart]
+    return group([c.codes for c in columns], [c.domain for c in columns])
 
 
 def _monotone(column: Column, least: int) -> tuple[Counts, list[Counts]]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 
 class Points(NamedTuple):
@@ -151,6 +152,22 @@ def box_widths(points, boxes, widths):
 
 
 @njit(cache=True, error_model="numpy")
+def enter(costs, names, found, cost, name):
+    """Enter a name into a list kept cheapest first, behind its equals; return how many it holds.
+
+    A full list loses its last.
+    """
+    place = min(found, len(costs) - 1)
+    while place > 0 and costs[place - 1] > cost:
+        costs[place] = costs[place - 1]
+        names[place] = names[place - 1]
+        place -= 1
+    costs[place] = cost
+    names[place] = name
+    return min(found + 1, len(costs))
+
+
+@njit(cache=True, error_model="numpy")
 def cheapest_partners(points, boxes, sizes, widths, wanting, partners, costs):
     """Write, for each wanting group, the partners that cost least to join, cheapest first."""
     few = partners.shape[1]
@@ -165,11 +182,4 @@ def cheapest_partners(points, boxes, sizes, widths, wanting, partners, costs):
             cost -= sizes[one] * widths[one] + sizes[other] * widths[other]
             if found == few and cost >= costs[i, few - 1]:
                 continue
-            place = min(found, few - 1)
-            while place > 0 and costs[i, place - 1] > cost:
-                costs[i, place] = costs[i, place - 1]
-                partners[i, place] = partners[i, place - 1]
-                place -= 1
-            costs[i, place] = cost
-            partners[i, place] = other
-            found = min(found + 1, few)
+            found = enter(costs[i], partners[i], found, cost, other)

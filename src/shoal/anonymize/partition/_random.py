@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 NOBODY = np.int32(-1)
 

@@ -7,9 +7,9 @@ Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707, 2004.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import FAR, ONE
+from shoal.core.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

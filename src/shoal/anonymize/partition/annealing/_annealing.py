@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._random import (
     NOBODY,
@@ -21,6 +20,7 @@ from shoal.anonymize.partition._random import (
 )
 from shoal.anonymize.partition.annealing._groups import measure, seat, unseat, width_after
 from shoal.anonymize.partition.annealing._rules import keeps
+from shoal.core.compiling import njit
 
 ENDLESS = np.int64(2**62)
 
@@ -176,7 +176,7 @@ def best_companion(points, groups, near, block, record, fresh, k):
         first, copies = near.first[at], near.first[at + 1] - near.first[at]
         offset = draw_below(block.random, copies)
         for c in range(min(copies, k)):
-            other = first + (offset + c) % copies
+            other = np.int32(first + (offset + c) % copies)
             if block.block[other] != block.number:
                 continue
             group = groups.label[other]
@@ -189,7 +189,7 @@ def best_companion(points, groups, near, block, record, fresh, k):
             cost = k * (width - groups.width[fresh])
             cost += growth(points, groups, group, other, NOBODY)
             if cost < best:
-                best, chosen = cost, np.int32(other)
+                best, chosen = cost, other
     return best, chosen
 
 

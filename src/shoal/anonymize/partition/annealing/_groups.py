@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import FAR, ONE, Points, count_bits
+from shoal.core.compiling import njit
 
 
 class Groups(NamedTuple):
@@ -62,9 +62,9 @@ def seat_all(points, groups):
     for record in range(len(groups.label)):
         group = groups.label[record]
         if group >= 0:
-            seat(groups.label, groups.place, groups.member, groups.size, group, record)
+            seat(groups.label, groups.place, groups.member, groups.size, group, np.int32(record))
     for group in range(len(groups.size)):
-        measure(points, groups, group)
+        measure(points, groups, np.int32(group))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

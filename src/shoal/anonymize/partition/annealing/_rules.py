@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 DISTINCT, ENTROPY, RECURSIVE, SHARES, CLOSE, CLOSE_ORDERED = range(6)
 

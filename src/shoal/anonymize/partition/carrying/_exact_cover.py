@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import ONE
 from shoal.anonymize.partition.carrying._subset_search import Listed
 from shoal.anonymize.partition.cutting._cuts import lowest_bit
 from shoal.core.arrays import Counts
+from shoal.core.compiling import njit
 
 _BITS = 64
 

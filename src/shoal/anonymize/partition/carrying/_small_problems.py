@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import add_record, box_width, empty_box, width_with
+from shoal.core.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

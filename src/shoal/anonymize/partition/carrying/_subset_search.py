@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import add_record, box_width, empty_box
 from shoal.anonymize.partition.exact._pricing import enumerate_groups
+from shoal.core.compiling import njit
 
 FREE = 1e15  # above any cost
 

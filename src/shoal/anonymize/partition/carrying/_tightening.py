@@ -9,7 +9,8 @@ greatest value is that of the linear program. Every π gives prices that no grou
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

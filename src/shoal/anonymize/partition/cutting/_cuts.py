@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from shoal.anonymize.partition.cutting._nodes import (
@@ -35,6 +35,7 @@ from shoal.anonymize.partition.cutting._nodes import (
     localise,
     spread,
 )
+from shoal.core.compiling import njit
 
 TIE = 1e-9  # scores closer than this are equal: the lower column, then the smaller cut, wins
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition.cutting._cuts import TIE, best_cut, divide, find_cuts
 from shoal.anonymize.partition.cutting._nodes import forget, localise, rows_loss
+from shoal.core.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

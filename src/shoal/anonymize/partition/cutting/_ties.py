@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition.cutting._cuts import TIE
 from shoal.anonymize.partition.cutting._nodes import (
@@ -14,6 +13,7 @@ from shoal.anonymize.partition.cutting._nodes import (
     localise,
     rows_loss,
 )
+from shoal.core.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

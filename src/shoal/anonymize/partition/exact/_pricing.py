@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.core.arrays import Codes, Counts, Floats
+from shoal.core.compiling import njit
 
 ROUNDING = 1e-3  # of a bound, in units: generous, and less than any difference that matters
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import Points, add_record, box_width, empty_box, make_boxes
 from shoal.anonymize.partition._random import draw_below, draw_share
 from shoal.core.arrays import Codes, Counts
+from shoal.core.compiling import njit
 
 
 class State(NamedTuple):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition.neighbours._kd_search import (
     begin,
@@ -16,6 +15,7 @@ from shoal.anonymize.partition.neighbours._kd_search import (
     stretch,
 )
 from shoal.anonymize.partition.neighbours._kd_tree import retire
+from shoal.core.compiling import njit
 
 
 class Pool(NamedTuple):
@@ -47,11 +47,11 @@ def _take(pool, tree, point, amount):
 def _gather(pool, tree, draft, points, seed, k):
     """Make one group: a seed, then ever the point that stretches the box least."""
     begin(draft, points, seed)
-    _take(pool, tree, seed, 1)
+    _take(pool, tree, seed, np.int64(1))
     need = k - 1
     while need:
         point, grown = cheapest(tree, draft, points.word)
-        amount = 1
+        amount = np.int64(1)
         if grown:
             stretch(draft, points, point)
         else:  # nothing changes, so that the point stays the best until it is used up

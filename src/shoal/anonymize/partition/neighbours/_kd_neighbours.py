@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import FAR, ONE
 from shoal.anonymize.partition.neighbours._kd_tree import pair_width
+from shoal.core.compiling import njit
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -49,11 +49,11 @@ def _visit(tree, points, point, stack, nearest, widths):
         node, bound = nodes[depth], bounds[depth]
         if bound > widths[few] or (bound == widths[few] and tree.least[node] > nearest[few]):
             continue
-        left = tree.child[node]
+        left = np.int64(tree.child[node])
         if left < 0:
             for s in range(tree.first[node], tree.last[node]):
                 if tree.which[s] != point:
-                    width = pair_width(points, point, tree.line, tree.name, s)
+                    width = pair_width(points, point, tree.line, tree.name, np.int64(s))
                     _insert(tree.which[s], width, nearest, widths)
             continue
         near, far = left, left + 1
@@ -73,9 +73,9 @@ def _visit(tree, points, point, stack, nearest, widths):
 def fill_nearest(tree, points, first, last, stack, nearest, widths):
     """Fill the lists of the points in some slots: (points, count) indices and widths."""
     for s in range(first, last):
-        point = tree.which[s]
-        nearest[point] = FAR
-        widths[point] = FAR
+        point = np.int64(tree.which[s])
+        for i in range(nearest.shape[1]):
+            nearest[point, i] = widths[point, i] = FAR
         _visit(tree, points, point, stack, nearest[point], widths[point])
         for i in range(nearest.shape[1]):
             if nearest[point, i] == FAR:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import FAR, ONE, Points
 from shoal.anonymize.partition.neighbours._kd_tree import pair_width
+from shoal.core.compiling import njit
 
 
 class Draft(NamedTuple):
@@ -56,7 +56,8 @@ def begin(draft, points, point):
     for j in range(len(draft.low)):
         draft.low[j] = draft.high[j] = points.line[point, j]
         draft.room[j] = points.cap[j]
-    draft.seen[:] = np.uint64(0)
+    for w in range(len(draft.seen)):
+        draft.seen[w] = np.uint64(0)
     for j in range(len(draft.fold)):
         code = points.name[point, j]
         draft.seen[points.word[j] + (code >> 6)] = ONE << np.uint64(code & 63)
@@ -120,10 +121,10 @@ def cheapest(tree, draft, word):
         node, bound = nodes[depth], bounds[depth]
         if bound > best or (bound == best and tree.least[node] >= found):
             continue
-        left = tree.child[node]
+        left = np.int64(tree.child[node])
         if left < 0:
             for s in range(tree.first[node], tree.last[node]):
-                grown = growth(draft, tree.line, tree.name, word, s)
+                grown = growth(draft, tree.line, tree.name, word, np.int64(s))
                 if grown < best or (grown == best and tree.which[s] < found):
                     best, found = grown, tree.which[s]
             continue
@@ -137,7 +138,7 @@ def cheapest(tree, draft, word):
         if low <= best and tree.least[near] < FAR:
             nodes[depth], bounds[depth] = near, low
             depth += 1
-    return found, best
+    return np.int64(found), best
 
 
 @njit(cache=True, error_model="numpy")
@@ -163,7 +164,7 @@ def _most_width(tree, points, point, away, node):
 def furthest(tree, points, point):
     """Return the live point that lies furthest from a point, which may be used up."""
     best, found = np.int64(-1), FAR
-    away = pair_width(tree.middle, 0, points.line, points.name, point)
+    away = pair_width(tree.middle, np.int64(0), points.line, points.name, point)
     nodes, bounds = tree.stack
     nodes[0], bounds[0], depth = 0, np.int64(FAR), 1
     while depth:
@@ -171,10 +172,10 @@ def furthest(tree, points, point):
         node, bound = nodes[depth], bounds[depth]
         if bound < best or (bound == best and tree.least[node] >= found):
             continue
-        left = tree.child[node]
+        left = np.int64(tree.child[node])
         if left < 0:
             for s in range(tree.first[node], tree.last[node]):
-                width = pair_width(points, point, tree.line, tree.name, s)
+                width = pair_width(points, point, tree.line, tree.name, np.int64(s))
                 if width > best or (width == best and tree.which[s] < found):
                     best, found = width, tree.which[s]
             continue
@@ -189,4 +190,4 @@ def furthest(tree, points, point):
         if high >= best and tree.least[far] < FAR:
             nodes[depth], bounds[depth] = far, high
             depth += 1
-    return found
+    return np.int64(found)

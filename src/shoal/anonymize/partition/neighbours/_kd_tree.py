@@ -4,6 +4,8 @@
 Every node knows the box over its live points and the least of their indices, so that a search can
 tell what it need not look at; a nominal column's values are folded into 64 bits, which may show a
 value too many and never one too few.
+
+Points, slots and nodes are passed as int64 all over: each kernel is then compiled once.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._boxes import FAR, ONE, Points
 from shoal.core.arrays import Codes
+from shoal.core.compiling import njit
 
 _LEAF = 8  # points in a leaf, at most
 _SAMPLE = 63  # values of which a cut is the median
@@ -137,17 +139,19 @@ def _cut(tree, points, first, last, spare, sample):
             column, widest, least = j, width, low
     if column < 0:
         return (first + last) // 2
-    bar = max(_median(tree, points, first, last, column, sample), least + 1)
+    chosen = np.int64(column)
+    bar = max(_median(tree, points, first, last, chosen, sample), least + 1)
     middle, beyond = first, 0
     for s in range(first, last):
         point = tree.which[s]
-        if _place(points, point, column) < bar:
+        if _place(points, point, chosen) < bar:
             tree.which[middle] = point
             middle += 1
         else:
             spare[beyond] = point
             beyond += 1
-    tree.which[middle:last] = spare[:beyond]
+    for i in range(beyond):
+        tree.which[middle + i] = spare[i]
     return middle
 
 
@@ -176,9 +180,9 @@ def _settle(tree, points, nodes):
     """Lay the points out by slots and fill every node's box, children before parents."""
     for s in range(len(tree.which)):
         point = tree.which[s]
-        tree.line[s], tree.name[s] = points.line[point], points.name[point]
+        _lay(tree, s, points.line, points.name, np.int64(point))
         tree.slot[point] = s
-        tree.away[s] = pair_width(tree.middle, 0, tree.line, tree.name, s)
+        tree.away[s] = pair_width(tree.middle, np.int64(0), tree.line, tree.name, s)
     for node in range(nodes - 1, -1, -1):
         if tree.child[node] < 0:
             _fill_leaf(tree, node)
@@ -186,6 +190,15 @@ def _settle(tree, points, nodes):
                 tree.home[tree.which[s]] = node
         else:
             _fill_node(tree, node)
+
+
+@njit(cache=True, error_model="numpy")
+def _lay(tree, slot, line, name, point):
+    """Write a point, of `line` and `name`, into a slot."""
+    for j in range(line.shape[1]):
+        tree.line[slot, j] = line[point, j]
+    for j in range(name.shape[1]):
+        tree.name[slot, j] = name[point, j]
 
 
 @njit(cache=True, error_model="numpy")
@@ -245,14 +258,14 @@ def pair_width(points, point, line, name, other):
 @njit(cache=True, error_model="numpy")
 def retire(tree, point):
     """Take a used-up point out and tighten the boxes above it."""
-    node, hole = tree.home[point], tree.slot[point]
-    last = tree.last[node] - 1
+    node, hole = np.int64(tree.home[point]), np.int64(tree.slot[point])
+    last = np.int64(tree.last[node]) - 1
     tree.last[node] = last
     if hole != last:
-        tree.line[hole], tree.name[hole] = tree.line[last], tree.name[last]
+        _lay(tree, hole, tree.line, tree.name, last)
         tree.which[hole], tree.away[hole] = tree.which[last], tree.away[last]
         tree.slot[tree.which[hole]] = hole
     _fill_leaf(tree, node)
-    node = tree.parent[node]
+    node = np.int64(tree.parent[node])
     while node >= 0 and _fill_node(tree, node):
-        node = tree.parent[node]
+        node = np.int64(tree.parent[node])

@@ -1,0 +1,47 @@
+"""The table of a section: a line for each run, with its figures, its targets and a remark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.table import Table as Grid
+
+from targets import verdict
+
+Row = Mapping[str, Any]
+Figures = Mapping[str, Callable[[Row], str]]  # by heading, how a run's figure is told
+
+COST: Figures = {
+    "CPU s": lambda row: f"{row['cpu']:.2f}",
+    "wall s": lambda row: f"{row['wall']:.2f}",
+    "peak MB": lambda row: f"{row['peak_mb']:,.0f}",
+}
+
+
+def figure(name: str, form: str) -> Callable[[Row], str]:
+    """Return how to tell a figure that not every run has."""
+    return lambda row: format(row[name], form) if name in row else ""
+
+
+def runs_grid(
+    title: str,
+    caption: str,
+    runs: Mapping[str, Row],
+    figures: Figures,
+    remark: Callable[[Row], str],
+) -> Grid:
+    """Return the table of runs; one that failed shows its note alone."""
+    grid = Grid(title=title, caption=caption)
+    grid.add_column("what", no_wrap=True)
+    for heading in figures:
+        grid.add_column(heading, justify="right")
+    grid.add_column("target, remarks")
+    for name, row in runs.items():
+        if "note" in row:
+            grid.add_row(name, *[""] * len(figures), row["note"])
+            continue
+        remarks = (remark(row), verdict(name, row))
+        told = "\n".join(text for text in remarks if text)
+        grid.add_row(name, *(tell(row) for tell in figures.values()), told)
+    return grid

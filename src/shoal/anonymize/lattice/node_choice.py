@@ -1,0 +1,247 @@
+"""Which node of a lattice is drawn: a score for each, and the chance that it gives.
+
+Scores, with g the mean over attributes of level / height and f the penalty of suppression:
+
+- "expected": records expected to be shown, were the table sampled and classes below k dropped, less
+  β·n0·g/f. One record moves the sum of `expected_kept` over classes by `kept_sensitivity` at most.
+- "kept": records in classes of k or more, less n0·g/f. One record moves them by 0, 1 or k.
+- "published": −(g + f·share suppressed), which one record moves by f·k/n; the utility of Li,
+  "Differentially private lattice anonymization", 2019, eq. 3.10, with g where the paper prints
+  1 − g and so rewards generalization. It divides by n, the number of records, which is no constant:
+  the sensitivity is the paper's, not a proven one.
+
+n0 is a public constant, and so are the hierarchies. A further record raises the first two scores or
+leaves them as they are, at every node, so they are monotone and need no factor of two.
+
+Scores of the first two kinds are whole multiples of 2**−20, so that their sums are exact whatever
+the order, and the sensitivity allows for the rounding.
+
+Everything here is for the owner of the table: nothing but a node that was drawn may be published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.anonymize.lattice.lattice import Lattice, Node
+from shoal.core import values as ground
+from shoal.core.arrays import Bools, Codes, Floats, frozen
+from shoal.core.column import Column, Kind, Role
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.privacy.model import check_range, check_whole
+
+Score = Literal["expected", "kept", "published"]
+GRID = 2.0**-20  # what scores are rounded to
+MOST_PENALTY = 2.0**32  # beyond, scores would not be multiples of the grid any more
+_SLACK = 4 * GRID  # two roundings, by half a step each, of either table, and those of floats
+
+
+class Interpolation(Protocol):
+    """Guesses the values of some nodes from others, which are fixed beforehand."""
+
+    def fill(self, values: Floats) -> Floats:
+        """Return the values with those of the guessed nodes replaced."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeChoice:
+    """The exponential mechanism over the nodes of a lattice.
+
+    kept: records kept at each node, in the lattice's shape, by the kind of score.
+    epsilon: what the draw of a node spends.
+    penalty: f, how much worse it is to lose all records than to hide all cells.
+    n0: about how many records the table is publicly known to have; unused by "published".
+    """
+
+    lattice: Lattice
+    kept: Floats
+    k: int
+    beta: float
+    epsilon: float
+    penalty: float
+    n0: float
+    score: Score
+
+    @classmethod
+    def of(
+        cls,
+        table: Table | Lattice,
+        *,
+        k: int,
+        beta: float = 1.0,
+        epsilon: float,
+        penalty: float = 1.0,
+        n0: float,
+        score: Score = "expected",
+        interpolation: Interpolation | None = None,
+        threads: int | None = None,
+    ) -> NodeChoice:
+        """Score every node of a table, by classes over all of its published columns.
+
+        table: or a lattice, which may count classes otherwise.
+        interpolation: how some nodes are guessed instead of counted; the generalization of each is
+            known without the data and never guessed.
+        """
+        check_whole("k", k, 2)
+        check_range("beta", beta, 0, 1, above=True)
+        check_range("epsilon", epsilon, 0, above=True)
+        check_range("penalty", penalty, 0, above=True)
+        check_range("n0", n0, 0, above=True)
+        check_range("n0 / penalty", n0 / penalty, 0, MOST_PENALTY)
+        check_choice("score", score, get_args(Score))
+        lattice = table if isinstance(table, Lattice) else all_published(table)
+        kept = _kept(lattice, k, beta if score == "expected" else 1.0, threads)
+        if interpolation is not None:
+            kept = interpolation.fill(kept)
+        return cls(lattice, frozen(kept), k, beta, epsilon, penalty, n0, score)
+
+    def __repr__(self) -> str:
+        return (
+            f"NodeChoice({self.lattice.nodes} nodes, score={self.score}, k={self.k}, "
+            f"beta={self.beta:g}, epsilon={self.epsilon:g}, penalty={self.penalty:g})"
+        )
+
+    @cached_property
+    def generalization(self) -> Floats:
+        """The mean over attributes of level / height, at each node."""
+        cube, attributes = np.zeros(self.lattice.shape), len(self.lattice.shape)
+        for axis, height in enumerate(self.lattice.heights):
+            shape = [1] * attributes
+            shape[axis] = -1
+            share = np.arange(height + 1) / max(height, 1) / attributes
+            cube = cube + share.reshape(shape)
+        return frozen(cube)
+
+    @cached_property
+    def suppression(self) -> Floats:
+        """The share of records that are not kept at each node, of those drawn if any are."""
+        drawn = self.lattice.table.records * (self.beta if self.score == "expected" else 1.0)
+        return frozen(1 - self.kept / drawn if drawn else np.zeros(self.lattice.shape))
+
+    @cached_property
+    def scores(self) -> Floats:
+        """How good each node is, by what the data and the public constants say."""
+        if self.score == "published":
+            return frozen(-(self.generalization + self.penalty * self.suppression))
+        drawn = self.n0 * (self.beta if self.score == "expected" else 1.0)
+        return frozen(_rounded(self.kept - drawn * self.generalization / self.penalty))
+
+    @property
+    def sensitivity(self) -> float:
+        """By how much one record more or less moves a score at most."""
+        if self.score == "published":
+            return self.penalty * self.k / max(self.lattice.table.records, 1)
+        return score_sensitivity(self.k, self.beta if self.score == "expected" else 1.0)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a record moves all scores in one direction."""
+        return self.score != "published"
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The chance of each node, in the lattice's shape."""
+        from shoal.dp.mechanisms import probabilities
+
+        return frozen(
+            probabilities(self.scores, self.epsilon, self.sensitivity, monotone=self.monotone)
+        )
+
+    @property
+    def best(self) -> Node:
+        """The most likely node; of equals, the first."""
+        return self._node(int(np.argmax(self.scores)))
+
+    def mass(self, which: Bools | Callable[[NodeChoice], Bools]) -> float:
+        """Return the chance that the node is one of these: an array, or a question to the choice.
+
+        >>> good = lambda choice: (choice.suppression <= 0.15) & (choice.generalization < 0.6)
+        """
+        chosen = which(self) if callable(which) else which
+        return float(self.probabilities[np.asarray(chosen, dtype=np.bool_)].sum())
+
+    def grid(
+        self,
+        epsilons: Sequence[float],
+        penalties: Sequence[float],
+        which: Bools | Callable[[NodeChoice], Bools],
+    ) -> Floats:
+        """(epsilons, penalties) the chance of these nodes at other budgets and penalties."""
+        return np.array(
+            [[replace(self, epsilon=e, penalty=f).mass(which) for f in penalties] for e in epsilons]
+        )
+
+    def distance(self, other: NodeChoice) -> float:
+        """Return the total variation between two choices, 0 for the same chances to 1."""
+        return float(np.abs(self.probabilities - other.probabilities).sum() / 2)
+
+    def draw(self, seed: int | None = None) -> Node:
+        """Draw a node; a seed, for testing, repeats the draw."""
+        from shoal.dp.mechanisms import choose
+
+        return self._node(
+            choose(self.scores, self.epsilon, self.sensitivity, monotone=self.monotone, seed=seed)
+        )
+
+    def _node(self, place: int) -> Node:
+        return tuple(int(level) for level in np.unravel_index(place, self.lattice.shape))
+
+
+def all_published(table: Table) -> Lattice:
+    """Return the lattice whose classes are records alike in all that is published of them.
+
+    Were a column left out that is published beside the others, a single record in a large class
+    could still be told by its value there.
+    """
+    columns = []
+    for column in table:
+        if column.role is Role.INSENSITIVE:
+            codes, values = _encoded(column)
+            columns.append(Column(column.name, column.role, Kind.NOMINAL, codes, values))
+        elif column.role is not Role.IDENTIFIER:
+            columns.append(column)
+    apart = [column.name for column in columns if column.role is not Role.QUASI]
+    return Lattice.of(Table(tuple(columns), table.counts), apart=apart)
+
+
+def _encoded(column: Column) -> tuple[Codes, Any]:
+    try:
+        return ground.encode(column.to_arrow(), column.name)
+    except InputError:
+        raise InputError(
+            f"column {column.name!r}: records must be told apart by all that is published, and "
+            "values of this type cannot be compared; leave the column out"
+        ) from None
+
+
+def score_sensitivity(k: int, beta: float) -> float:
+    """Return the sensitivity of the records kept, with what rounding may add.
+
+    A convex combination of nodes, with fixed weights, moves no more than the node that moves most.
+    """
+    from shoal.dp.kept_rows import kept_sensitivity
+
+    return float(k if beta == 1 else kept_sensitivity(k, beta)) + _SLACK
+
+
+def _kept(lattice: Lattice, k: int, beta: float, threads: int | None) -> Floats:
+    """Return the records expected to be kept at every node; without sampling, those that are."""
+    from shoal.dp.kept_rows import expected_kept
+
+    if lattice.table.records < k:
+        return np.zeros(lattice.shape)
+    sizes = np.arange(lattice.table.records + 1)
+    worth = np.where(sizes >= k, sizes, 0) if beta == 1 else expected_kept(sizes, k, beta)
+    return lattice.total(np.maximum.accumulate(_rounded(worth)), threads=threads)
+
+
+def _rounded(scores: Floats) -> Floats:
+    rounded: Floats = np.rint(scores / GRID) * GRID
+    return rounded

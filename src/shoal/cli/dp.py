@@ -1,0 +1,137 @@
+"""`shoal dp`: what differential privacy costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+from rich.text import Text
+
+from shoal.cli import dp_audit, dp_ledger
+from shoal.cli.console import emit, grid, number, out, share
+from shoal.cli.options import Command, Group, Json, names
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.dp.planning import Setting
+
+_Value = TypeVar("_Value", int, float)
+app = typer.Typer(cls=Group, help="Tell what differential privacy costs.", no_args_is_help=True)
+
+
+@app.callback()
+def dp() -> None:
+    """Tell what differential privacy costs."""
+
+
+app.command(cls=Command)(dp_audit.audit)
+app.add_typer(dp_ledger.app, name="ledger")
+
+
+@app.command(cls=Command)
+def plan(
+    rows: Annotated[
+        int,
+        typer.Option(metavar="N", help="Records of the table, as far as everybody may know."),
+    ],
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", help="The whole budget. Default: the least that each beta needs."
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="The delta to reach. Default: a tenth of 1/N."),
+    ] = None,
+    k: Annotated[
+        str,
+        typer.Option(
+            "--k", "-k", metavar="N,...", help="Default: for each beta the least that will do."
+        ),
+    ] = "",
+    beta: Annotated[
+        str,
+        typer.Option(
+            metavar="X,...", help="Shares to draw. Default: the tenths that can reach delta."
+        ),
+    ] = "",
+    choice_epsilon: Annotated[
+        float, typer.Option(metavar="X", help="What choosing the recoding takes of epsilon.")
+    ] = 0.1,
+    sizes: Annotated[
+        str, typer.Option(metavar="N,...", help="Classes to tell what is kept of.")
+    ] = "100,200,500",
+    json: Json = False,
+) -> None:
+    """Tell with which k and beta a sampled release of N records is (epsilon, delta)-private.
+
+    Each record is drawn with probability beta, and classes with fewer than k drawn records are
+    dropped. A larger beta keeps more and needs more epsilon; a larger k lowers delta.
+
+    Ends with status 1 if --delta is given and no pair reaches it.
+    """
+    from shoal.dp import plan as planned
+
+    found = planned(
+        rows,
+        epsilon,
+        delta,
+        k=_numbers("k", k, int),
+        beta=_numbers("beta", beta, float),
+        choice_epsilon=choice_epsilon,
+        sizes=_numbers("sizes", sizes, int),
+    )
+    wanted = 0.1 / rows if delta is None else delta
+    data = {"rows": rows, "delta": wanted, "settings": [asdict(setting) for setting in found]}
+    emit(json, data, lambda: _show(found, rows, wanted))
+    if delta is not None and not any(setting.reached for setting in found):
+        raise typer.Exit(1)
+
+
+def _numbers(option: str, text: str, kind: Callable[[str], _Value]) -> list[_Value]:
+    """Read `1,2,3`."""
+    try:
+        return [kind(part) for part in names(text)]
+    except ValueError:
+        raise InputError(f"{option} must be numbers such as 50,60, not {text!r}") from None
+
+
+def _show(found: list[Setting], rows: int, wanted: float) -> None:
+    sizes = list(found[0].kept)
+    kept = [f"of {size:,}" for size in sizes]
+    shown = grid("beta", "k", "epsilon", "delta", "", "published", "its k", *kept)
+    for setting in found:
+        shown.add_row(
+            number(setting.beta),
+            f"{setting.k:,}",
+            number(setting.epsilon),
+            Text(_delta(setting.delta), setting.colour),
+            Text(setting.colour, setting.colour),
+            "" if setting.published_delta is None else _delta(setting.published_delta),
+            "" if setting.published_least_k is None else f"{setting.published_least_k:,}",
+            *(share(setting.kept[size]) for size in sizes),
+        )
+    out.print(shown)
+    reached = sum(setting.reached for setting in found)
+    out.print(f"\ndelta of {_delta(wanted)} is reached by {reached} of {len(found)}")
+    out.print(
+        Text.assemble(
+            ("green", "green"),
+            f": below 0.1/N = {_delta(0.1 / rows)}; ",
+            ("yellow", "yellow"),
+            f": below 1/N = {_delta(1 / rows)}; ",
+            ("red", "red"),
+            ": more",
+        )
+    )
+    out.print(f"epsilon includes {number(found[0].choice_epsilon)} for the choice of the recoding")
+    out.print("published: the delta of Li, Qardaji & Su (2012), and the k that it would need")
+    if sizes:
+        out.print(f"{kept[0]}: share of a class of {sizes[0]:,} records expected to be released")
+
+
+def _delta(value: float) -> str:
+    return f"{value:.2e}"

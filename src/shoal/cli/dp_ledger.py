@@ -1,0 +1,140 @@
+"""`shoal dp ledger`: what the releases of one table have spent together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from shoal.cli.console import emit, grid, number, one_line, out
+from shoal.cli.options import Command, Group, Json
+
+if TYPE_CHECKING:
+    from shoal.dp.ledger import Ledger
+
+app = typer.Typer(
+    cls=Group, help="Add up what the releases of one table spend.", no_args_is_help=True
+)
+LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
+Epsilon = Annotated[float, typer.Option(metavar="X", help="Its epsilon.")]
+Delta = Annotated[float, typer.Option(metavar="X", help="Its delta.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file", metavar="FILE", help="A file whose bytes seal the ledger against changes."
+    ),
+]
+
+
+@app.command(cls=Command)
+def grant(
+    ledger: LedgerFile,
+    epsilon: Epsilon,
+    delta: Delta = 0.0,
+    slack: Annotated[
+        float,
+        typer.Option(
+            metavar="X",
+            help="The part of delta set aside for advanced composition: many small releases then "
+            "cost less than their sum.",
+        ),
+    ] = 0.0,
+    table: Annotated[str, typer.Option(metavar="NAME", help="What the table is called.")] = "",
+    change: Annotated[
+        bool, typer.Option("--change", help="Change the grant of a ledger that is there.")
+    ] = False,
+    key_file: KeyFile = None,
+    json: Json = False,
+) -> None:
+    """Start a ledger with a budget of epsilon and delta."""
+    from shoal.dp.ledger import Ledger
+    from shoal.errors import InputError
+
+    if change:
+        if slack:
+            raise InputError("a slack cannot be changed; it is fixed when the ledger is started")
+        found = Ledger.open(ledger, table=table, key=_key(key_file))
+        found.regrant(epsilon, delta)
+    else:
+        budget = (epsilon, delta)
+        found = Ledger.open(ledger, budget, slack=slack, table=table, key=_key(key_file))
+    emit(json, _data(found), lambda: _show(found))
+
+
+@app.command(cls=Command)
+def spend(
+    ledger: LedgerFile,
+    epsilon: Epsilon,
+    what: Annotated[str, typer.Option(metavar="TEXT", help="The release, in your own words.")],
+    delta: Delta = 0.0,
+    when: Annotated[str | None, typer.Option(metavar="TEXT", help="A date or time.")] = None,
+    key_file: KeyFile = None,
+    json: Json = False,
+) -> None:
+    """Pay for a release before it is made; refused, with status 1, if too little is left."""
+    from shoal.dp.claims import DP
+
+    found = opened(ledger, key_file)
+    found.reserve(DP(epsilon, delta, what), what=what, when=when)
+    emit(json, _data(found), lambda: _show(found))
+
+
+@app.command(cls=Command)
+def show(ledger: LedgerFile, key_file: KeyFile = None, json: Json = False) -> None:
+    """Show what was granted, what is spent, on what, and what is left."""
+    found = opened(ledger, key_file)
+    emit(json, _data(found), lambda: _show(found))
+
+
+def opened(ledger: Path, key_file: Path | None) -> Ledger:
+    """Open a ledger that is there."""
+    from shoal.dp.ledger import Ledger
+
+    return Ledger.open(ledger, key=_key(key_file))
+
+
+def _key(path: Path | None) -> bytes | None:
+    from shoal.core.files import check_readable
+
+    if path is None:
+        return None
+    check_readable(path)
+    return path.read_bytes()
+
+
+def _data(ledger: Ledger) -> dict[str, Any]:
+    book = ledger.book
+    epsilon, delta = book.left()
+    return {
+        **asdict(book),
+        "spent": asdict(book.spent()),
+        "left": {"epsilon": epsilon, "delta": delta},
+    }
+
+
+def _show(ledger: Ledger) -> None:
+    book = ledger.book
+    spent, left = book.spent(), book.left()
+    rows = grid("", "epsilon", "delta")
+    rows.add_row("granted", _told(book.grant.epsilon), _told(book.grant.delta))
+    rows.add_row("spent", _told(spent.epsilon), _told(spent.delta))
+    rows.add_row("left", _told(left[0]), _told(left[1]))
+    out.print(rows)
+    if book.entries:
+        out.print()
+        listed = grid("release", "epsilon", "delta", "", "")
+        for entry in book.entries:
+            mark = Text("") if entry.proven else Text("unproven", "yellow")
+            told = one_line(entry.what if entry.when is None else f"{entry.what} ({entry.when})")
+            listed.add_row(told, _told(entry.epsilon), _told(entry.delta), entry.state, mark)
+        out.print(listed)
+    if book.grant.slack:
+        out.print(f"\ncomposition: {spent.rule}; delta of {_told(book.grant.slack)} is set aside")
+    out.print(f"\nneighbours: {book.neighbours}" + (f"; table: {book.table}" if book.table else ""))
+
+
+def _told(value: float) -> str:
+    return number(value) if value >= 1e-3 or not value else f"{value:.2e}"

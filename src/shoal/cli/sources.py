@@ -1,0 +1,192 @@
+"""What a command reads its table from: options that go together, and the reading by them.
+
+A command takes such a group as one argument; on the command line each of its fields is an option.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from shoal.cli.console import notes
+from shoal.cli.options import (
+    Delimiter,
+    Encoding,
+    Hierarchies,
+    Identifier,
+    Insensitive,
+    Missing,
+    Quasi,
+    SchemaFile,
+    Sensitive,
+    names,
+)
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.core.table import Table
+    from shoal.reading import Schema
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes the options of its groups one by one, where the group stood."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    options: dict[str, inspect.Parameter] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name in groups:
+            options |= inspect.signature(groups[name], eval_str=True).parameters
+        else:
+            options[name] = parameter.replace(annotation=hints[name])
+
+    @wraps(command)
+    def ungrouped(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    apart = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options.values()]
+    ungrouped.__signature__ = inspect.Signature(apart)  # type: ignore[attr-defined]
+    ungrouped.__annotations__ = {option.name: option.annotation for option in apart}
+    return ungrouped
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a file is written, as far as that is told."""
+
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+    missing: Missing = None
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What was told."""
+        told = {
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "missing": tuple(self.missing or ()) or None,
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns are, by a schema and by options, which win."""
+
+    schema: SchemaFile = None
+    quasi: Quasi = ""
+    sensitive: Sensitive = ""
+
+    @cached_property
+    def known(self) -> Schema:
+        """The schema; an empty one where none is named."""
+        from shoal.reading import Schema
+
+        return Schema() if self.schema is None else Schema.read(self.schema)
+
+    @cached_property
+    def stated(self) -> dict[str, str]:
+        """`{column: role}` by the options; a column with two roles is refused."""
+        roles: dict[str, str] = {}
+        for role in (field.name for field in fields(self) if field.name != "schema"):
+            for name in names(getattr(self, role)):
+                if roles.get(name, role) != role:
+                    raise InputError(
+                        f"column {name!r} is named as {roles[name]} and as {role}; choose one"
+                    )
+                roles[name] = role
+        return roles
+
+    @property
+    def columns(self) -> dict[str, dict[str, Any]]:
+        """The columns of schema and options with what is known of them."""
+        found = {name: dict(spec) for name, spec in self.known.columns.items()}
+        for name, role in self.stated.items():
+            found[name] = {**found.get(name, {}), "role": role}
+        return found
+
+    def check(self) -> None:
+        """Refuse to go on where neither the schema nor the options give a role."""
+        if not self.known.columns and not self.stated:
+            raise InputError(
+                "no column has a role; name a schema with --schema, or with --quasi the columns "
+                "that others know (`shoal inspect FILE` suggests some)"
+            )
+
+
+@dataclass(frozen=True)
+class EveryRole(Roles):
+    """Roles, with those of columns that matter to what is published besides."""
+
+    identifier: Identifier = ""
+    insensitive: Insensitive = ""
+
+
+def load(
+    file: Path,
+    roles: Roles,
+    hierarchies: Hierarchies,
+    form: Form,
+    *,
+    otherwise: Mapping[str | None, str] | None = None,
+    quiet: bool = False,
+) -> Table:
+    """Read a file with its roles; what is left out is said as a note, unless `quiet`.
+
+    otherwise: roles of columns that neither the schema nor an option gives one.
+    """
+    from shoal.reading import UnassignedColumns, read
+
+    roles.check()
+    stated = dict(roles.stated)
+    for name, role in (otherwise or {}).items():
+        if name is not None and name not in roles.known.columns:
+            stated.setdefault(name, role)
+    trees = hierarchies_of(hierarchies)
+    with notes(unless=UnassignedColumns if quiet else None):
+        return read(file, roles.known, roles=stated, hierarchies=trees, **form.stated)
+
+
+def hierarchies_of(stated: list[str] | None) -> dict[str, Any]:
+    """Read `column=file` and `column=recipe` pairs; what is neither is taken for a file."""
+    found: dict[str, Any] = {}
+    for text in stated or []:
+        name, mark, told = (part.strip() for part in text.partition("="))
+        if not (name and mark and told):
+            raise InputError(
+                f"hierarchy {text!r} must be written column=file or column=recipe, "
+                "such as 'age=intervals: [5, 10]'"
+            )
+        if name in found:
+            raise InputError(f"column {name!r} is given two hierarchies; choose one")
+        recipe = None if _is_file(told) else recipe_of(told)
+        found[name] = Path(told) if recipe is None else recipe
+    return found
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long, or a character that no name can have
+        return False
+
+
+def recipe_of(text: str) -> dict[str, Any] | None:
+    """Return a recipe such as `intervals: [5, 10]` or `ordering`, None where it reads otherwise."""
+    import yaml
+
+    from shoal.core.recipes import RECIPES
+    from shoal.reading.yaml_files import load_yaml
+
+    try:
+        found = load_yaml(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    if isinstance(found, str) and found in RECIPES:
+        return {found: None}
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,53 @@
+"""Compiling: numba's `njit`, whose store of compiled kernels mends itself.
+
+numba stores kernels file by file. After an upgrade it would fail on those whose types have moved,
+and run those that were compiled with what another file has changed since. Here a store of another
+version, or one that cannot be read, counts as empty: the kernel is compiled anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numba
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that compiles a kernel when it is first called.
+
+    No wrapper for C is made, as nothing here would call it: that saves time.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
+        stored: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+        if hasattr(stored, "_version"):
+            stored._version = f"{stored._version}, shoal {_version()}"
+            stored._load_index = _or_else(dict, stored._load_index)
+            stored.load = _or_else(lambda: None, stored.load)
+        return kernel
+
+    return decorate
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("shoal")
+    except PackageNotFoundError:
+        return ""
+
+
+def _or_else(nothing: Callable[[], Any], load: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that loads, or returns nothing where what is stored cannot be read."""
+
+    def loaded(*key: Any) -> Any:
+        try:
+            return load(*key)
+        except Exception:  # a stored pickle may fail in any way
+            return nothing()
+
+    return loaded

@@ -1,0 +1,73 @@
+"""Differential privacy: mechanisms, what they claim, what they spend, and how they are audited.
+
+The arithmetic is loaded here, what draws, learns and audits on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal.dp.audit import Audit, audit
+from shoal.dp.audit_exact import ExactAudit, audit_exactly
+from shoal.dp.claims import DP, Claim, DPUnderSampling
+from shoal.dp.kept_rows import expected_kept, kept_sensitivity
+from shoal.dp.sampling import least_epsilon, least_k, sampling_delta, sampling_loss
+from shoal.dp.sampling_sides import SamplingLoss
+
+if TYPE_CHECKING:
+    from shoal.dp.composition import Composed, compose
+    from shoal.dp.functional_logistic_regression import FunctionalLogisticRegression
+    from shoal.dp.ledger import Ledger
+    from shoal.dp.mechanisms import bernoulli, choose, laplace, probabilities
+    from shoal.dp.planning import Setting, plan
+
+__all__ = [
+    "DP",
+    "Audit",
+    "Claim",
+    "Composed",
+    "DPUnderSampling",
+    "ExactAudit",
+    "FunctionalLogisticRegression",
+    "Ledger",
+    "SamplingLoss",
+    "Setting",
+    "audit",
+    "audit_exactly",
+    "bernoulli",
+    "choose",
+    "compose",
+    "expected_kept",
+    "kept_sensitivity",
+    "laplace",
+    "least_epsilon",
+    "least_k",
+    "plan",
+    "probabilities",
+    "sampling_delta",
+    "sampling_loss",
+]
+
+_ON_FIRST_USE = {  # where each of these names is
+    "Composed": "composition",
+    "FunctionalLogisticRegression": "functional_logistic_regression",
+    "Ledger": "ledger",
+    "Setting": "planning",
+    "bernoulli": "mechanisms",
+    "choose": "mechanisms",
+    "compose": "composition",
+    "laplace": "mechanisms",
+    "plan": "planning",
+    "probabilities": "mechanisms",
+}
+
+if not TYPE_CHECKING:  # a checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _ON_FIRST_USE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = import_module(f"shoal.dp.{_ON_FIRST_USE[name]}")
+        globals()[name] = getattr(found, name)
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

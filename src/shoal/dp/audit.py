@@ -1,0 +1,266 @@
+"""Audit: is a mechanism as private as it claims? Run it often on neighbours and compare.
+
+It can convict, never acquit: a fault that shows too seldom passes unseen.
+Ding, Wang, Wang, Zhang & Kifer, "Detecting violations of differential privacy", CCS 2018.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from shoal.core.arrays import Bools
+from shoal.core.progress import report
+from shoal.dp.audit_bounds import (
+    lower_bound,
+    noticeable_delta,
+    noticeable_epsilon,
+    proven_delta,
+    proven_epsilon,
+    upper_bound,
+)
+from shoal.dp.audit_events import Coded, Outcomes, in_words, strongest_sets
+from shoal.dp.claims import Claim
+from shoal.errors import InputError
+
+Input = TypeVar("Input")
+Once = Callable[[Input, np.random.Generator], Hashable]
+Often = Callable[[Input, int, np.random.Generator], Outcomes]
+Predicate = Callable[[Any], Any]  # of one outcome, or of an array of them all
+_BATCH = 100_000  # runs between two reports of how far it is
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the runs prove about one event.
+
+    pair: which pair of neighbours, from 1; likelier: the input on which the event is likelier.
+    hits, others: how often it happened there, and on the neighbour.
+    low, high: what its probability exceeds there, and stays below on the neighbour.
+    epsilon, delta: the least that a true claim would have to state, given the other one.
+    """
+
+    pair: int
+    likelier: str
+    event: str = field(repr=False)
+    hits: int
+    others: int
+    low: float
+    high: float
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found against a claim of (ε, δ).
+
+    runs: of each input; tested: those on which events were judged, the rest chose them.
+    confidence: with which all the findings hold together.
+    noticeable_delta: the least probability of an event, impossible on the neighbour, that would
+    have been noticed 9 times in 10. noticeable_epsilon: likewise the least ε of a biased coin.
+    """
+
+    epsilon: float
+    delta: float
+    runs: int
+    tested: int
+    confidence: float
+    findings: tuple[Finding, ...]
+    noticeable_delta: float
+    noticeable_epsilon: float
+
+    @property
+    def worst(self) -> Finding:
+        """The event that says most against the claim."""
+        return max(self.findings, key=lambda found: (found.delta, found.epsilon))
+
+    @property
+    def epsilon_found(self) -> float:
+        """The largest lower bound on ε at the claimed δ."""
+        return max(found.epsilon for found in self.findings)
+
+    @property
+    def delta_found(self) -> float:
+        """The largest lower bound on δ at the claimed ε."""
+        return max(found.delta for found in self.findings)
+
+    @property
+    def event(self) -> str:
+        """The worst event in words."""
+        found = self.worst
+        return f"pair {found.pair}, likelier on the {found.likelier} input: {found.event}"
+
+    @property
+    def violated(self) -> bool:
+        """Whether the claim is false, at the stated confidence."""
+        return self.delta_found > self.delta
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, for machines."""
+        found = {name: getattr(self, name) for name in ("epsilon_found", "delta_found", "event")}
+        return {**asdict(self), **found, "violated": self.violated}
+
+    def report(self) -> str:
+        """Say what was found, and what could not have been."""
+        worst = self.worst
+        lines = [
+            f"claimed   ε = {self.epsilon:.4g}, δ = {self.delta:.4g}",
+            f"found     ε ≥ {self.epsilon_found:.4g} at this δ, δ ≥ {self.delta_found:.4g} "
+            f"at this ε, with confidence {self.confidence:g}",
+            f"event     {self.event}",
+            f"          {worst.hits:,} against {worst.others:,} of {self.tested:,} runs",
+            f"tried     {len(self.findings)} events, {self.runs:,} runs of each input",
+        ]
+        told = f"verdict   {self.verdict()}"
+        return "\n".join([*lines, textwrap.fill(told, 88, subsequent_indent=" " * 10)])
+
+    def verdict(self) -> str:
+        """Say in a sentence what this audit means."""
+        if self.violated:
+            return "the claim is false"
+        return (
+            "no violation noticed, which proves nothing: on these inputs an event impossible on "
+            f"the neighbour had to have a probability of {self.noticeable_delta:.2g} to be seen, "
+            f"a biased coin ε = {self.noticeable_epsilon:.4g}"
+        )
+
+
+class _Tally(NamedTuple):
+    pair: int
+    likelier: str
+    event: str
+    hits: int
+    others: int
+
+
+def audit(
+    mechanism: Once[Input] | Often[Input],
+    pairs: Sequence[tuple[Input, Input]],
+    claim: Claim,
+    *,
+    runs: int = 100_000,
+    confidence: float = 0.999,
+    seed: int = 0,
+    vectorised: bool = False,
+    events: Mapping[str, Predicate] | None = None,
+) -> Audit:
+    """Run a mechanism on pairs of neighbouring inputs and look for events that refute its claim.
+
+    `mechanism(input, generator)` returns one outcome that can be hashed; a vectorised one,
+    `mechanism(input, runs, generator)`, an array with an outcome in each row: whole numbers, or
+    one real number. Half the runs choose the events and the other half test them, unless `events`
+    names predicates beforehand. Every bound holds at once, over all pairs, events and directions.
+    """
+    _check(pairs, runs, confidence, events)
+    tested = runs - runs // 2 if events is None else runs
+    error = (1 - confidence) / (8 * len(pairs))  # two bounds, two directions, two events
+    tallies: list[_Tally] = []
+    for index, pair in enumerate(pairs):
+        seeds = np.random.SeedSequence(seed, spawn_key=(index,)).spawn(2)
+        outcomes = [
+            _run(mechanism, each, runs, np.random.default_rng(its_seed), vectorised)
+            for each, its_seed in zip(pair, seeds, strict=True)
+        ]
+        if events is None:
+            tallies += _chosen(index + 1, outcomes, runs // 2, claim, error)
+        else:
+            tallies += _given(index + 1, outcomes, events, vectorised)
+    return _judged(tallies, claim, runs, tested, confidence)
+
+
+def _check(
+    pairs: Sequence[Any], runs: int, confidence: float, events: Mapping[str, Predicate] | None
+) -> None:
+    if not len(pairs):
+        raise InputError("an audit needs a pair of neighbouring inputs; there is none")
+    if events is not None and not events:
+        raise InputError("no event is named; leave out events to have them chosen")
+    if runs < 2:
+        raise InputError(f"runs must be 2 or more, not {runs}")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence must lie between 0 and 1, not {confidence}")
+
+
+def _run(
+    mechanism: Any, each: Any, runs: int, generator: np.random.Generator, vectorised: bool
+) -> Outcomes:
+    """Return the outcomes of so many runs on one input."""
+    if not vectorised:
+        return _one_by_one(mechanism, each, runs, generator)
+    batches = []
+    for start in range(0, runs, _BATCH):
+        report("running", start, runs)
+        batches.append(np.asarray(mechanism(each, min(_BATCH, runs - start), generator)))
+    return np.concatenate(batches)
+
+
+def _one_by_one(
+    mechanism: Any, each: Any, runs: int, generator: np.random.Generator
+) -> list[Hashable]:
+    outcomes = []
+    for run in range(runs):
+        if run % 64 == 0:
+            report("running", run, runs)
+        outcomes.append(mechanism(each, generator))
+    return outcomes
+
+
+def _chosen(
+    pair: int, outcomes: Sequence[Outcomes], half: int, claim: Claim, error: float
+) -> list[_Tally]:
+    """Choose events in each direction on the first half of the runs, count them on the second."""
+    coded = Coded.of(outcomes[0], outcomes[1], half)
+    size = len(coded.labels)
+    chosen_on = [np.bincount(codes[:half], minlength=size) for codes in (coded.first, coded.second)]
+    counted = [np.bincount(codes[half:], minlength=size) for codes in (coded.first, coded.second)]
+    tallies = []
+    for here, likelier in enumerate(("first", "second")):
+        there = 1 - here
+        promised = (claim.epsilon, claim.delta)
+        for inside in strongest_sets(chosen_on[here], chosen_on[there], promised, error):
+            words = in_words(inside, chosen_on[here], coded.labels)
+            hits, others = int(counted[here][inside].sum()), int(counted[there][inside].sum())
+            tallies.append(_Tally(pair, likelier, words, hits, others))
+    return tallies
+
+
+def _given(
+    pair: int, outcomes: Sequence[Outcomes], events: Mapping[str, Predicate], vectorised: bool
+) -> list[_Tally]:
+    """Count events that were stated beforehand, on all runs and in both directions."""
+
+    def count(holds: Predicate, seen: Outcomes) -> int:
+        met: Bools = np.asarray(holds(seen) if vectorised else [holds(each) for each in seen])
+        return int(np.count_nonzero(met))
+
+    tallies = []
+    for words, holds in events.items():
+        first, second = (count(holds, seen) for seen in outcomes)
+        tallies.append(_Tally(pair, "first", words, first, second))
+        tallies.append(_Tally(pair, "second", words, second, first))
+    return tallies
+
+
+def _judged(
+    tallies: list[_Tally], claim: Claim, runs: int, tested: int, confidence: float
+) -> Audit:
+    """Bound both probabilities of every event, so that all the bounds hold together."""
+    error = (1 - confidence) / (2 * len(tallies))
+    low = lower_bound([tally.hits for tally in tallies], tested, error)
+    high = upper_bound([tally.others for tally in tallies], tested, error)
+    epsilons = proven_epsilon(low, high, claim.delta).tolist()
+    deltas = proven_delta(low, high, claim.epsilon).tolist()
+    findings = tuple(
+        Finding(*tally, *bounds)
+        for tally, *bounds in zip(
+            tallies, low.tolist(), high.tolist(), epsilons, deltas, strict=True
+        )
+    )
+    told = (tested, error, claim.epsilon, claim.delta)
+    least = noticeable_delta(*told), noticeable_epsilon(*told)
+    return Audit(claim.epsilon, claim.delta, runs, tested, confidence, findings, *least)

@@ -1,0 +1,94 @@
+"""Bounds on a probability from counted runs, and what so many runs can notice.
+
+Exact for every number of runs: no normal approximation anywhere.
+Clopper & Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+binomial", Biometrika 26(4), 1934.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.core.arrays import Floats
+
+POWER = 0.9  # how often a fault of the size told is noticed
+
+
+def lower_bound(hits: ArrayLike, runs: int, error: float) -> Floats:
+    """Return what the probability exceeds, but for an error of this probability."""
+    from scipy.stats import beta
+
+    counts = np.asarray(hits, dtype=np.float64)
+    bounds = beta.ppf(error, np.maximum(counts, 1), runs - counts + 1)
+    return np.asarray(np.where(counts > 0, bounds, 0.0), dtype=np.float64)
+
+
+def upper_bound(hits: ArrayLike, runs: int, error: float) -> Floats:
+    """Return what the probability stays below, but for an error of this probability."""
+    return 1.0 - lower_bound(runs - np.asarray(hits, dtype=np.float64), runs, error)
+
+
+def proven_delta(low: ArrayLike, high: ArrayLike, epsilon: float) -> Floats:
+    """Return the δ that a pair of bounds on an event proves at ε."""
+    found = np.asarray(low) - math.exp(epsilon) * np.asarray(high)
+    return np.asarray(np.maximum(found, 0.0), dtype=np.float64)
+
+
+def proven_epsilon(low: ArrayLike, high: ArrayLike, delta: float) -> Floats:
+    """Return the ε that a pair of bounds on an event proves at δ; high is never 0."""
+    ratio = np.maximum(np.asarray(low) - delta, 0.0) / np.asarray(high)
+    return np.asarray(np.log(np.maximum(ratio, 1.0)), dtype=np.float64)
+
+
+def noticeable_delta(runs: int, error: float, epsilon: float, delta: float) -> float:
+    """Return the least probability of an impossible event that is noticed 9 times in 10.
+
+    The event has this probability on one input and none on its neighbour: the plainest fault of
+    all. 1 where so few runs notice nothing.
+    """
+    from scipy.stats import beta
+
+    never = upper_bound(0, runs, error)
+
+    def is_noticed(hits: int) -> bool:
+        return float(proven_delta(lower_bound(hits, runs, error), never, epsilon)) > delta
+
+    enough = bisect_left(range(runs + 1), True, key=is_noticed)
+    if enough > runs:
+        return 1.0
+    return float(beta.ppf(POWER, enough, runs - enough + 1))
+
+
+def noticeable_epsilon(runs: int, error: float, epsilon: float, delta: float) -> float:
+    """Return the least ε of a coin that is noticed 9 times in 10 where a smaller one is claimed.
+
+    The coin is randomised response: the truth with probability e^ε / (1 + e^ε), a lie otherwise.
+    Infinite where so few runs notice none.
+    """
+
+    def is_noticed(true: float) -> bool:
+        return _coin(runs, error, true, delta) > epsilon
+
+    low, high = epsilon, epsilon + 50.0
+    if not is_noticed(high):
+        return math.inf
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_noticed(middle) else (middle, high)
+    return high
+
+
+def _coin(runs: int, error: float, epsilon: float, delta: float) -> float:
+    """Return the ε that is proven of a coin when neither input is luckier than 1 in 20."""
+    from scipy.stats import binom
+
+    unlucky = (1 - POWER) / 2
+    lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
+    lies: Any = binom.ppf(1 - unlucky, runs, lie)  # as many as that, on either input
+    low = lower_bound(runs - lies, runs, error)
+    return float(proven_epsilon(low, upper_bound(lies, runs, error), delta))

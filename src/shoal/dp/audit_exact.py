@@ -1,0 +1,140 @@
+"""Exact audit: the privacy loss between two outcome distributions that are known in full.
+
+It finds what no number of runs would; it knows only the two inputs it is shown.
+Balle & Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018: the
+hockey-stick divergence is the least δ at an ε.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.dp.claims import Claim
+from shoal.errors import InputError
+
+Probability = Fraction | float
+Distribution = Mapping[Any, Probability] | Sequence[Probability] | NDArray[np.float64]
+_ROUNDING = 1e-9  # of sums of floating-point probabilities
+_LEAST = 1e-14  # likewise, where they cancel
+
+
+@dataclass(frozen=True)
+class ExactAudit:
+    """The true privacy loss of a pair of inputs beside a claim of (ε, δ).
+
+    delta_found: the least δ at the claimed ε; epsilon_found: the least ε at the claimed δ.
+    likelier: the input on which the worst event is likelier; outcomes: what it holds.
+    """
+
+    epsilon: float
+    delta: float
+    epsilon_found: float
+    delta_found: Probability
+    likelier: str
+    outcomes: tuple[Hashable, ...] = field(repr=False)
+
+    @property
+    def violated(self) -> bool:
+        """Whether the claim is false; floating-point sums are allowed their rounding."""
+        if isinstance(self.delta_found, Fraction):
+            return self.delta_found > self.delta
+        return self.delta_found > self.delta * (1 + _ROUNDING) + _LEAST * math.exp(self.epsilon)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the outcomes, for machines."""
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "epsilon_found": self.epsilon_found,
+            "delta_found": float(self.delta_found),
+            "likelier": self.likelier,
+            "outcomes": len(self.outcomes),
+            "violated": self.violated,
+        }
+
+    def report(self) -> str:
+        """Say what is true of this pair."""
+        told = "the claim is false" if self.violated else "the claim holds for this pair of inputs"
+        size = len(self.outcomes)
+        event = f"{size:,} outcome{'' if size == 1 else 's'}, likelier on the {self.likelier} input"
+        return "\n".join(
+            [
+                f"claimed   ε = {self.epsilon:.4g}, δ = {self.delta:.4g}",
+                f"true      ε = {self.epsilon_found:.4g} at this δ, "
+                f"δ = {float(self.delta_found):.4g} at this ε",
+                f"event     {event}",
+                f"verdict   {told}",
+            ]
+        )
+
+
+def audit_exactly(
+    first: Distribution, second: Distribution, claim: Claim, *, ratio: Fraction | None = None
+) -> ExactAudit:
+    """Compute the privacy loss between the outcome distributions of two neighbouring inputs.
+
+    A distribution is a probability for each outcome, by name or by position. With fractions on
+    both sides and e^ε stated as a fraction too (`ratio`), δ is exact.
+    """
+    one, two = _read(first), _read(second)
+    bound: Probability = math.exp(claim.epsilon) if ratio is None else ratio
+    likelier, here, there, delta = "first", one, two, _delta(one, two, bound)
+    other = _delta(two, one, bound)
+    if other > delta:
+        likelier, here, there, delta = "second", two, one, other
+    epsilon = max(_epsilon(one, two, claim.delta), _epsilon(two, one, claim.delta))
+    event = tuple(name for name, p in here.items() if p > bound * there.get(name, Fraction(0)))
+    return ExactAudit(claim.epsilon, claim.delta, epsilon, delta, likelier, event)
+
+
+def _read(distribution: Distribution) -> dict[Any, Probability]:
+    if isinstance(distribution, Mapping):
+        read = dict(distribution)
+    else:
+        values = distribution.tolist() if isinstance(distribution, np.ndarray) else distribution
+        read = dict(enumerate(values))
+    total = _sum(list(read.values()))
+    if any(p < 0 for p in read.values()) or abs(float(total) - 1) > _ROUNDING:
+        raise InputError(f"probabilities must be 0 or more and sum to 1, not to {float(total):.9g}")
+    return read
+
+
+def _sum(values: list[Probability]) -> Probability:
+    exact = all(isinstance(value, Fraction) for value in values)
+    return sum(values, Fraction(0)) if exact else math.fsum(values)
+
+
+def _delta(
+    here: dict[Any, Probability], there: dict[Any, Probability], ratio: Probability
+) -> Probability:
+    """Return the hockey-stick divergence: the sum of all that goes beyond the ratio."""
+    zero = Fraction(0)
+    return _sum([max(p - ratio * there.get(name, zero), zero) for name, p in here.items()])
+
+
+def _epsilon(
+    here: dict[Any, Probability], there: dict[Any, Probability], delta: Probability
+) -> float:
+    """Return the least ε at δ: decided by the likeliest outcomes, in order of their ratio."""
+    pairs = [(p, there.get(name, Fraction(0))) for name, p in here.items() if p > 0]
+    pairs.sort(key=lambda pair: pair[1] / pair[0])
+    exact = all(isinstance(value, Fraction) for pair in pairs for value in pair)
+    allowed = Fraction(delta) if exact else Fraction(delta * (1 + _ROUNDING) + _LEAST)
+    most, p_sum, q_sum = 0.0, -allowed, Fraction(0)
+    for p, q in pairs:
+        p_sum, q_sum = p_sum + Fraction(p), q_sum + Fraction(q)
+        if p_sum > 0:
+            most = max(most, math.inf if q_sum == 0 else _log(p_sum / q_sum))
+    return most
+
+
+def _log(ratio: Fraction) -> float:
+    """Return the logarithm of a fraction whose terms may be too long for a float."""
+    return math.log(ratio.numerator) - math.log(ratio.denominator)

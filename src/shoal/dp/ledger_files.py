@@ -1,0 +1,127 @@
+"""Ledgers on disk: JSON, sealed, written whole or not at all, one writer at a time.
+
+The seal is a digest of everything else in the file. Without a key it tells of damage and careless
+edits; with the owner's key nobody else can make it. An older copy of the file keeps its seal: that
+it is the newest, no seal can tell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from shoal.core.files import read_text, replace_file
+from shoal.dp.claims import check_budget
+from shoal.dp.ledger_book import FAILED, RELEASED, RESERVED, Book, Entry, Grant
+from shoal.errors import InputError, OutputError
+
+FORMAT, VERSION = "shoal privacy ledger", 1
+
+
+def read_book(path: Path, key: bytes | None = None) -> Book:
+    """Read a ledger back, refusing one that was changed by anything but Shoal."""
+    try:
+        data = json.loads(read_text(path), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise InputError(f"{path}: not a ledger; it is not JSON") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f"{path}: not a ledger of Shoal's")
+    if data.get("version") != VERSION:
+        raise InputError(
+            f"{path}: a ledger of another version; this Shoal reads version {VERSION} only"
+        )
+    seal = data.pop("seal", "")
+    if not isinstance(seal, str) or not hmac.compare_digest(seal.encode(), _seal(data, key)):
+        wants = "keyed" if str(seal).startswith("hmac") else "unkeyed"
+        has = "without a key" if key is None else "with a key"
+        raise InputError(
+            f"{path}: the seal does not fit: the ledger was changed by hand, or the key is "
+            f"another ({wants} seal, opened {has}); nothing may be spent on it"
+        )
+    try:
+        return _book(data)
+    except (KeyError, TypeError, AttributeError, InputError):
+        raise InputError(f"{path}: the ledger is torn; restore a copy of it") from None
+
+
+def write_book(path: Path, book: Book, key: bytes | None = None, *, force: bool = True) -> None:
+    """Write a ledger; a new one only where no file is, without force."""
+    data: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(book)}
+    data["entries"] = [asdict(entry) for entry in book.entries]
+    data["seal"] = _seal(data, key).decode()
+    with replace_file(path, force=force) as temporary:
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes and threads off a ledger; the system frees what a dead one held.
+
+    The lock is a file beside it, which stays: to remove it would free whoever waits for it.
+    """
+    beside = path.with_name(f"{path.name}.lock")
+    try:
+        handle = beside.open("a+b")
+    except OSError as error:
+        raise OutputError(f"{beside}: cannot be written ({error.strerror})") from None
+    with handle:
+        _lock(handle)
+        try:
+            yield
+        finally:
+            _unlock(handle)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: Any) -> None:
+        handle.seek(0)
+        msvcrt.locking(handle.fileno(), msvcrt.LK_LOCK, 1)
+
+    def _unlock(handle: Any) -> None:
+        handle.seek(0)
+        msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(handle: Any) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+    def _unlock(handle: Any) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _seal(data: dict[str, Any], key: bytes | None) -> bytes:
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    if key is None:
+        return b"sha256:" + hashlib.sha256(text).hexdigest().encode()
+    return b"hmac-sha256:" + hmac.new(key, text, hashlib.sha256).hexdigest().encode()
+
+
+def _book(data: dict[str, Any]) -> Book:
+    if set(data) != {"format", "version", *(field.name for field in fields(Book))}:
+        raise KeyError
+    entries = tuple(_entry(entry) for entry in data["entries"])
+    return Book(Grant(**data["grant"]), data["neighbours"], str(data["table"]), entries)
+
+
+def _entry(data: dict[str, Any]) -> Entry:
+    entry = Entry(**data)
+    check_budget(entry.epsilon, entry.delta)
+    if entry.state not in (RESERVED, RELEASED, FAILED):
+        raise KeyError
+    return entry
+
+
+def _no_constant(_: str) -> None:
+    raise ValueError  # NaN and Infinity are no JSON

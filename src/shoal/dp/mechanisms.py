@@ -1,0 +1,127 @@
+"""Draws that differential privacy rests on: a choice among candidates, a sample, Laplace noise.
+
+Secure by default: choice and noise come from OpenDP, which counts in fractions of any length, the
+sample from the operating system. With a seed they come from a generator that whoever guesses the
+seed can repeat: for testing only.
+
+McSherry & Talwar, "Mechanism design via differential privacy", FOCS 2007; Dwork, McSherry, Nissim &
+Smith, "Calibrating noise to sensitivity in private data analysis", TCC 2006.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Floats
+from shoal.errors import InputError
+
+_BITS = 64
+
+
+def probabilities(
+    scores: Floats, epsilon: float, sensitivity: float, *, monotone: bool = False
+) -> Floats:
+    """Return the chance of each candidate in the exponential mechanism, in the scores' shape.
+
+    It grows with e^(score / scale), so that a record changes each by a factor of e^epsilon at most.
+
+    sensitivity: by how much one record more or less moves a score at most.
+    monotone: whether a record moves all scores in one direction, whatever the table; then the
+        scale is sensitivity / epsilon, else twice that. The factor two pays for a table in which
+        one score falls while the sum of all weights rises. With monotone scores a record that
+        raises them leaves each weight as it is or multiplies it by up to e^epsilon, and the sum
+        likewise, so the quotient of the two lies within e^−epsilon … e^epsilon.
+    """
+    _check(scores)
+    weights = np.exp((scores - scores.max()) / scale_of(epsilon, sensitivity, monotone=monotone))
+    shares: Floats = weights / weights.sum()
+    return shares
+
+
+def choose(
+    scores: Floats,
+    epsilon: float,
+    sensitivity: float,
+    *,
+    monotone: bool = False,
+    seed: int | None = None,
+) -> int:
+    """Draw a candidate with these `probabilities`; returns its place in the flattened scores.
+
+    The greatest score after Gumbel noise is such a draw. OpenDP calls it a noisy maximum under
+    zero-concentrated divergence; under max-divergence it permutes and flips, whose chances differ.
+    """
+    if seed is not None:
+        chances = np.cumsum(probabilities(scores, epsilon, sensitivity, monotone=monotone))
+        drawn = np.random.default_rng(seed).random() * chances[-1]
+        return int(np.searchsorted(chances, drawn, side="right"))
+    _check(scores)
+    dp = _opendp()
+    select = dp.m.make_noisy_max(
+        dp.vector_domain(dp.atom_domain(T=float, nan=False)),
+        dp.linf_distance(T=float, monotonic=monotone),
+        dp.zero_concentrated_divergence(),
+        scale=scale_of(epsilon, sensitivity, monotone=monotone),
+    )
+    return int(select(scores.ravel().tolist()))
+
+
+def bernoulli(size: int, beta: float, seed: int | None = None) -> Bools:
+    """Return, for each of so many records, whether it is drawn: with probability beta, on its own.
+
+    beta is met exactly from 2**−11 on, and to 2**−64 below.
+    """
+    if not 0 <= beta <= 1:
+        raise InputError(f"beta must be 0 or more, 1 at most, not {beta!r}")
+    if beta == 1:
+        return np.ones(size, dtype=np.bool_)
+    if seed is not None:
+        words = np.random.default_rng(seed).integers(0, 2**_BITS, size, dtype=np.uint64)
+    else:
+        words = np.frombuffer(secrets.token_bytes(size * _BITS // 8), dtype=np.uint64)
+    drawn: Bools = words < np.uint64(int(math.ldexp(beta, _BITS)))
+    return drawn
+
+
+def laplace(values: Floats, scale: float, seed: int | None = None) -> Floats:
+    """Return the values, each with Laplace noise of this scale: sensitivity / epsilon.
+
+    sensitivity: the sum over all values of what one record more or less moves them at most.
+    """
+    _check(values)
+    if not 0 < scale < math.inf:
+        raise InputError(f"scale must be more than 0 and finite, not {scale!r}")
+    if seed is not None:
+        noise = np.random.default_rng(seed).laplace(0.0, scale, values.shape)
+        return np.asarray(values + noise, dtype=np.float64)
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
+    noisy = dp.m.make_laplace(*space, scale=scale)(values.astype(np.float64).ravel().tolist())
+    return np.array(noisy, dtype=np.float64).reshape(values.shape)
+
+
+def scale_of(epsilon: float, sensitivity: float, *, monotone: bool = False) -> float:
+    """Return what scores are divided by, rounded up so that epsilon is never exceeded."""
+    for name, value in (("epsilon", epsilon), ("sensitivity", sensitivity)):
+        if not 0 < value < math.inf:
+            raise InputError(f"{name} must be more than 0 and finite, not {value!r}")
+    exact = sensitivity / epsilon if monotone else 2 * sensitivity / epsilon
+    if not 0 < exact < math.inf:
+        raise InputError("epsilon and sensitivity are too far apart to count with")
+    return math.nextafter(exact, math.inf)
+
+
+def _check(numbers: Floats) -> None:
+    if not numbers.size or not np.isfinite(numbers).all():
+        raise InputError("at least one number is needed, and each must be finite")
+
+
+def _opendp() -> Any:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp

@@ -1,0 +1,76 @@
+"""Kernels stored by another version, or stored badly, are compiled anew."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numba
+import pytest
+
+KERNEL = """
+from {home} import njit
+
+@njit(cache=True)
+def twice(value):
+    return 2 * value
+
+print(twice(21), sum(twice.stats.cache_misses.values()))
+"""
+GONE = b"cshoal.module_that_moved\nPoints\n."  # a pickle of a class that is no more
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run(home="shoal.core.compiling", before=""):
+        """Call the kernel in a process of its own; returns its result and how often it compiled."""
+        (tmp_path / "kernel.py").write_text(KERNEL.format(home=home))
+        os.utime(tmp_path / "kernel.py", (1, 1))  # the same source to numba, run after run
+        program = f"{before}\nimport kernel"
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout.split() or done.stderr
+
+    return run
+
+
+def stored(folder, ending):
+    [path] = (folder / "kernels").rglob(f"*.{ending}")
+    return path
+
+
+def test_a_kernel_is_compiled_once(run):
+    assert run() == ["42", "1"]
+    assert run() == ["42", "0"]
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_what_cannot_be_read_is_compiled_anew(run, tmp_path, ending):
+    run()
+    path = stored(tmp_path, ending)
+    head = b""
+    if ending == "nbi":  # the version stands before the index
+        with path.open("rb") as file:
+            head = pickle.dumps(pickle.load(file))
+    path.write_bytes(head + GONE)
+    assert run() == ["42", "1"]
+    assert run() == ["42", "0"]
+
+
+def test_numba_by_itself_would_fail(run, tmp_path):
+    assert run("numba") == ["42", "1"]
+    stored(tmp_path, "nbi").write_bytes(pickle.dumps(numba.__version__) + GONE)
+    assert "ModuleNotFoundError" in run("numba")
+
+
+def test_kernels_of_another_version_are_compiled_anew(run):
+    other = "import shoal.core.compiling as c; c._version = lambda: 'another'"
+    assert run() == ["42", "1"]
+    assert run(before=other) == ["42", "1"]
+    assert run(before=other) == ["42", "0"]

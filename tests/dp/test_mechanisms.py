@@ -1,0 +1,171 @@
+"""Draws have the chances that are computed for them, and a record changes these by e^ε at most."""
+
+import math
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+
+from shoal import InputError
+from shoal.dp import mechanisms
+from shoal.dp.mechanisms import bernoulli, choose, laplace, probabilities, scale_of
+
+SCORES = np.array([0.0, 1.0, 2.0, -3.0])
+scores = st.lists(st.floats(-50, 50), min_size=2, max_size=8)
+
+
+def near(share, chance, draws):
+    """Six standard deviations: less than one test in a hundred million fails by chance."""
+    return abs(share - chance) <= 6 * math.sqrt(max(chance * (1 - chance), 1 / draws) / draws)
+
+
+def test_chances_are_those_of_the_exponential_mechanism():
+    found = probabilities(SCORES, 0.5, 0.25, monotone=True)
+    weights = [math.exp(0.5 * score / 0.25) for score in SCORES]
+    assert found == pytest.approx([weight / sum(weights) for weight in weights])
+    halved = probabilities(SCORES, 0.5, 0.25)
+    weights = [math.exp(0.5 * score / 0.5) for score in SCORES]
+    assert halved == pytest.approx([weight / sum(weights) for weight in weights])
+
+
+def test_huge_scores_do_not_overflow():
+    found = probabilities(np.array([1e9, 1e9 - 1, -1e300]), 1.0, 1.0, monotone=True)
+    assert found == pytest.approx([1 / (1 + math.exp(-1)), 1 / (1 + math.e), 0])
+
+
+def worst_ratio(one, other):
+    kept = (one > 1e-290) & (other > 1e-290)
+    return float(np.abs(np.log(one[kept] / other[kept])).max(initial=0))
+
+
+@examples(200)
+@given(scores, st.data(), st.floats(0.01, 3), st.floats(0.1, 5))
+def test_a_record_changes_chances_by_epsilon_at_most(before, data, epsilon, sensitivity):
+    size = len(before)
+    steps = st.lists(st.floats(0, sensitivity), min_size=size, max_size=size)
+    signs = st.lists(st.sampled_from([-1, 1]), min_size=size, max_size=size)
+    up, sign = np.array(data.draw(steps)), np.array(data.draw(signs))
+    before = np.array(before)
+    for after, monotone in ((before + up, True), (before + up * sign, False)):
+        pair = [probabilities(s, epsilon, sensitivity, monotone=monotone) for s in (before, after)]
+        assert worst_ratio(*pair) <= epsilon + 1e-9
+
+
+def test_without_the_factor_two_scores_that_part_are_not_private():
+    """So the test above would notice."""
+    before, after = np.array([0.0, 0.0]), np.array([1.0, -1.0])
+    pair = [probabilities(s, 1.0, 1.0, monotone=True) for s in (before, after)]
+    assert worst_ratio(*pair) > 1.3
+
+
+def test_the_scale_is_never_rounded_down():
+    for epsilon, sensitivity in ((0.1, 4.7505), (0.3, 1.0), (1 / 3, 75)):
+        assert scale_of(epsilon, sensitivity, monotone=True) > sensitivity / epsilon
+        assert scale_of(epsilon, sensitivity) == pytest.approx(2 * sensitivity / epsilon)
+
+
+def test_secure_choices_are_as_frequent_as_their_chances():
+    draws = 1200
+    chances = probabilities(SCORES, 1.0, 1.0, monotone=True)
+    seen = Counter(choose(SCORES, 1.0, 1.0, monotone=True) for _ in range(draws))
+    assert all(near(seen[i] / draws, chance, draws) for i, chance in enumerate(chances))
+    permute_and_flip = 0.768  # its chance of the best of 0, 1, 2: another mechanism
+    assert not near(chances[2], permute_and_flip, draws)
+
+
+def test_seeded_choices_are_as_frequent_as_their_chances_and_repeat():
+    draws = 3000
+    chances = probabilities(SCORES, 1.0, 1.0)
+    drawn = [choose(SCORES, 1.0, 1.0, seed=seed) for seed in range(draws)]
+    assert drawn == [choose(SCORES, 1.0, 1.0, seed=seed) for seed in range(draws)]
+    seen = Counter(drawn)
+    assert all(near(seen[i] / draws, chance, draws) for i, chance in enumerate(chances))
+
+
+def test_the_place_is_that_in_the_flattened_scores():
+    cube = np.full((2, 3, 4), -1e9)
+    cube[1, 2, 0] = 0
+    for seed in (None, 5):
+        assert np.unravel_index(choose(cube, 1, 1, seed=seed), cube.shape) == (1, 2, 0)
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+@pytest.mark.parametrize("beta", [0.7, 0.05, 2**-11])
+def test_records_are_drawn_with_their_probability(beta, seed):
+    draws = 200_000
+    drawn = bernoulli(draws, beta, seed)
+    assert drawn.dtype == np.bool_
+    assert near(drawn.mean(), beta, draws)
+    pairs = drawn[::2] & drawn[1::2]
+    assert near(pairs.mean(), beta**2, draws // 2)
+
+
+def test_all_or_nobody_is_drawn_at_the_ends():
+    assert bernoulli(100, 1.0).all()
+    assert not bernoulli(100, 0.0).any()
+    assert len(bernoulli(0, 0.5)) == 0
+
+
+def test_the_size_of_a_sample_is_not_fixed():
+    assert len({int(bernoulli(1000, 0.5).sum()) for _ in range(20)}) > 3
+
+
+def test_a_record_is_drawn_just_below_its_threshold(monkeypatch):
+    threshold = int(0.7 * 2**64)  # exact: 0.7 has 53 bits
+    words = np.array([0, threshold - 1, threshold, 2**64 - 1], dtype=np.uint64)
+    monkeypatch.setattr(mechanisms.secrets, "token_bytes", lambda size: words.tobytes()[:size])
+    assert bernoulli(4, 0.7).tolist() == [True, True, False, False]
+
+
+def test_a_seed_repeats_a_sample_and_no_seed_does_not():
+    assert np.array_equal(bernoulli(500, 0.5, 9), bernoulli(500, 0.5, 9))
+    assert not np.array_equal(bernoulli(500, 0.5), bernoulli(500, 0.5))
+
+
+@pytest.mark.parametrize("seed", [None, 4])
+def test_laplace_noise_has_its_scale(seed):
+    values = np.full((50, 60), 7.0)
+    noise = laplace(values, 2.0, seed) - values
+    assert noise.shape == values.shape
+    sizes = np.abs(noise).ravel()
+    assert near((sizes > 2 * math.log(2)).mean(), 0.5, 3000)
+    assert near((sizes > 2 * math.log(10)).mean(), 0.1, 3000)
+    assert near((noise > 0).mean(), 0.5, 3000)
+
+
+def test_laplace_noise_is_repeated_by_its_seed_alone():
+    values = np.zeros(20)
+    assert np.array_equal(laplace(values, 1.0, 8), laplace(values, 1.0, 8))
+    assert not np.array_equal(laplace(values, 1.0), laplace(values, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: choose(SCORES, 0, 1), "epsilon must be more than 0"),
+        (lambda: choose(SCORES, 1, 0), "sensitivity must be more than 0"),
+        (lambda: choose(SCORES, math.inf, 1), "epsilon must be"),
+        (lambda: choose(np.array([]), 1, 1), "at least one number"),
+        (lambda: choose(np.array([1.0, math.nan]), 1, 1), "each must be finite"),
+        (lambda: probabilities(np.array([math.inf]), 1, 1), "each must be finite"),
+        (lambda: choose(SCORES, 1e-300, 1e300), "too far apart"),
+        (lambda: bernoulli(3, 1.5), "beta must be 0 or more"),
+        (lambda: bernoulli(3, math.nan), "beta must be 0 or more"),
+        (lambda: laplace(SCORES, 0), "scale must be more than 0"),
+        (lambda: laplace(np.array([math.inf]), 1), "each must be finite"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(wrong, message):
+    with pytest.raises(InputError, match=message):
+        wrong()
+
+
+def test_opendp_is_loaded_by_the_first_draw():
+    program = "import sys, shoal.dp.mechanisms; print('opendp' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert shown.stdout.decode().strip() == "False"

@@ -1,0 +1,43 @@
+from fractions import Fraction
+
+import pytest
+
+from shoal.privacy import FreeformAnonymity, KAnonymity
+from shoal.risk.reidentification import Reidentification
+
+
+@pytest.mark.parametrize(
+    ("ids", "fewest", "average"),
+    [
+        ([0, 0, 1, 1, 1], 2, Fraction(2, 5)),  # two classes of five people
+        ([0, 0, 0, 0, 0], 5, Fraction(1, 5)),
+        ([0, 1, 1, 1, 1], 1, Fraction(2, 5)),  # somebody stands alone
+        ([-1, 0, 0, 1, 1], 2, Fraction(1, 2)),  # who is left out runs no risk
+    ],
+)
+def test_a_person_hides_among_those_published_alike(released, ids, fewest, average):
+    found = Reidentification.of(released({"age": [1, 2, 3, 4, 5]}, ids, KAnonymity(2)))
+    assert found.by_class
+    assert found.people == sum(i >= 0 for i in ids)
+    assert found.highest_risk == 1 / fewest
+    assert found.average_risk == pytest.approx(float(average))
+
+
+def test_people_count_as_often_as_they_are_there(released):
+    found = Reidentification.of(released({"age": [1, 2]}, [0, 1], KAnonymity(2), counts=[2, 3]))
+    assert (found.people, found.fewest) == (5, 2)
+    assert found.average_risk == pytest.approx(2 / 5)
+
+
+def test_nobody_runs_no_risk(released):
+    found = Reidentification.of(released({"age": [1, 2]}, [-1, -1], KAnonymity(2)))
+    assert (found.people, found.highest_risk, found.average_risk) == (0, 0.0, 0.0)
+
+
+def test_where_classes_do_not_settle_it_people_hide_among_the_records_they_fit(released):
+    release = released({"age": [1, 1, 2, 2, 3]}, [0, 0, 1, 1, 1], FreeformAnonymity(3))
+    found = Reidentification.of(release)
+    assert not found.by_class
+    assert found.sizes.tolist() == [2, 2, 3, 3, 3]
+    assert found.highest_risk == 1 / 2
+    assert found.average_risk == pytest.approx((2 / 2 + 3 / 3) / 5)
