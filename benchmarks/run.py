@@ -15,12 +15,15 @@ from typing import Any
 
 from rich.console import Console
 
+import dp
 import lattice
+import matchings
 import methods
 import mutation
 import partition
 import peers
 import release
+import risk
 import scaling
 import start
 from jobs import HERE
@@ -33,7 +36,10 @@ SECTIONS: dict[str, Any] = {
     "lattice": lattice,
     "partition": partition,
     "methods": methods,
+    "matchings": matchings,
+    "risk": risk,
     "release": release,
+    "dp": dp,
     "start": start,
     "mutation": mutation,
 }

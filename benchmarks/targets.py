@@ -43,6 +43,16 @@ TARGETS: dict[str, dict[str, float]] = {
     "Ψ, dense, n=30": {"cpu": 8.0},
     "Ψ, dense, n=28, two threads": {"gain": 1.7},
     "Ψ, band of half-width 4, n=1000": {"cpu": 1.0},
+    "Ψ within 1 %, dense, n=10,000": {"cpu": 20.0},
+    "frequency attack, 1,000 items": {"cpu": 2.0},
+    "Ψ, adult, 4,096 boxes that overlap, 8 known": {"cpu": 20.0, "peak_mb": 2000.0},
+    "Ψ, adult, 4,096 boxes that overlap, 5 known": {"cpu": 20.0, "peak_mb": 2000.0},
+    "Ψ, adult, greedy, 8 known": {"cpu": 20.0, "peak_mb": 2000.0},
+    "Ψ, adult, greedy, 5 known": {"cpu": 20.0, "peak_mb": 2000.0},
+    "Ψ, 1M patients, flash: no overlaps": {"cpu": 5.0},
+    "safe-la adult 10 k=75": {"cpu": 5.0},
+    "best node adult 10, expected rows": {"chance": 0.95},
+    "planner, any k and β": {"slowest_ms": 10.0},
 }
 _TEXT = {
     "loss": "loss ≤ {:.4f}",
@@ -55,8 +65,10 @@ _TEXT = {
     "proven": "≥ {:g} proven",
     "gap": "gap ≤ {:g}",
     "megabytes": "≤ {:g} MB",
+    "chance": "P ≥ {:g}",
+    "slowest_ms": "≤ {:g} ms",
 }
-_LEAST = ("gain", "proven")
+_LEAST = ("gain", "proven", "chance")
 
 
 def verdict(name: str, figures: Mapping[str, float]) -> str:

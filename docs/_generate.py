@@ -104,10 +104,28 @@ EXAMPLES = {
         "shoal metrics patients.csv anonymous.csv --schema patients.yaml --metric ncp "
         "--metric discernibility --raw --json",
     ],
+    "shoal risk assess": [
+        "shoal risk assess anonymous.csv patients.csv --schema patients.yaml "
+        "--known birth_date,sex,postcode",
+        "shoal risk assess anonymous.csv patients.csv --schema patients.yaml --wrong postcode=0.05 "
+        "--json",
+    ],
+    "shoal utility": [
+        "shoal utility patients.csv anonymous.csv --schema patients.yaml --target cost "
+        "--models ridge --features weights --folds 2",
+    ],
     "shoal risk intersect": [
         "shoal anonymize patients.csv --schema patients.yaml -k 5 --method k-member -o other.csv",
         "shoal risk intersect anonymous.csv other.csv --original patients.csv "
         "--schema patients.yaml",
+    ],
+    "shoal risk records": [
+        "shoal risk records anonymous.csv --schema patients.yaml --population patients.csv",
+    ],
+    "shoal risk columns": ["shoal risk columns patients.csv --most 2 --show 5"],
+    "shoal risk link": ["shoal risk link anonymous.csv patients.csv --schema patients.yaml"],
+    "shoal risk rehearse": [
+        "shoal risk rehearse patients.csv --schema patients.yaml -k 5 --on birth_date,sex,postcode",
     ],
     "shoal dp plan": ["shoal dp plan --rows 30000 --epsilon 1.31 --delta 1e-6"],
     "shoal methods": ["shoal methods --json"],

@@ -21,23 +21,24 @@ LAYERS = {  # what a folder may import, besides itself and errors
     "anonymize": {"core", "dp", "privacy"},
     "metrics": {"core", "privacy", "anonymize"},
     "risk": {"core", "privacy", "anonymize", "metrics"},
+    "utility": {"core", "privacy", "anonymize", "metrics"},
     "inspection": {"core", "risk"},
-    "report": {"core", "privacy", "anonymize", "metrics", "risk"},
-    "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report"},
+    "report": {"core", "privacy", "anonymize", "metrics", "risk", "utility"},
+    "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
     "experiments": {
         "core", "dp", "privacy", "datasets", "anonymize", "metrics", "risk", "report",
-        "comparison",
+        "comparison", "utility",
     },
     "cli": {
         "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
-        "inspection", "report", "comparison", "experiments",
+        "inspection", "report", "comparison", "experiments", "utility",
     },
 }  # fmt: skip
 PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding Release Role
     Run Schema ShoalError Table UnassignedColumns anonymize compare datasets dp hierarchies metrics
-    read risk
+    read risk utility
 """.split()  # besides methods and models, which the contract test names
 
 
@@ -83,7 +84,9 @@ def test_a_name_that_is_not_there_is_said_so():
         _ = shoal.nothing
 
 
-@pytest.mark.parametrize("name", ["metrics", "risk", "Comparison", "compare", "read", "Schema"])
+@pytest.mark.parametrize(
+    "name", ["metrics", "risk", "utility", "Comparison", "compare", "read", "Schema"]
+)
 def test_what_is_loaded_on_first_use_is_found_in_either_way(name):
     for program in (f"import shoal; shoal.{name}", f"from shoal import {name}"):
         subprocess.run([sys.executable, "-c", program], check=True)
@@ -103,7 +106,7 @@ def test_heavy_libraries_are_loaded_by_the_work_that_needs_them():
     program = (
         "import sys, shoal, shoal.cli;"
         "print([n for n in ('numba', 'duckdb', 'pandas', 'polars', 'scipy', 'sklearn', 'altair',"
-        " 'highspy', 'opendp') if n in sys.modules])"
+        " 'highspy', 'opendp', 'torch') if n in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     assert shown.stdout.decode().strip() == "[]"

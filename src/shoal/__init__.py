@@ -28,7 +28,7 @@ from shoal.privacy import MODELS, models
 from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
 
 if TYPE_CHECKING:
-    from shoal import dp, metrics, risk
+    from shoal import dp, metrics, risk, utility
     from shoal.comparison import Comparison, compare
     from shoal.reading import Schema, UnassignedColumns, read
 
@@ -66,6 +66,7 @@ __all__ = [
     "metrics",
     "read",
     "risk",
+    "utility",
 ]
 __all__ += methods.__all__
 __all__ += models.__all__
@@ -74,6 +75,7 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "dp": "",
     "metrics": "",
     "risk": "",
+    "utility": "",
     "Comparison": "comparison",
     "compare": "comparison",
     "Schema": "reading",

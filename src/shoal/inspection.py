@@ -21,7 +21,7 @@ from shoal.core.grouping import group
 from shoal.core.table import Table
 from shoal.core.values import is_numeric
 from shoal.errors import InputError, unknown
-from shoal.risk import checks
+from shoal.risk import checks, identifying_columns, population_uniqueness
 
 _NAMES: tuple[tuple[Role, str, str], ...] = (
     (
@@ -48,6 +48,7 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
 )
 _CODES = r"zip|post_?code|postal|(^|_)(plz|code)($|_)"  # numbers that are not amounts
 _MOST_COMBINATIONS = 12
+_MANY = 16  # columns of which triples are still looked at
 _TYPES = (
     (pa.types.is_boolean, "true/false"),
     (pa.types.is_integer, "whole number"),
@@ -66,12 +67,15 @@ def describe(
     data: Any,
     quasi: Sequence[str] = (),
     sensitive: Mapping[str, Mapping[str, Any]] | None = None,
+    sampling_fraction: float | None = None,
 ) -> dict[str, Any]:
     """Return columns with suggested roles, and how far combinations of them single people out.
 
     quasi: the columns to combine; by default those suggested as quasi-identifying.
     sensitive: columns to guard, with their kind, order or hierarchy where known: what the data
         gives away of them as it stands.
+    sampling_fraction: the share of the population that the data is: how many people would be alone
+        in it.
     """
     for name in (*quasi, *(sensitive or {})):
         if name not in data.column_names:
@@ -84,6 +88,8 @@ def describe(
         "records": data.num_rows,
         "columns": columns,
         "combinations": standing_out(studied),
+        "near_keys": near_keys(studied),
+        "uniqueness": _uniqueness(studied, sampling_fraction),
         "checks": given_away(data, [column.name for column in studied], sensitive or {}),
     }
 
@@ -231,6 +237,20 @@ def _uniques(columns: Sequence[Column]) -> dict[str, Any]:
         "share": unique / max(len(columns[0]), 1),
         "smallest": int(sizes.min()) if len(sizes) else 0,
     }
+
+
+def near_keys(columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Return the smallest sets of columns, up to three, that nearly tell everybody apart."""
+    if not columns or not len(columns[0]):
+        return []
+    most = 3 if len(columns) <= _MANY else 2 if len(columns) <= 4 * _MANY else 1
+    return [key.to_dict() for key in identifying_columns(Table(tuple(columns)), most=most).keys]
+
+
+def _uniqueness(columns: Sequence[Column], fraction: float | None) -> dict[str, Any] | None:
+    if fraction is None or not columns or not len(columns[0]):
+        return None
+    return population_uniqueness(Table(tuple(columns)), fraction).to_dict()
 
 
 def suggest_schema(described: dict[str, Any]) -> str:

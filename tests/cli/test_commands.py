@@ -497,5 +497,6 @@ def test_the_shell_completes_commands(monkeypatch, typed, offered):
     assert found.stdout.split() == [offered]
 
 
-def test_the_shell_script_for_completion_is_shown(shoal):
+def test_the_shell_script_for_completion_is_shown(shoal, monkeypatch):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     assert "_SHOAL_COMPLETE=complete_bash" in shoal("--show-completion", "bash").out

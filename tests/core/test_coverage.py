@@ -199,3 +199,31 @@ def test_more_partners_than_can_be_counted_are_refused(monkeypatch):
     monkeypatch.setattr(module, "_WHOLE", 5)
     with pytest.raises(InputError, match="6 partners are more than can be dealt out"):
         published([0, 1, 2], [{0, 1, 2}] * 3).coverage.short_of(2)
+
+
+@pytest.mark.parametrize("wide", [2, 12, 60])
+def test_cutting_many_tuples_and_boxes_apart_loses_no_pair(wide):
+    """Three columns, one of them of single values, one of scattered sets."""
+    drawing = np.random.default_rng(wide)
+    codes = drawing.integers(0, 60, size=(900, 3)).astype(np.int32)
+    columns = [
+        Column.encode(name, pa.array(codes[:, j]), "quasi", kind=kind)
+        for j, (name, kind) in enumerate(zip("abc", ("numeric", "numeric", "nominal"), strict=True))
+    ]
+    groups = np.argsort(np.argsort(codes[:, 0] // wide, kind="stable"), kind="stable") // 3
+    table = Table(tuple(columns))
+    release = Release.of_groups(table, groups.astype(np.int32), 300, KKAnonymity(2))
+    own = {c.name: c.codes for c in columns}
+    inside = np.ones((900, 900), dtype=bool)
+    for name, recoding in release.recodings.items():
+        held = np.zeros((len(recoding.subsets), recoding.column.domain), dtype=bool)
+        for entry in range(len(held)):
+            held[entry, recoding.subsets.members(entry)] = True
+        inside &= held[recoding.codes][:, own[name]].T  # (people, records)
+    assert release.coverage.released().tolist() == inside.sum(axis=1).tolist()
+    assert release.coverage.originals().tolist() == inside.sum(axis=0).tolist()
+    indptr, indices = release.coverage.fits.edges
+    for kind in range(0, len(indptr) - 1, 50):
+        row = int(np.flatnonzero(release.coverage.tuples == kind)[0])
+        boxes = np.unique(release.coverage.boxes[inside[row]])
+        assert indices[indptr[kind] : indptr[kind + 1]].tolist() == boxes.tolist()

@@ -20,6 +20,7 @@ from shoal.cli import (
     methods,
     metrics,
     risk,
+    utility,
     verify,
 )
 from shoal.cli.options import Command, Group
@@ -41,6 +42,7 @@ app.command(cls=Command)(anonymize.anonymize)
 app.command(cls=Command)(compare.compare)
 app.command(cls=Command)(verify.verify)
 app.command(cls=Command)(metrics.metrics)
+app.command(cls=Command)(utility.utility)
 app.add_typer(risk.app, name="risk")
 app.add_typer(dp.app, name="dp")
 app.add_typer(hierarchy.app, name="hierarchy")

@@ -23,9 +23,11 @@ from shoal.cli.options import (
 )
 from shoal.cli.repeating import typed
 from shoal.cli.sources import EveryRole, Form, grouped, load
+from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.core.release import Release
+    from shoal.core.table import Table
 
 Output = Annotated[
     Path | None,
@@ -50,6 +52,12 @@ Report = Annotated[
     typer.Option(
         metavar="FILE",
         help="Write a report for those who sign or check: .html to read and print, .json.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="With --report: how well models still predict this column."
     ),
 ]
 Picture = Annotated[
@@ -85,6 +93,7 @@ def anonymize(
     option: MethodOptions = None,
     seed: Seed = None,
     report: Report = None,
+    target: Target = None,
     picture: Picture = None,
     force: Force = False,
     shuffle: Shuffle = False,
@@ -109,6 +118,8 @@ def anonymize(
     book = None if ledger is None else opened(ledger, key_file)
     with bars():
         table = load(file, roles, hierarchy, form)
+        if target is not None:
+            _check_target(table, target, report)
         with compiling_told(quiet=json):
             release = run(
                 table, wanted, method, seed=seed, ledger=book, what=_what(output), **options
@@ -125,7 +136,7 @@ def anonymize(
         if report is not None:
             command = typed(context, ("seed",) if shuffle else ())
             data["report"] = _reported(
-                release, report, file, output, command, shuffled=shuffle, force=force
+                release, report, file, output, command, target, shuffled=shuffle, force=force
             )
 
     def show() -> None:
@@ -143,12 +154,21 @@ def _what(output: Path | None) -> str:
     return "" if output is None else f"anonymize: {output.name}"
 
 
+def _check_target(table: Table, target: str, report: Path | None) -> None:
+    """Refuse early a target that the report could not tell of."""
+    if report is None:
+        raise InputError("--target goes with --report; `shoal utility` tells it by itself")
+    if table[target].role in ("quasi", "identifier"):
+        raise InputError(f"--target: column {target!r} is {table[target].role}; name another")
+
+
 def _reported(
     release: Release,
     report: Path,
     file: Path,
     output: Path | None,
     command: str,
+    target: str | None,
     *,
     shuffled: bool,
     force: bool,
@@ -163,6 +183,7 @@ def _reported(
         released=output,
         command=command,
         shuffled=shuffled,
+        target=target,
     )
     write_contents(told, report, force=force)
     return told

@@ -48,6 +48,14 @@ Metrics = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="A metric to count; the first is the loss. Repeatable."),
 ]
+Utility = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="What models are to learn: tells how much of it is lost."),
+]
+Risk = Annotated[
+    bool,
+    typer.Option("--risk", help="Also count people found by who knows everybody: expected risk."),
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="For methods that draw at random.")]
 Processes = Annotated[
     int | None, typer.Option(metavar="N", help="Runs at a time. Default: one for each core.")
@@ -81,6 +89,8 @@ def compare(
     model: Models = None,
     method: Methods = None,
     metric: Metrics = None,
+    utility: Utility = None,
+    risk: Risk = False,
     roles: EveryRole,
     hierarchy: Hierarchies = None,
     seed: Seed = 0,
@@ -109,7 +119,7 @@ def compare(
     methods = [_method(text) for text in method] if method else list(METHODS_BY_DEFAULT)
     sizes = _sizes(k)
     with bars():
-        table = load(file, roles, hierarchy, form)
+        table = load(file, roles, hierarchy, form, otherwise={utility: "insensitive"})
         if not json:
             tell_of_compiling([each if isinstance(each, str) else each[0] for each in methods])
         try:
@@ -120,6 +130,8 @@ def compare(
                 methods=methods,
                 seed=seed,
                 metrics=metric,
+                utility=utility,
+                risk=risk,
                 processes=processes,
                 folder=folder,
                 time_limit=time_limit,
@@ -158,15 +170,16 @@ def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> N
     apart = len({(row["model"], row["k"]) for row in found}) > len({row["k"] for row in found})
     best = [id(row) for row in front]
     if found.done:
-        head = ["", "method", "model" if apart else "k", "risk", lost, "suppressed", "time"]
-        rows = grid(*head)
+        learned = [name for name in found.measures if name in ("expected risk", "utility loss")]
+        head = ["", "method", "model" if apart else "k", "risk", lost, *learned]
+        rows = grid(*head, "suppressed", "time")
         for row in sorted(found.done, key=lambda row: (row["highest risk"], row[lost] or 0.0)):
             rows.add_row(
                 "*" if id(row) in best else "",
                 _name(row),
                 row["model"] if apart else str(row["k"] or ""),
                 share(row["highest risk"]),
-                "" if row[lost] is None else share(row[lost]),
+                *("" if row[name] is None else share(row[name]) for name in (lost, *learned)),
                 f"{row['suppressed']:,}",
                 f"{row['search seconds'] + row['verify seconds']:.2f} s",
             )

@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal.cli.console import about, emit, grid, notes, number, out
 from shoal.cli.options import File, Hierarchies, Json, names
+from shoal.cli.risk_record import Fraction, show_uniqueness
 from shoal.cli.sources import Form, Roles, grouped, hierarchies_of
 
 _VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
@@ -13,7 +14,13 @@ _VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
 
 @grouped
 def inspect(
-    *, file: File, roles: Roles, hierarchy: Hierarchies = None, form: Form, json: Json = False
+    *,
+    file: File,
+    roles: Roles,
+    hierarchy: Hierarchies = None,
+    sampling_fraction: Fraction = None,
+    form: Form,
+    json: Json = False,
 ) -> None:
     """Show the columns of FILE with suggested roles, and who stands out by them.
 
@@ -21,7 +28,8 @@ def inspect(
     in those suggested as such, one by one and together.
 
     With --sensitive, or a schema that names such columns, FILE is also looked at as a release: what
-    rows that are alike in the quasi-identifiers give away of these columns.
+    rows that are alike in the quasi-identifiers give away of these columns. With
+    --sampling-fraction it is estimated how many people are alone in the whole population.
     """
     from shoal.inspection import describe, suggest_schema
     from shoal.reading.files import Format, read_arrow
@@ -41,7 +49,7 @@ def inspect(
         if spec.get("role") == "quasi" and name in data.column_names
     ]
     with about(file):
-        found = describe(data, others, guarded)
+        found = describe(data, others, guarded, sampling_fraction)
     told: dict[str, Any] = {**found, "schema": suggest_schema(found)}
     emit(json, told, lambda: _show(told))
 
@@ -82,6 +90,11 @@ def _show(data: dict[str, Any]) -> None:
                 f"{found['smallest']:,}",
             )
         out.print(rows)
+    if data["near_keys"]:
+        told = "; ".join(" + ".join(key["columns"]) for key in data["near_keys"])
+        out.print(f"\nnearly everybody is told apart by: {told}", soft_wrap=True)
+    if data["uniqueness"]:
+        show_uniqueness(data["uniqueness"])
     if data["checks"]:
         out.print("\nwhat the file gives away, published as it is:")
         show_checks(data["checks"])

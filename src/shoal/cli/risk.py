@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli import risk_assess, risk_link, risk_record, risk_rehearse
 from shoal.cli.console import bars, emit, grid, notes, number, out, share
 from shoal.cli.options import Command, Group, Hierarchies, Json, Key
 from shoal.cli.sources import Form, Roles, grouped, load
@@ -22,6 +23,16 @@ app = typer.Typer(cls=Group, help="Tell what releases still give away.", no_args
 @app.callback()
 def risk() -> None:
     """Tell what releases still give away."""
+
+
+for command in (
+    risk_assess.assess,
+    risk_record.records,
+    risk_record.columns,
+    risk_link.link,
+    risk_rehearse.rehearse,
+):
+    app.command(cls=Command)(command)
 
 
 @app.command(cls=Command)

@@ -96,6 +96,8 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         for line in claim["arithmetic"]:
             rows.add_row("", line)
         rows.add_row("withheld", "what depends on records that are not released")
+        if not data["released"]:
+            rows.add_row("empty", "no class was large enough; publish fewer or coarser columns")
     if data["node"]:
         told = ", ".join(f"{name} {level}" for name, level in data["node"].items())
         rows.add_row("levels", told)

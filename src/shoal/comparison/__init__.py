@@ -15,6 +15,7 @@ from shoal.comparison.results import Comparison
 from shoal.comparison.runner import Outcome, run_tasks
 from shoal.core.release import Release
 from shoal.core.table import Table
+from shoal.errors import InputError
 from shoal.privacy.model import Model
 
 
@@ -27,6 +28,8 @@ def compare(
     seed: int | None = 0,
     metrics: Iterable[str] | None = None,
     measures: Mapping[str, Callable[[Release], float]] | None = None,
+    utility: str | None = None,
+    risk: bool = False,
     processes: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
@@ -40,6 +43,8 @@ def compare(
     seed: for methods that draw at random.
     metrics: names from METRICS; by default all that are defined for a release.
     measures: further figures by name, each a function of the release from an importable module.
+    utility: a column that models are to learn: how well they do, and `utility loss`, 0 to 1.
+    risk: whether `expected risk` is counted, the share of people found by who knows everybody.
     processes: how many runs at a time; by default one for each core.
     folder: where finished runs are kept: called again, `compare` goes on from there.
     time_limit: seconds that a run may take, its process's start included.
@@ -48,7 +53,8 @@ def compare(
     asked = check_asked(metrics, measures or {})
     check_askable(table, None)
     plain = fresh(table)
-    bench = Bench(plain, asked, dict(measures or {}))
+    figures = _figures(plain, utility, risk, measures or {})
+    bench = Bench(plain, asked, figures)
     print_of_table = fingerprint(plain) if folder is not None else ""
     tasks = {identify(trial, print_of_table, bench): trial for trial in trials}
     found = run_tasks(
@@ -59,6 +65,30 @@ def compare(
         time_limit=time_limit,
     )
     return Comparison.of([(trial, found[name]) for name, trial in tasks.items()], bench.measures)
+
+
+def _figures(
+    table: Table,
+    utility: str | None,
+    risk: bool,
+    measures: Mapping[str, Callable[[Release], float]],
+) -> dict[str, Callable[[Release], float]]:
+    """Return the figures beside the metrics: of risk and learning first, then the caller's."""
+    found: dict[str, Callable[[Release], float]] = {}
+    if risk:
+        from shoal.comparison.finding import NAME, expected_risk
+
+        found[NAME] = expected_risk
+    if utility is not None:
+        from shoal.comparison.learning import learned
+
+        found |= learned(table, utility)
+    taken = [name for name in measures if name in found]
+    if taken:
+        raise InputError(
+            f"measure {taken[0]!r}: `utility` or `risk` brings one of this name; rename yours"
+        )
+    return {**found, **measures}
 
 
 __all__ = ["METHODS_BY_DEFAULT", "Comparison", "Outcome", "Trial", "compare", "run_tasks"]

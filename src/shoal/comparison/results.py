@@ -149,7 +149,8 @@ class Comparison:
         """Draw loss against risk, one point a release, as .html (interactive), .png or .svg."""
         from shoal.report.comparison_picture import draw_comparison
 
-        losses = dict.fromkeys((self._loss(loss), *self.metrics))
+        further = [name for name in self.measures if name.endswith(" loss")]
+        losses = dict.fromkeys((self._loss(loss), *self.metrics, *further))
         fronts = {name: {id(row) for row in self.front(name, risk)} for name in losses}
         marked = {name: [id(row) in kept for row in self.done] for name, kept in fronts.items()}
         draw_comparison(self.done, marked, Path(path), risk=risk, force=force)

@@ -1,11 +1,22 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: which tuples of values lie inside which boxes."""
+"""Kernels: which tuples of values lie inside which boxes.
+
+Tuples and boxes are cut apart along one column after the other until few are left together; a box
+that reaches over a cut goes to both sides, a tuple to one.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shoal.core.compiling import njit
+
+SAMPLE = 32  # tuples, and twice as many boxes, by which a cut is chosen
+_FEW = 4096  # pairs that are not worth a cut,
+_SINGLE = 4  # nor are pairs of so few tuples or boxes
+_GAIN = 0.9  # share of pairs that may be left for a cut to be worth while
 
 
 class Cells(NamedTuple):
@@ -24,6 +35,23 @@ class Cells(NamedTuple):
     stops: Any
 
 
+class Search(NamedTuple):
+    """What is still to be looked at.
+
+    order: (tuples,) those that belong together side by side.
+    boxes: the boxes of all nodes, one after the other; those of the last node last.
+    nodes: (nodes, 4) begin and end of each node's tuples in `order`, and of its boxes in `boxes`.
+    left: (1,) how many nodes there are.
+    sample: (SAMPLE,) room.
+    """
+
+    order: Any
+    boxes: Any
+    nodes: Any
+    left: Any
+    sample: Any
+
+
 @njit(cache=True, error_model="numpy")
 def is_inside(cells, one, box):
     """Tell whether a box covers a tuple."""
@@ -40,25 +68,121 @@ def is_inside(cells, one, box):
 
 
 @njit(cache=True, error_model="numpy")
-def count_fits(cells, first, last, people, copies, by_tuple, by_box, pairs):
-    """Count, for tuples first … last − 1, the records of the boxes that cover them, and back.
+def count_fits(cells, search, most, people, copies, by_tuple, by_box, pairs):
+    """Count, tuple by tuple, the records of the boxes that cover it, and back; return the tuples.
 
     pairs: (tuples,) the number of boxes that cover each tuple.
+    most: pairs after which the kernel returns; it goes on from there when called again.
     """
-    for one in range(first, last):
-        for box in range(len(copies)):
-            if is_inside(cells, one, box):
-                by_tuple[one] += copies[box]
-                by_box[box] += people[one]
-                pairs[one] += 1
+    done, looked = 0, 0
+    while search.left[0] > 0 and looked < most:
+        first, last, begin, end = _next_leaf(cells, search)
+        looked += (last - first) * (end - begin) + last - first
+        done += last - first
+        for place in range(first, last):
+            one = search.order[place]
+            for at in range(begin, end):
+                box = search.boxes[at]
+                if is_inside(cells, one, box):
+                    by_tuple[one] += copies[box]
+                    by_box[box] += people[one]
+                    pairs[one] += 1
+    return done
 
 
 @njit(cache=True, error_model="numpy")
-def list_fits(cells, first, last, indptr, indices):
-    """List, for tuples first … last − 1, the boxes that cover them."""
-    for one in range(first, last):
-        place = indptr[one]
-        for box in range(cells.entries.shape[0]):
-            if is_inside(cells, one, box):
-                indices[place] = box
-                place += 1
+def list_fits(cells, search, most, indptr, indices):
+    """List, tuple by tuple, the boxes that cover it, ascending; return the tuples done."""
+    done, looked = 0, 0
+    while search.left[0] > 0 and looked < most:
+        first, last, begin, end = _next_leaf(cells, search)
+        looked += (last - first) * (end - begin) + last - first
+        done += last - first
+        for place in range(first, last):
+            one = search.order[place]
+            at_edge = indptr[one]
+            for at in range(begin, end):
+                if is_inside(cells, one, search.boxes[at]):
+                    indices[at_edge] = search.boxes[at]
+                    at_edge += 1
+    return done
+
+
+@njit(cache=True, error_model="numpy")
+def _next_leaf(cells, search):
+    """Take the last node, cut it until it is small, and return its tuples and boxes."""
+    order, boxes, nodes = search.order, search.boxes, search.nodes
+    while True:
+        node = search.left[0] - 1
+        first, last, begin, end = nodes[node]
+        tuples, many = last - first, end - begin
+        if tuples * many <= _FEW or min(tuples, many) <= _SINGLE:
+            break
+        if node + 2 > len(nodes) or end + 2 * many > len(boxes):
+            break
+        column, pivot = _choose(cells, search, first, last, begin, end)
+        if column < 0:
+            break
+        middle = _part(cells.codes[:, column], order, first, last, pivot)
+        put = end
+        for side in range(2):  # the boxes of either side, behind those of the node
+            for at in range(begin, end):
+                box = boxes[at]
+                low = cells.starts[cells.entries[box, column]]
+                high = cells.stops[cells.ends[box, column] - 1]
+                if (low < pivot) if side == 0 else (high > pivot):
+                    boxes[put] = box
+                    put += 1
+            if side == 0:
+                cut = put - end
+        lefts, rights = cut, put - end - cut
+        for at in range(put - end):
+            boxes[begin + at] = boxes[end + at]
+        nodes[node, 0], nodes[node, 1] = first, middle
+        nodes[node, 2], nodes[node, 3] = begin, begin + lefts
+        nodes[node + 1, 0], nodes[node + 1, 1] = middle, last
+        nodes[node + 1, 2], nodes[node + 1, 3] = begin + lefts, begin + lefts + rights
+        search.left[0] = node + 2
+    search.left[0] = node
+    return first, last, begin, end
+
+
+@njit(cache=True, error_model="numpy")
+def _choose(cells, search, first, last, begin, end):
+    """Return the column and the code at which a cut leaves the fewest pairs, −1 where too many."""
+    seen = min(last - first, SAMPLE)
+    looked = min(end - begin, 2 * SAMPLE)
+    chosen, best, pivot = -1, _GAIN * seen * looked, 0
+    for column in range(cells.codes.shape[1]):
+        sample = search.sample[:seen]
+        for i in range(seen):
+            sample[i] = cells.codes[search.order[first + i * (last - first) // seen], column]
+        sample.sort()
+        middle = sample[seen // 2]
+        if middle == sample[0]:
+            middle += 1  # the cut is in front of the code: something must be left of it
+        left = np.searchsorted(sample, middle)
+        if left == seen:
+            continue
+        lefts, rights = 0, 0
+        for i in range(looked):
+            box = search.boxes[begin + i * (end - begin) // looked]
+            lefts += cells.starts[cells.entries[box, column]] < middle
+            rights += cells.stops[cells.ends[box, column] - 1] > middle
+        pairs = left * lefts + (seen - left) * rights
+        if pairs < best:
+            chosen, best, pivot = column, float(pairs), middle
+    return chosen, pivot
+
+
+@njit(cache=True, error_model="numpy")
+def _part(codes, order, first, last, pivot):
+    """Put the tuples below the pivot in front of the others; return where these begin."""
+    low, high = first, last
+    while low < high:
+        if codes[order[low]] < pivot:
+            low += 1
+        else:
+            high -= 1
+            order[low], order[high] = order[high], order[low]
+    return low

@@ -7,7 +7,7 @@ all the same, as records behind one node may trade places.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,10 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.core._fits import Cells
+    from shoal.core._fits import Cells, Search
 
 _PAIRS = 50_000_000  # looked at between two reports
+_NODES, _ROOM = 512, 16  # of a search: nodes, boxes in them as a multiple of all
 _MOST = 2**26  # pairs that are written down
 _WHOLE = 2**31 - 1  # what the flow counts with
 
@@ -44,25 +45,34 @@ class Coverage:
     boxes: Codes
 
     @classmethod
-    def of(cls, table: Table, recodings: Mapping[str, Recoding], ids: Codes) -> Coverage:
-        """Return the coverage of a release.
+    def of(
+        cls,
+        table: Table,
+        recodings: Mapping[str, Recoding],
+        ids: Codes,
+        *,
+        everybody: bool = False,
+    ) -> Coverage:
+        """Return the coverage of a release, by the columns that recodings are given of.
 
         ids: (rows,) the class of each row by its published text, SUPPRESSED for one left out.
+        everybody: people who are left out are people all the same, without a record of their own.
         """
         kept = np.flatnonzero(ids != SUPPRESSED)
-        spoken = [spoken_of(recodings[column.name], ids) for column in table.quasi_columns]
-        columns = table.quasi_columns
-        originals = group([c.codes[kept] for c in columns], [c.domain for c in columns])
+        known = np.arange(len(ids)) if everybody else kept
+        columns = [table[name] for name in recodings]
+        spoken = [spoken_of(recoding, ids) for recoding in recodings.values()]
+        originals = group([c.codes[known] for c in columns], [c.domain for c in columns])
         published = group([r.codes[kept] for r in spoken], [len(r.labels) for r in spoken])
-        counts = None if table.counts is None else table.counts[kept]
-        fits = Fits(
-            _cells(table, spoken, kept[originals.first], kept[published.first]),
-            originals.sizes(counts),
-            published.sizes(counts),
-            np.unique(np.stack([originals.ids, published.ids], axis=1), axis=0),
-        )
         tuples, boxes = (np.full(len(ids), SUPPRESSED, dtype=np.int32) for _ in range(2))
-        tuples[kept], boxes[kept] = originals.ids, published.ids
+        tuples[known], boxes[kept] = originals.ids, published.ids
+        counts = table.counts
+        fits = Fits(
+            _cells(table, spoken, known[originals.first], kept[published.first]),
+            originals.sizes(None if counts is None else counts[known]),
+            published.sizes(None if counts is None else counts[kept]),
+            _own(tuples[kept], published.ids, len(published)),
+        )
         return cls(fits, frozen(tuples), frozen(boxes))
 
     def take(self, rows: Counts) -> Coverage:
@@ -118,11 +128,12 @@ class Fits:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_short", {})
 
-    def _blocks(self) -> list[tuple[int, int]]:
-        """Return stretches of tuples that are looked at between two reports."""
-        size = max(_PAIRS // max(len(self.copies), 1), 1)
-        ends = [*range(size, len(self.people), size), len(self.people)]
-        return list(zip([0, *ends[:-1]], ends, strict=True))
+    def _look(self, kernel: Callable[..., int], *arrays: Any) -> None:
+        """Have a kernel go through all pairs that may fit, and report now and then."""
+        search, done = start_search(len(self.people), len(self.copies)), 0
+        while search.left[0]:
+            report("verify", done, len(self.people))
+            done += int(kernel(self.cells, search, _PAIRS, *arrays))
 
     @cached_property
     def _counted(self) -> tuple[Counts, Counts, Counts]:
@@ -130,15 +141,18 @@ class Fits:
 
         by_tuple, pairs = (np.zeros(len(self.people), dtype=np.int64) for _ in range(2))
         by_box = np.zeros(len(self.copies), dtype=np.int64)
-        for first, last in self._blocks():
-            report("verify", first, len(self.people))
-            count_fits(self.cells, first, last, self.people, self.copies, by_tuple, by_box, pairs)
+        self._look(count_fits, self.people, self.copies, by_tuple, by_box, pairs)
         return frozen(by_tuple), frozen(by_box), frozen(pairs)
 
     @property
     def degrees(self) -> tuple[Counts, Counts]:
         """(tuples,) released records that each fits; (boxes,) originals that fit each."""
         return self._counted[:2]
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of a tuple and a box fit."""
+        return int(self._counted[2].sum())
 
     @cached_property
     def edges(self) -> tuple[Counts, Codes]:
@@ -152,9 +166,7 @@ class Fits:
                 "ask for k-k-anonymity, or for k-anonymity"
             )
         indices = np.empty(int(indptr[-1]), dtype=np.int32)
-        for first, last in self._blocks():
-            report("verify", first, len(self.people))
-            list_fits(self.cells, first, last, indptr, indices)
+        self._look(list_fits, indptr, indices)
         return frozen(indptr), frozen(indices)
 
     @cached_property
@@ -164,18 +176,10 @@ class Fits:
         Everybody with their own record is such a matching. Any other pair that fits is in one just
         where both lie on a cycle that leaves tuples by pairs that fit and boxes by rows' own.
         """
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
         (indptr, indices), tuples = self.edges, len(self.people)
+        parts, box_parts = strong_parts(indptr, indices, self.own, len(self.copies))
         heads = np.repeat(np.arange(tuples, dtype=np.int32), np.diff(indptr))
-        begins = np.concatenate([heads, self.own[:, 1] + tuples])
-        ends = np.concatenate([indices + tuples, self.own[:, 0]])
-        size = tuples + len(self.copies)
-        ones = np.ones(len(begins), dtype=np.int8)
-        arcs = csr_array((ones, (begins, ends)), shape=(size, size))
-        _, parts = connected_components(arcs, connection="strong")
-        usable = parts[heads] == parts[indices + tuples]
+        usable = parts[heads] == box_parts[indices]
         return frozen(sum_by(heads[usable], tuples, self.copies[indices[usable]]))
 
     def short_of(self, k: int) -> tuple[Bools, Bools]:
@@ -212,6 +216,21 @@ class Fits:
         return out < self.people * k, into < self.copies * k
 
 
+def strong_parts(indptr: Counts, indices: Codes, own: Codes, boxes: int) -> tuple[Codes, Codes]:
+    """(tuples,) and (boxes,) the part of each; pairs of one part lie on cycles, others do not."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    tuples = len(indptr) - 1
+    heads = np.repeat(np.arange(tuples, dtype=np.int32), np.diff(indptr))
+    begins = np.concatenate([heads, own[:, 1] + tuples])
+    ends = np.concatenate([indices + tuples, own[:, 0]])
+    ones = np.ones(len(begins), dtype=np.int8)
+    arcs = csr_array((ones, (begins, ends)), shape=(tuples + boxes, tuples + boxes))
+    _, parts = connected_components(arcs, connection="strong")
+    return parts[:tuples], parts[tuples:]
+
+
 def spoken_of(recoding: Recoding, ids: Codes) -> Recoding:
     """Return a recoding that says no more than its text does.
 
@@ -229,6 +248,25 @@ def spoken_of(recoding: Recoding, ids: Codes) -> Recoding:
     if not single[recoding.codes[ids != SUPPRESSED]].any():
         return recoding
     return Recoding.of_groups(column, ids, int(ids.max()) + 1, "set", use_hierarchy=False)
+
+
+def start_search(tuples: int, boxes: int) -> Search:
+    """Return a search through all pairs, from its beginning."""
+    from shoal.core._fits import SAMPLE, Search
+
+    room = np.empty(_ROOM * boxes, dtype=np.int32)
+    room[:boxes] = np.arange(boxes)
+    nodes = np.zeros((_NODES, 4), dtype=np.int64)
+    nodes[0] = 0, tuples, 0, boxes
+    left = np.full(1, int(tuples > 0 and boxes > 0))
+    order = np.arange(tuples, dtype=np.int32)
+    return Search(order, room, nodes, left, np.empty(SAMPLE, dtype=np.int32))
+
+
+def _own(tuples: Codes, boxes: Codes, many: int) -> Codes:
+    """(pairs, 2) the pairs of tuple and box that rows have, each once."""
+    pairs = np.unique(tuples.astype(np.int64) * many + boxes)
+    return np.stack(np.divmod(pairs, max(many, 1)), axis=1).astype(np.int32)
 
 
 def _cells(table: Table, spoken: Sequence[Recoding], originals: Counts, published: Counts) -> Any:

@@ -293,6 +293,7 @@ class Release:
         command: str | None = None,
         shuffled: bool = False,
         least: int | None = None,
+        target: str | None = None,
         force: bool = False,
     ) -> None:
         """Write a report for those who sign or check: a page (.html) or data (.json).
@@ -303,6 +304,7 @@ class Release:
         released: the file that was written; the report tells its name and digest.
         command: how the release was made, if not by a call in Python.
         shuffled: the rows were written in random order; no seed is told then, as it would undo it.
+        target: a column; how well models still predict it is told too.
         force: overwrite an existing file.
         """
         _reporters[0](
@@ -314,6 +316,7 @@ class Release:
             command=command,
             shuffled=shuffled,
             least=least,
+            target=target,
             force=force,
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shoal.core.table import Table
+from shoal.datasets.variants import binned, permuted, random_hierarchies, random_k
 from shoal.errors import unknown
 
 _BUILT_IN = {
@@ -62,3 +63,16 @@ def catalogue() -> dict[str, str]:
     from shoal.datasets.public import SOURCES
 
     return {**_BUILT_IN, **{name: source.about for name, source in SOURCES.items()}}
+
+
+__all__ = [
+    "binned",
+    "catalogue",
+    "load",
+    "patient_chunks",
+    "patient_schema",
+    "patients",
+    "permuted",
+    "random_hierarchies",
+    "random_k",
+]

@@ -1,8 +1,9 @@
 """Which k and β reach a budget, and what they are expected to keep.
 
 A larger β keeps more records and needs a larger ε; a larger k costs records and lowers δ. δ is held
-against 1/N as in tables 5.1 and 5.5 of Li, "ε-safe lattice anonymization", 2019: at 1/N a mechanism
-may publish some records whole and still keep its promise.
+against 1/N as in tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm that achieves
+both k-anonymity and differential privacy", 2019: at 1/N a mechanism may publish some records whole
+and still keep its promise.
 """
 
 from __future__ import annotations

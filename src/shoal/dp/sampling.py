@@ -15,8 +15,8 @@ f(j; n) = P[Bin(n, β) = j], γ = 1 − (1 − β)/e^ε and α = 1 − (1 − β
 "Tight" is the greatest loss, so no smaller δ is right. "Published" leaves out what is subtracted:
 the greatest P[Bin(n, β) > γn] over n ≥ ⌈k/γ⌉ − 1, from ε = −ln(1 − β) on. So Li, Qardaji & Su, "On
 Sampling, Anonymization, and Differential Privacy", ASIACCS 2012. "Printed" counts j = γn too, as
-the tables 5.1 and 5.5 of Li, "ε-safe lattice anonymization", 2019, do. Each is at least as large as
-the one before.
+the tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm that achieves both
+k-anonymity and differential privacy", 2019, do. Each is at least as large as the one before.
 """
 
 from __future__ import annotations

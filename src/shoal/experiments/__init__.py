@@ -18,23 +18,46 @@ class Experiment:
     module: where it lives; its `run(out, full=, data=)` writes tables, pictures and a page, and
         returns the page's path.
     data: tables that it can be run on, the first by default.
+    options: what else its `run` takes, by name.
     """
 
     about: str
     module: str
     data: tuple[str, ...]
+    options: tuple[str, ...] = ()
 
-    def run(self, out: Path, *, full: bool = False, data: str | None = None) -> Path:
-        """Run the study into a folder; what is there already is not computed again."""
+    def run(
+        self, out: Path, *, full: bool = False, data: str | None = None, **options: Any
+    ) -> Path:
+        """Run the study into a folder; what is there already is not computed again.
+
+        options: those that this study takes; None is as if it were not given.
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        for name in given:
+            if name not in self.options:
+                raise InputError(f"this study takes no option {name!r}; leave it out")
         chosen = data or self.data[0]
         if chosen not in self.data:
             raise InputError(f"no data {chosen!r} for this; there are {', '.join(self.data)}")
         study: Any = import_module(self.module)
-        page: Path = study.run(out, full=full, data=chosen)
+        page: Path = study.run(out, full=full, data=chosen, **given)
         return page
 
 
 EXPERIMENTS: Mapping[str, Experiment] = {
+    "disclosure-risk": Experiment(
+        "Expected re-identifications and their quick estimate, small as published and large "
+        "(Malik 2014, figures 2.4, 4.1 and 4.2)",
+        "shoal.experiments.disclosure_risk",
+        ("generated",),
+    ),
+    "dp-learning": Experiment(
+        "What differential privacy costs those who learn: safe-la, private regression, the chance "
+        "of good nodes, both in a row (Li 2019, chapter 5)",
+        "shoal.experiments.dp_learning",
+        ("all", "adult", "census-income", "patients"),
+    ),
     "partition-benchmark": Experiment(
         "Methods that group records: loss and time against rows, k and attributes "
         "(Liang 2020, figures 3.2 to 3.8)",

@@ -31,7 +31,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Section:
-    """One figure: its rows, the field it is drawn against, the field of its panels."""
+    """One figure: its rows, the field it is drawn against, the field of its panels.
+
+    name: its number, or `Table` and the number.
+    """
 
     name: str
     title: str
@@ -39,9 +42,21 @@ class Section:
     axes: tuple[str, str | None]
     verdicts: Sequence[Verdict]
 
+    @property
+    def heading(self) -> str:
+        """The name in words."""
+        return self.name if self.name.startswith("Table") else f"Figure {self.name}"
+
+    @property
+    def stem(self) -> str:
+        """What its files are called."""
+        return (self.heading[0].lower() + self.heading[1:]).replace(" ", "-").replace(".", "-")
+
 
 @dataclass(frozen=True)
-class _Drawn:
+class Drawn:
+    """A section with its pictures as text, and its table."""
+
     section: Section
     pictures: Sequence[str]
     heads: Sequence[str]
@@ -50,14 +65,19 @@ class _Drawn:
 
 def write_page(out: Path, title: str, about: str, sections: Sequence[Section]) -> Path:
     """Write a CSV and pictures for each section and one page over all; returns the page."""
-    from jinja2 import Environment, PackageLoader
-
     drawn = []
     for section in sections:
         means = _means(section)
-        _write_csv(out / f"figure-{section.name.replace('.', '-')}.csv", section.rows)
+        write_csv(out, section)
         pictures = [_draw(out, section, means, what) for what in ("loss", "seconds")]
-        drawn.append(_Drawn(section, pictures, *_grid(section, means)))
+        drawn.append(Drawn(section, pictures, *_grid(section, means)))
+    return write_drawn(out, title, about, drawn)
+
+
+def write_drawn(out: Path, title: str, about: str, drawn: Sequence[Drawn]) -> Path:
+    """Write one page over sections that are drawn already; returns the page."""
+    from jinja2 import Environment, PackageLoader
+
     template = Environment(loader=PackageLoader("shoal.experiments"), autoescape=True)
     page = template.get_template("page.html").render(title=title, about=about, drawn=drawn)
     place = out / "report.html"
@@ -94,7 +114,13 @@ def _told(number: float | None) -> str:
     return "—" if number is None else f"{number:.4g}"
 
 
-def _write_csv(path: Path, rows: Sequence[Row]) -> None:
+def write_csv(out: Path, section: Section) -> None:
+    """Write the rows of a section."""
+    write_rows(out / f"{section.stem}.csv", section.rows)
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Write rows as CSV, whole or not at all."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, names)

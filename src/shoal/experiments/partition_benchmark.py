@@ -1,8 +1,8 @@
 """Methods that group records, compared on loss and time.
 
-Repeats figures 3.2 to 3.8 of Liang, "Optimization-based k-anonymity and robust networks", 2020, on
-public tables in place of the census extract that was used there, with annealing added, and holds
-each published claim against what was found.
+Repeats figures 3.2 to 3.8 of Liang, "Algorithms in privacy & security for data analytics and
+machine learning", 2020, on public tables in place of the census extract that was used there, with
+annealing added, and holds each published claim against what was found.
 """
 
 from __future__ import annotations

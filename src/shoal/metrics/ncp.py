@@ -1,7 +1,7 @@
 """Normalized Certainty Penalty, and its sum over a record, the Global Certainty Penalty.
 
-Liang, "Optimization-based k-anonymity and robust networks", 2020, definitions 8 and 9;
-Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
+Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, definitions
+8 and 9; Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
 """
 
 from __future__ import annotations

@@ -182,6 +182,7 @@ def _subtitle(risk: str) -> list[str]:
     told = {
         "highest risk": "Risk: the chance to pick the right record of the person worst off.",
         "average risk": "Risk: the chance to pick a person's right record, on average.",
+        "expected risk": "Risk: the share of people found by who matches all people at once.",
     }
     return [
         "Left and low is better. Nothing beats a release on the front (dark rim) in both.",

@@ -19,7 +19,9 @@ from shoal.report.attacks import attacks, sensitive_columns
 from shoal.report.candidates import size_bars, uniqueness
 from shoal.report.columns import columns
 from shoal.report.distributions import distribution
+from shoal.report.expected import expected
 from shoal.report.kept import released_only
+from shoal.report.learning import learning, refuse_learning
 from shoal.report.limits import limits
 from shoal.report.losses import correlations, losses
 from shoal.report.masking import LEAST, Mask, rounded
@@ -91,6 +93,7 @@ def contents(
     command: str | None = None,
     shuffled: bool = False,
     least: int | None = None,
+    target: str | None = None,
 ) -> dict[str, Any]:
     """Return all that the report says, as JSON can hold it.
 
@@ -99,6 +102,7 @@ def contents(
     command: how the release was made, if not by the call in Python that is told anyhow.
     shuffled: the rows were put in random order, so that no seed is told.
     least: people behind anything shown, by default 5, or k where that is more.
+    target: a column; how well models still predict it is told too.
 
     Of a release with claims only what follows from its rows is told, and what is public.
     """
@@ -109,6 +113,7 @@ def contents(
     file = None if released is None else Path(released)
     head = {"format": FORMAT, "title": title or "Anonymized release", "date": date}
     if release.withheld:
+        refuse_learning(target)
         guarantee = _guarantee(release, checked)
         return head | withheld_contents(
             release, guarantee, mask, command=command, released=file, shuffled=shuffled
@@ -121,6 +126,7 @@ def contents(
     related = correlations(kept)
     tell("report", 4, _STAGES)
     sensitive = sensitive_columns(kept)
+    learned = learning(kept, target)
     records = _records(release, mask)
     told = {
         **head,
@@ -136,11 +142,13 @@ def contents(
             "k": k,
             "uniqueness": uniqueness(kept, found, k, mask),
             "sizes": size_bars(found, mask),
+            "expected": expected(kept, mask),
         },
         "columns": columns(kept, mask),
         "sensitive": sensitive,
         "attacks": attacks(kept, mask),
         "losses": lost,
+        "utility": learned,
         "distributions": _distributions(kept, mask),
         "correlations": related,
         "limits": limits(kept, sensitive, by_class=found.by_class, shuffled=shuffled),

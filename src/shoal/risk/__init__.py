@@ -1,8 +1,12 @@
 """What a release still gives away: attacks that k-anonymity does not stop, with their figures."""
 
 from shoal.risk.alignment import aligned
+from shoal.risk.assessment import Assessment, assess
 from shoal.risk.checks import Check, checks
+from shoal.risk.exposure import Exposed, Exposure, exposure
+from shoal.risk.graphs import Graph, consistency
 from shoal.risk.homogeneity import Homogeneity, homogeneity
+from shoal.risk.identifying import ColumnSet, IdentifyingColumns, identifying_columns
 from shoal.risk.intersection import (
     Composition,
     Crowds,
@@ -11,28 +15,73 @@ from shoal.risk.intersection import (
     intersect,
     intersect_classes,
 )
+from shoal.risk.k_map import KMap, k_map
+from shoal.risk.linkage import Linkage, Split, Success, link, split_for_linkage
+from shoal.risk.matchings.degrees import (
+    crack_probabilities,
+    degree_bounds,
+    degree_of_anonymity,
+    heuristic,
+    nmape,
+)
+from shoal.risk.matchings.psi import Psi, expected_cracks, psi
 from shoal.risk.minimality import Minimality, minimality
 from shoal.risk.overlaps import overlay
+from shoal.risk.population.individual import IndividualUniqueness, individual_uniqueness
+from shoal.risk.population.uniqueness import Uniqueness, population_uniqueness
+from shoal.risk.record_level import Attacker, RecordRisk, record_risk
 from shoal.risk.similarity import Similarity, similarity
 from shoal.risk.skewness import Skewness, skewness
 
 __all__ = [
+    "Assessment",
+    "Attacker",
     "Check",
+    "ColumnSet",
     "Composition",
     "Crowds",
+    "Exposed",
+    "Exposure",
+    "Graph",
     "Homogeneity",
+    "IdentifyingColumns",
+    "IndividualUniqueness",
     "Intersection",
+    "KMap",
+    "Linkage",
     "Minimality",
+    "Psi",
+    "RecordRisk",
     "Similarity",
     "Skewness",
+    "Split",
+    "Success",
+    "Uniqueness",
     "View",
     "aligned",
+    "assess",
     "checks",
+    "consistency",
+    "crack_probabilities",
+    "degree_bounds",
+    "degree_of_anonymity",
+    "expected_cracks",
+    "exposure",
+    "heuristic",
     "homogeneity",
+    "identifying_columns",
+    "individual_uniqueness",
     "intersect",
     "intersect_classes",
+    "k_map",
+    "link",
     "minimality",
+    "nmape",
     "overlay",
+    "population_uniqueness",
+    "psi",
+    "record_risk",
     "similarity",
     "skewness",
+    "split_for_linkage",
 ]

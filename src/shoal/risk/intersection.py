@@ -2,9 +2,9 @@
 
 Each weighs columns in its own way and is fine where the others are coarse, so that a reader of all
 of them gets a finer table, with fewer people behind each row.
-Liang, "Optimization-based k-anonymity and robust networks", 2020, section 3.6;
-Ganta, Kasiviswanathan & Smith, "Composition attacks and auxiliary information in data privacy",
-KDD 2008.
+Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, section
+3.6; Ganta, Kasiviswanathan & Smith, "Composition attacks and auxiliary information in data
+privacy", KDD 2008.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ sensitivity of the scores and their being monotone stay as they are.
 Anchors picked by looking at the data, or values scaled to their least and greatest, would not do:
 a record could then move weights and scale as well.
 
-Li, "Differentially private lattice anonymization", 2019, section 3.3, which halves its running time
-so. One pass over the lattice counts every node in less time than that takes, so what is left is to
-show how far guesses are off, and lattices whose nodes are counted one by one.
+Li, "Improving a de-identification algorithm that achieves both k-anonymity and differential
+privacy", 2019, section 3.3, which halves its running time so. One pass over the lattice counts
+every node in less time than that takes, so what is left is to show how far guesses are off, and
+lattices whose nodes are counted one by one.
 """
 
 from __future__ import annotations

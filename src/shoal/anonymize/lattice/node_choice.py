@@ -6,9 +6,9 @@ Scores, with g the mean over attributes of level / height and f the penalty of s
   β·n0·g/f. One record moves the sum of `expected_kept` over classes by `kept_sensitivity` at most.
 - "kept": records in classes of k or more, less n0·g/f. One record moves them by 0, 1 or k.
 - "published": −(g + f·share suppressed), which one record moves by f·k/n; the utility of Li,
-  "Differentially private lattice anonymization", 2019, eq. 3.10, with g where the paper prints
-  1 − g and so rewards generalization. It divides by n, the number of records, which is no constant:
-  the sensitivity is the paper's, not a proven one.
+  "Improving a de-identification algorithm that achieves both k-anonymity and differential privacy",
+  2019, eq. 3.10, with g where the paper prints 1 − g and so rewards generalization. It divides by
+  n, the number of records, which is no constant: the sensitivity is the paper's, not a proven one.
 
 n0 is a public constant, and so are the hierarchies. A further record raises the first two scores or
 leaves them as they are, at every node, so they are monotone and need no factor of two.

@@ -3,7 +3,8 @@
 A minimal node is anonymous and nothing below it is. Optimal where losing and anonymity both rise
 with the levels.
 El Emam et al., "A globally optimal k-anonymity method for the de-identification of health data",
-JAMIA 16(5), 2009; as described by Li, "Differentially private lattice anonymization", 2019.
+JAMIA 16(5), 2009; as described by Li, "Improving a de-identification algorithm that achieves both
+k-anonymity and differential privacy", 2019.
 """
 
 from __future__ import annotations

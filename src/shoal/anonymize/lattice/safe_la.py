@@ -10,9 +10,10 @@ with a δ that falls with k; both together spend (ε, δ). Neighbours are tables
 record more.
 
 Li, Qardaji & Su, "On sampling, anonymization, and differential privacy", ASIACCS 2012; Li,
-"Differentially private lattice anonymization", 2019. The latter draws the node from the sample that
-it then releases, by a utility that divides by the number of records; no proof covers that. It is
-here under `published`, to be repeated, and its release says so.
+"Improving a de-identification algorithm that achieves both k-anonymity and differential privacy",
+2019. The latter draws the node from the sample that it then releases, by a utility that divides by
+the number of records; no proof covers that. It is here under `published`, to be repeated, and its
+release says so.
 
 What may depend on records that are not released, and so is not published: the number of records,
 what was lost, the order of rows, errors, the time taken. A release may be empty. An error would
@@ -118,7 +119,7 @@ class SafeLA:
         choice = self._choice(sample if self.published else records, k)
         node = choice.draw(for_node)
         out = np.ones(len(records), dtype=np.bool_)
-        out[drawn[_in_large_classes(all_published(sample), node, k)]] = False
+        out[drawn[in_large_classes(sample, node, k)]] = False
         claim = self.claim(k)
         kept = model if k == model.least_size else _raised(model, k)
         return Release(
@@ -223,8 +224,9 @@ def _one_by_one(table: Table) -> Table:
     return Table(tuple(c.take(rows) for c in table.columns), None, table.unassigned)
 
 
-def _in_large_classes(lattice: Lattice, node: Node, k: int) -> Bools:
-    """Tell, row by row, whether at least k rows of the lattice's table are published alike."""
+def in_large_classes(sample: Table, node: Node, k: int) -> Bools:
+    """Tell, row by row, whether at least k rows are alike in all that is published of them."""
+    lattice = all_published(sample)
     others = [lattice.table[name] for name in lattice.apart]
     codes = [*lattice.codes(node), *(c.codes for c in others)]
     found = group(codes, [*lattice.domains(node), *(c.domain for c in others)])

@@ -3,7 +3,7 @@
 Slower than the greedy methods and loses least of all that scale: it starts from Greedy Search
 around outliers, and records move, change places, groups dissolve and new ones form.
 Simulated annealing after Kirkpatrick, Gelatt & Vecchi, Science 220, 1983, on the objective of
-Liang, "Optimization-based k-anonymity and robust networks", 2020.
+Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020.
 """
 
 from __future__ import annotations

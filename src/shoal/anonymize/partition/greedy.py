@@ -1,8 +1,8 @@
 """Greedy Search: record by record, gather the k − 1 others that cost least.
 
 Follows a table's own order, so that its first groups are tight and its last ones take what is left.
-Liang, "Optimization-based k-anonymity and robust networks", 2020, algorithm 2; also Liang & Samavi,
-"Optimization-based k-anonymity algorithms", 2020.
+Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, algorithm
+2; also Liang & Samavi, "Optimization-based k-anonymity algorithms", 2020.
 """
 
 from __future__ import annotations

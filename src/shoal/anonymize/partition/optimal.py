@@ -1,9 +1,9 @@
 """Optimal: groups that no others lose less than, with a proof, or with how far they may be from it.
 
 For a few hundred records; beyond, the best found in the time given, and a bound.
-The problem is that of Liang, "Optimization-based k-anonymity and robust networks", 2020, §3.2: as
-the mixed-integer program given there, or as a choice among all possible groups, which is far
-quicker.
+The problem is that of Liang, "Algorithms in privacy & security for data analytics and machine
+learning", 2020, §3.2: as the mixed-integer program given there, or as a choice among all possible
+groups, which is far quicker.
 """
 
 from __future__ import annotations

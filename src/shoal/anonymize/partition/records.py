@@ -1,8 +1,9 @@
 """The records of a table as points, in the published order, for methods that group records.
 
-The order is lexicographic, the attribute with the least variance first (Liang, "Optimization-based
-k-anonymity and robust networks", 2020, §3.2.3, with eq. 3.2.36 where attributes have weights). It
-depends on values alone, so that the order of rows in a file never changes a release.
+The order is lexicographic, the attribute with the least variance first (Liang, "Algorithms in
+privacy & security for data analytics and machine learning", 2020, §3.2.3, with eq. 3.2.36 where
+attributes have weights). It depends on values alone, so that the order of rows in a file never
+changes a release.
 """
 
 from __future__ import annotations

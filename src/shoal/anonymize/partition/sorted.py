@@ -1,9 +1,9 @@
 """Sorted: put the records in a line and make groups of neighbours.
 
 The quickest method and the start of others; what it loses depends on the line.
-Liang, "Optimization-based k-anonymity and robust networks", 2020, §3.2.3 (the initial feasible
-solution); a curve instead of a sort as in Ghinita, Karras, Kalnis & Mamoulis, "Fast data
-anonymization with low information loss", VLDB 2007.
+Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, §3.2.3 (the
+initial feasible solution); a curve instead of a sort as in Ghinita, Karras, Kalnis & Mamoulis,
+"Fast data anonymization with low information loss", VLDB 2007.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Sorted records are read a few at a time and grouped as well as possible; the groups of the last
 records read are not final but come into the next problem with it. Good for small k.
-Liang, "Optimization-based k-anonymity and robust networks", 2020, algorithm 1; its future work
-(§5.2) as `l`, `carry` and `order`.
+Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, algorithm
+1; its future work (§5.2) as `l`, `carry` and `order`.
 """
 
 from __future__ import annotations

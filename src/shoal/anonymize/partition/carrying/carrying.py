@@ -1,6 +1,7 @@
 """The chain of Split & Carry: problem after problem, and what each hands on to the next.
 
-Liang, "Optimization-based k-anonymity and robust networks", 2020: algorithm 1, Lemma 2 and §5.2.
+Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020: algorithm
+1, Lemma 2 and §5.2.
 """
 
 from __future__ import annotations

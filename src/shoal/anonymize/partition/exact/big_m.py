@@ -1,12 +1,12 @@
 """The published mixed-integer program, row by row, for tables of a dozen rows or two.
 
 Rows i and l may be linked (v = 1), which makes their ranges equal; every row is linked to k − 1
-others. Liang, "Optimization-based k-anonymity and robust networks", 2020, lemma 1 and eqs.
-3.2.21–3.2.32, with eq. 3.2.34's weights. Departures: v is one variable for both orders of a pair,
-as the program is symmetric in it; a nominal attribute is split into one binary attribute for each
-value (§3.2.5), of which only the upper ends are charged, so that definition 8's count − 1 comes
-out rather than the count. Links are not transitive, but equality of ranges is: rows that hang
-together by links are one group.
+others. Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020,
+lemma 1 and eqs. 3.2.21–3.2.32, with eq. 3.2.34's weights. Departures: v is one variable for both
+orders of a pair, as the program is symmetric in it; a nominal attribute is split into one binary
+attribute for each value (§3.2.5), of which only the upper ends are charged, so that definition 8's
+count − 1 comes out rather than the count. Links are not transitive, but equality of ranges is: rows
+that hang together by links are one group.
 """
 
 from __future__ import annotations

@@ -1,0 +1,73 @@
+"""Section dp: what differentially private releases take, on one core."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from grids import COST, Row, figure, runs_grid
+from jobs import JobError, run_job, scratch
+from tables import have_adult
+
+LIMIT = 300
+TIMES = 3
+
+
+def measure(*, full: bool) -> dict[str, Any]:
+    """Measure each line in a fresh process."""
+    rows: dict[str, dict[str, Any]] = {}
+    with scratch() as named:
+        for place, (name, job) in enumerate(_jobs(full).items()):
+            folder, python = Path(named) / str(place), Path(sys.executable)
+            try:
+                rows[name] = run_job("job_dp.py", job, folder, python=python, limit=LIMIT)
+            except JobError as failed:
+                rows[name] = {"note": str(failed)}
+    return {"runs": rows, "load": os.getloadavg()[0]}
+
+
+def _jobs(full: bool) -> dict[str, dict[str, Any]]:
+    table = "adult 10" if have_adult() else "patients"
+    options = {"epsilon": 1.704, "choice": 0.5, "beta": 0.7, "n0": 30_000}
+    release = {"kind": "release", "table": table, "k": 75, "times": 3 * TIMES if full else TIMES}
+    node = {"kind": "node", "table": table, "k": 75}
+    return {
+        f"safe-la {table} k=75": {**release, "options": options},
+        f"safe-la {table} k=75, published": {
+            **release,
+            "options": {**options, "published": True},
+        },
+        f"best node {table}, expected rows": {**node, "score": "expected"},
+        f"best node {table}, published score": {**node, "score": "published"},
+        "planner, any k and β": {"kind": "planner"},
+    }
+
+
+FIGURES = {
+    **COST,
+    "P(best)": figure("chance", ".4f"),
+    "nodes": figure("nodes", ","),
+    "rows": figure("rows", ","),
+}
+
+
+def show(result: dict[str, Any]) -> list[Any]:
+    """Return the section's table."""
+    title = "dp: differentially private releases, on one core" + (
+        "" if have_adult() else "; generated patients (set SHOAL_DATA to have adult)"
+    )
+    caption = (
+        f"Releases: medians of {TIMES} after a first one, drawn by a secure generator, every node "
+        "scored anew, verification included. P(best): the computed chance of the most likely node "
+        "at ε′ = 0.1, β = 0.7. "
+        f"Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+    )
+    return [runs_grid(title, caption, result["runs"], FIGURES, _remark)]
+
+
+def _remark(row: Row) -> str:
+    if "slowest_ms" in row:
+        return f"slowest of {row['questions']} questions: {row['slowest_ms']:.1f} ms"
+    return ""

@@ -1,0 +1,139 @@
+"""Job: one measurement of exact values over matchings, or of a peer's permanent.
+
+Only numpy is sure to be there, since it runs inside the peers' environment too.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+from jobs import answer, receive
+from meter import metered
+
+FOLDER, JOB = receive()
+if JOB.get("threads", 1) == 1 and hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, whatever is asked for
+
+import numpy as np  # noqa: E402
+
+
+def main() -> None:
+    kinds = {
+        "exact": exact,
+        "every": every,
+        "count": count,
+        "threads": threads,
+        "walk": walk,
+        "frequencies": frequencies,
+        "peer": peer,
+    }
+    answer(FOLDER, kinds[JOB["kind"]](_matrix()))
+
+
+def _matrix() -> Any:
+    """Draw the matrix of the job; the same in every process."""
+    size, generator = JOB["size"], np.random.default_rng(JOB["size"])
+    if JOB["shape"] == "none":
+        return None
+    dense = generator.random((size, size))
+    if JOB["shape"] == "dense":
+        return dense / dense.sum(axis=1, keepdims=True)
+    if JOB["shape"] == "zeros and ones":
+        return (dense < 0.7).astype(float)
+    if JOB["shape"] == "band":
+        apart = np.abs(np.arange(size)[:, None] - np.arange(size))
+        return np.where(apart <= JOB["half"], dense, 0.0)
+    kinds = [generator.permutation(np.arange(size) % JOB["kinds"]) for _ in range(2)]
+    return dense[: JOB["kinds"], : JOB["kinds"]][kinds[0]][:, kinds[1]]
+
+
+def exact(matrix: Any) -> dict[str, Any]:
+    from shoal.risk.matchings.exact import exact
+
+    for size in (6, 17):  # loads the kernels of either route
+        exact(matrix[:size, :size])
+    found = []
+    cost = repeated(lambda: found.append(exact(matrix)))
+    last = found[-1]
+    return {**cost, "psi": last.psi, "error": last.psi_error, "route": last.routes[0].route}
+
+
+def every(matrix: Any) -> dict[str, Any]:
+    from shoal.risk.matchings.exact import all_marginals
+
+    all_marginals(matrix[:18, :18])
+    return {**repeated(lambda: all_marginals(matrix)), "route": "subsets"}
+
+
+def count(matrix: Any) -> dict[str, Any]:
+    from shoal.risk.matchings.counting import count_matchings
+
+    count_matchings(matrix[:20, :20])
+    return {**repeated(lambda: count_matchings(matrix)), "route": "ryser"}
+
+
+def threads(matrix: Any) -> dict[str, Any]:
+    """Run with one thread and with two, in turn; the best of each is compared."""
+    from shoal.risk.matchings.exact import exact
+
+    costs: dict[int, list[dict[str, float]]] = {1: [], 2: []}
+    for _ in range(JOB["times"]):
+        for number, runs in costs.items():
+            with metered() as cost:
+                exact(matrix, threads=number)
+            runs.append(cost)
+    alone, both = (min(runs, key=lambda cost: cost["wall"]) for runs in costs.values())
+    return {**both, "gain": alone["wall"] / both["wall"], "route": "glynn"}
+
+
+def walk(matrix: Any) -> dict[str, Any]:
+    """Walk until the interval is within one part in a hundred."""
+    from shoal.risk import psi
+    from shoal.risk.matchings.psi import _walked
+    from shoal.risk.matchings.structure import split
+
+    (part,) = split(np.ascontiguousarray(matrix[:40, :40])).components
+    _walked(part, 0.01, 1, 1)  # loads the kernels
+    found = []
+    cost = repeated(lambda: found.append(psi(matrix, seed=1, target=0.01)))
+    last = found[-1]
+    return {**cost, "psi": last.value, "error": (last.high - last.low) / 2, "route": last.method}
+
+
+def frequencies(_: Any) -> dict[str, Any]:
+    """Sweep over items whose frequencies are known to within some width."""
+    from shoal.risk.attacks import beliefs_around, frequency_attack
+
+    frequency_attack(beliefs_around(np.arange(30), 3), np.arange(30)).psi()
+    generator = np.random.default_rng(JOB["size"])
+    seen = generator.random(JOB["size"])
+    below, above = generator.random((2, JOB["size"])) * 0.016
+    beliefs, found = np.column_stack([seen - below, seen + above]), []
+    cost = repeated(lambda: found.append(frequency_attack(beliefs, seen).psi()))
+    last = found[-1]
+    return {**cost, "psi": last.value, "error": (last.high - last.low) / 2, "route": last.method}
+
+
+def peer(matrix: Any) -> dict[str, Any]:
+    """One permanent, nothing else, as the peer's own documentation calls it."""
+    from thewalrus import perm
+
+    perm(np.ascontiguousarray(matrix[:8, :8]))
+    return {**repeated(lambda: perm(matrix)), "route": ""}
+
+
+def repeated(run: Callable[[], Any]) -> dict[str, float]:
+    """Return the median cost of some runs."""
+    costs = []
+    for _ in range(JOB["times"]):
+        with metered() as cost:
+            run()
+        costs.append(cost)
+    return {name: statistics.median(cost[name] for cost in costs) for name in costs[0]}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""`shoal risk assess`: how many people would be found in a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.console import bars, compiling_told, emit, grid, notes, number, out, share
+from shoal.cli.options import Hierarchies, Json, Key, names
+from shoal.cli.sources import EveryRole, Form, grouped, load
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.core.release import Release
+
+
+@grouped
+def assess(
+    *,
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="What was published.")],
+    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was.")],
+    known: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS", help="What the attacker knows: a,b. Default: all quasi-identifiers."
+        ),
+    ] = "",
+    wrong: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=X",
+            help="The chance that what is known of a column is wrong, such as age=0.1. Repeatable.",
+        ),
+    ] = None,
+    absent: Annotated[
+        bool,
+        typer.Option(
+            "--absent", help="The attacker does not know who of the table is in the release."
+        ),
+    ] = False,
+    search: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Also find the sets of up to N known columns that expose most people."
+        ),
+    ] = 0,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="auto, exact, or fast: a guess without an interval.")
+    ] = "auto",
+    target: Annotated[
+        float, typer.Option(metavar="X", help="Half the width of a sampled interval, as a share.")
+    ] = 0.01,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", metavar="N", help="A risk above 1/N is high. Default: smallest class."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of sampled matchings.")] = 0,
+    key: Key = None,
+    roles: EveryRole,
+    hierarchy: Hierarchies = None,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Tell how many people of ORIGINAL an attacker is expected to find in RELEASED.
+
+    The attacker knows some columns of everybody, matches people with records that fit them, each
+    with one, and takes any such matching for as likely as another. The command says how many
+    people get their own record then, with an interval where it is estimated, and who has no choice.
+
+    Rows go by position, or by --key: people without a released row count as left out.
+    """
+    from shoal.core.files import check_readable
+    from shoal.risk import assess as attack
+    from shoal.risk import exposure
+
+    for file in (released, original):
+        check_readable(file)
+    prior = _rates(wrong)
+    with bars():
+        release = _read(released, original, roles, hierarchy, form, key)
+        asked = names(known) or None
+        least = k or int(release.classes.sizes.min(initial=release.original.records))
+        how: dict[str, Any] = {"method": method, "present": not absent, "seed": seed}
+        with compiling_told(quiet=json):
+            found = attack(release, asked, prior or None, target=target, k=max(least, 1), **how)
+            data = found.to_dict()
+            if search:
+                data["exposure"] = exposure(release, asked, most=search, **how).to_dict()
+    emit(json, data, lambda: _show(data))
+
+
+def _rates(stated: list[str] | None) -> dict[str, float]:
+    """Read `column=chance` pairs."""
+    found = {}
+    for text in stated or []:
+        name, _, chance = text.rpartition("=")
+        try:
+            found[name.strip()] = float(chance)
+        except ValueError:
+            raise InputError(f"--wrong {text!r} must be written column=0.1") from None
+    return found
+
+
+def _read(
+    released: Path,
+    original: Path,
+    roles: EveryRole,
+    hierarchy: Hierarchies,
+    form: Form,
+    key: str | None,
+) -> Release:
+    from shoal.reading import UnassignedColumns
+    from shoal.reading import released as read_released
+
+    table = load(original, roles, hierarchy, form, otherwise={key: "identifier"}, quiet=True)
+    stated = {"missing": roles.known.file.get("missing"), **form.stated}
+    with notes(unless=UnassignedColumns):
+        return read_released(released, table, key=key, **stated)
+
+
+def _show(data: dict[str, Any]) -> None:
+    out.print(_headline(data))
+    out.print()
+    rows = grid("", "")
+    rows.add_row("share of people", share(data["share"]))
+    rows.add_row("people whose record is certain", f"{data['forced']:,}")
+    rows.add_row("highest risk of a person", share(data["highest_risk"]))
+    rows.add_row(f"people with a risk above 1/{data['k']:,}", f"{data['above']:,}")
+    rows.add_row("records that a person fits, on average", number(data["mean_candidates"]))
+    rows.add_row("  of these not ruled out by others", number(data["mean_feasible"]))
+    out.print(rows)
+    out.print(f"\n{data['guarantee']}")
+    for line in data["assumptions"]:
+        out.print(f"- {line}")
+    if "exposure" in data:
+        _show_exposure(data["exposure"])
+
+
+def _headline(data: dict[str, Any]) -> str:
+    people = f"of {data['people']:,} people released are expected to be found"
+    value = _people(data["value"])
+    if data["low"] is None:
+        return f"about {value} {people}"
+    if data["method"] == "exact":
+        return f"{value} {people}"
+    return f"{value} (95 % interval {_people(data['low'])} to {_people(data['high'])}) {people}"
+
+
+def _people(value: float) -> str:
+    """Return an expected number of people: whole where there are many of them."""
+    return f"{value:,.0f}" if value >= 100 or float(value).is_integer() else f"{value:.2f}"
+
+
+def _show_exposure(found: dict[str, Any]) -> None:
+    out.print()
+    rows = grid("most exposed where these are known", "people found", "certain")
+    for each in found["exposed"]:
+        rows.add_row(", ".join(each["known"]), _people(each["value"]), f"{each['forced']:,}")
+    out.print(rows)
+    if not found["complete"]:
+        out.print(f"\nonly {found['assessed']:,} of {found['sets']:,} sets could be looked at")

@@ -1,0 +1,153 @@
+"""`shoal risk link`: whom a file with names finds in a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.console import about, bars, emit, grid, notes, number, out, share
+from shoal.cli.options import Hierarchies, Json, SchemaFile, names
+from shoal.cli.sources import Form, grouped, hierarchies_of
+from shoal.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from shoal.core.table import Table
+    from shoal.reading import Schema
+    from shoal.risk.fitting import Published
+
+
+@grouped
+def link(
+    *,
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The released file.")],
+    identified: Annotated[
+        Path, typer.Argument(metavar="IDENTIFIED", help="A file that names people: a voter list.")
+    ],
+    on: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS", help="What both files know: a,b. Default: the schema's quasi ones."
+        ),
+    ] = "",
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Who is whom: a column of both files, for the owner's eyes. It is not linked on.",
+        ),
+    ] = None,
+    schema: SchemaFile = None,
+    hierarchy: Hierarchies = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of ties, broken by chance.")] = 0,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Try to find the people of IDENTIFIED among the records of RELEASED.
+
+    A person fits a record whose cells admit all their values. People are then linked to records,
+    one to one, the rarest matches first. With --key it is told how many links are right, beside
+    what mere guessing among the records that fit would find.
+    """
+    from shoal.core.files import check_readable
+    from shoal.reading.linked import rows_by_key
+    from shoal.risk.linkage import link_published
+
+    for file in (released, identified):
+        check_readable(file)
+    known = schema_of(schema)
+    stated = {**known.file, **form.stated}
+    with bars():
+        people = arrow_of(identified, stated, [] if key is None else [key])
+        with about(identified):
+            columns = _chosen(on, known, people)
+        table = table_of(people, known, columns, hierarchy, identified)
+        data = arrow_of(released, stated, [*columns, *([] if key is None else [key])])
+        with about(released):
+            published = published_of(data, table, columns)
+        truth = None if key is None else rows_by_key(people, data, key)
+        found = link_published(published, table, truth, seed)
+    told = {"released": str(released), "identified": str(identified), **found.to_dict()}
+    emit(json, told, lambda: _show(told))
+
+
+def schema_of(path: Path | None) -> Schema:
+    """Return the schema; an empty one where none is named."""
+    from shoal.reading import Schema
+
+    return Schema() if path is None else Schema.read(path)
+
+
+def arrow_of(file: Path, stated: dict[str, Any], as_text: list[str]) -> Any:
+    """Return a file as Arrow, some of its columns as bare text."""
+    from shoal.reading import Format, read_arrow
+
+    with notes():
+        return read_arrow(file, Format(**stated), as_text)
+
+
+def _chosen(on: str, known: Schema, data: Any) -> list[str]:
+    asked = names(on)
+    for name in asked:
+        if name not in data.column_names:
+            raise unknown("no column", name, data.column_names)
+    quasi = [name for name, spec in known.columns.items() if spec.get("role") == "quasi"]
+    chosen = asked or [name for name in quasi if name in data.column_names]
+    if not chosen:
+        raise InputError("name with --on the columns that both files know")
+    return chosen
+
+
+def table_of(
+    data: Any, known: Schema, columns: list[str], hierarchy: Hierarchies, file: Path
+) -> Table:
+    """Return the columns of a file that are compared, as the schema says they are to be read."""
+    from shoal.reading import Schema, read
+
+    kept = {name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns}
+    trees = {name: tree for name, tree in hierarchies_of(hierarchy).items() if name in kept}
+    with about(file), notes():
+        return read(data.select(columns), Schema(kept), hierarchies=trees)
+
+
+def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:
+    """Return released cells as the values of another table that they admit."""
+    from shoal.reading.linked import read_published
+    from shoal.risk.fitting import Published
+
+    found = read_published(data, table, columns)
+    return {name: Published(*cells) for name, cells in found.items()}
+
+
+def _show(data: dict[str, Any]) -> None:
+    out.print(
+        f"{data['people']:,} people looked for among {data['records']:,} records, on "
+        f"{', '.join(data['columns'])}\n",
+        soft_wrap=True,
+    )
+    rows = grid("", "", "what it means")
+    rows.add_row("fit one record", f"{data['certain']:,}", "people who can be looked up at once")
+    rows.add_row("fit none", f"{data['lost']:,}", "people who are not in the release, it seems")
+    fitting = data["pairs"] / max(data["people"], 1)
+    rows.add_row("records that fit", number(fitting), "for a person, on average")
+    way = "one to one, the rarest first" if data["exact"] else "rarest first, not the best of all"
+    rows.add_row("links", f"{data['links']:,}", way)
+    out.print(rows)
+    success = data["success"]
+    if success is None:
+        out.print("\nhow many links are right is not known; name with --key who is whom")
+        return
+    out.print("\nwho knows the truth sees:")
+    rows = grid("", "", "95 % interval", "what it means")
+    rows.add_row("people in the release", f"{success['present']:,}", "", "of those looked for")
+    rows.add_row("right links", f"{success['hits']:,}", "", "ties broken by chance")
+    for name, meaning in (("precision", "of the links"), ("recall", "of the people in it")):
+        told = success[name]
+        between = f"{share(told['low'])} to {share(told['high'])}"
+        rows.add_row(name, share(told["value"]), between, f"right {meaning}")
+    guess = success["guess"]
+    between = f"{number(guess['low'])} to {number(guess['high'])}"
+    rows.add_row("by guessing", number(guess["value"]), between, "right, any record that fits")
+    rows.add_row("blindly", number(success["blind"]), "", "right, any record at all")
+    out.print(rows)

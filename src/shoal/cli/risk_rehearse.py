@@ -1,0 +1,106 @@
+"""`shoal risk rehearse`: the linkage attack on a table of one's own, before any release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.console import bars, emit, grid, number, out, share
+from shoal.cli.options import (
+    File,
+    Hierarchies,
+    Json,
+    K,
+    check_method,
+    method_options,
+    names,
+    wanted_model,
+)
+from shoal.cli.sources import Form, Roles, grouped, load
+
+if TYPE_CHECKING:
+    from shoal.risk import Linkage
+
+
+@grouped
+def rehearse(
+    *,
+    file: File,
+    k: K = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="A model, such as 'l-diversity(3, a)'. Repeatable."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="`shoal methods` lists them.")
+    ] = "mondrian",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
+        ),
+    ] = None,
+    on: Annotated[
+        str,
+        typer.Option(metavar="COLUMNS", help="What the voter list knows. Default: all quasi ones."),
+    ] = "",
+    both: Annotated[
+        float, typer.Option(metavar="X", help="Share of people who are in both parts.")
+    ] = 0.5,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the split and of ties.")] = 0,
+    roles: Roles,
+    hierarchy: Hierarchies = None,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Part FILE in two, release one part, and try to find the people of the other in it.
+
+    The parts share some people, as a hospital and a voter list do. The attack is tried on the part
+    as it is and on its release, so that it is seen what the release is worth. Nothing is written.
+    """
+    from shoal.anonymize import anonymize
+    from shoal.risk import link, split_for_linkage
+
+    asked = wanted_model(k, model)
+    check_method(method)
+    table = load(file, roles, hierarchy, form, quiet=True)
+    known = names(on) or list(table.quasi)
+    with bars():
+        split = split_for_linkage(table, both, seed)
+        release = anonymize(split.released, asked, method, seed=seed, **method_options(option))
+        found = {
+            "raw": link(split.released, split.identified, on=known, truth=split.truth, seed=seed),
+            "released": link(release, split.identified, on=known, truth=split.truth, seed=seed),
+        }
+    told = {
+        "file": str(file),
+        "model": str(asked),
+        "method": release.run.method,
+        **{name: each.to_dict() for name, each in found.items()},
+    }
+    emit(json, told, lambda: _show(told, found["raw"]))
+
+
+def _show(data: dict[str, Any], raw: Linkage) -> None:
+    out.print(
+        f"{raw.people:,} people looked for among {raw.records:,} records, on "
+        f"{', '.join(raw.columns)}\n",
+        soft_wrap=True,
+    )
+    rows = grid("", "as it is", "released", "what it means")
+    parts = [data["raw"], data["released"]]
+    won = [part["success"] for part in parts]
+    rows.add_row("records", *(f"{part['records']:,}" for part in parts), "to be found in")
+    rows.add_row("present", *(f"{each['present']:,}" for each in won), "people who are in it")
+    rows.add_row("fit one record", *(f"{part['certain']:,}" for part in parts), "people")
+    rows.add_row("links", *(f"{part['links']:,}" for part in parts), "made, one to one")
+    rows.add_row("right", *(f"{each['hits']:,}" for each in won), "ties broken by chance")
+    for name in ("precision", "recall"):
+        meaning = "right of the links" if name == "precision" else "right of the people present"
+        rows.add_row(name, *(share(each[name]["value"]) for each in won), meaning)
+        ends = (f"{share(each[name]['low'])} to {share(each[name]['high'])}" for each in won)
+        rows.add_row("  95 % interval", *ends, "")
+    rows.add_row("by guessing", *(number(each["guess"]["value"]) for each in won), "right")
+    out.print(rows)
+    out.print(f"\nreleased by {data['method']}, {data['model']}", soft_wrap=True)

@@ -1,0 +1,125 @@
+"""Variants of a table for studies: values in bins, orders permuted, trees and k at random.
+
+Each follows from its seed. de Spoelberch, "The limits of information loss metrics as measures for
+utility", 2020, 3.3, makes hundreds of releases of one table by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.column import Column, Kind, Role
+from shoal.core.random_trees import random
+from shoal.core.table import Table
+from shoal.errors import InputError
+
+
+def binned(table: Table, bins: int = 20, columns: Sequence[str] | None = None) -> Table:
+    """Return the table with numeric columns of many values in bins of equal width.
+
+    Such a column becomes ordinal, a bin of it being called `17 to 20` by its least and greatest
+    value; bins that nobody is in are none.
+
+    columns: quasi-identifiers; by default all. One with `bins` values or fewer stays as it is.
+    """
+    _check_whole("bins", bins, 2)
+
+    def change(column: Column, _: int) -> Column:
+        if column.kind is not Kind.NUMERIC or column.known <= bins:
+            return column
+        low, high = column.extent
+        share = (column.positions[: column.known] - low) / (high - low)
+        bin_of = np.minimum((share * bins).astype(np.int64), bins - 1)
+        used, place = np.unique(bin_of, return_inverse=True)
+        first = np.searchsorted(bin_of, used)
+        last = np.append(first[1:], column.known) - 1
+        names: list[str | None] = [
+            f"{column.labels[a]} to {column.labels[b]}" if a < b else column.labels[a]
+            for a, b in zip(first.tolist(), last.tolist(), strict=True)
+        ]
+        if column.missing is not None:
+            names, place = [*names, None], np.append(place, len(used))
+        return _ordinal(column, place.astype(np.int32)[column.codes], pa.array(names, pa.string()))
+
+    return _changed(table, columns, change)
+
+
+def permuted(table: Table, seed: int = 0, columns: Sequence[str] | None = None) -> Table:
+    """Return the table with columns made ordinal, in an order drawn at random.
+
+    Methods that cut along an order, such as Mondrian without hierarchies, then join values that
+    have nothing to do with each other.
+
+    columns: quasi-identifiers; by default all.
+    """
+    _check_whole("seed", seed, 0)
+
+    def change(column: Column, place: int) -> Column:
+        order = np.random.default_rng([seed, place]).permutation(column.known)
+        order = np.append(order, np.arange(column.known, column.domain))
+        rank = np.empty(column.domain, dtype=np.int32)
+        rank[order] = np.arange(column.domain, dtype=np.int32)
+        return _ordinal(column, rank[column.codes], column.values.take(pa.array(order)))
+
+    return _changed(table, columns, change)
+
+
+def random_hierarchies(
+    table: Table, seed: int = 0, *, ordered: bool = True, columns: Sequence[str] | None = None
+) -> Table:
+    """Return the table with a random tree over each column, see `hierarchies.random`.
+
+    ordered: neighbours stay together in columns that have an order; nominal ones are shuffled
+        anyhow.
+    columns: quasi-identifiers; by default all.
+    """
+    _check_whole("seed", seed, 0)
+
+    def change(column: Column, place: int) -> Column:
+        drawn = int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
+        return column.with_hierarchy(random(column, drawn, ordered=ordered and column.ordered))
+
+    return _changed(table, columns, change)
+
+
+def random_k(count: int, seed: int = 0, *, mean: float = 1.0, least: int = 2) -> list[int]:
+    """Draw values of k: the least one, and a Poisson number more.
+
+    >>> random_k(8, seed=3)
+    [2, 2, 4, 3, 2, 3, 3, 3]
+    """
+    _check_whole("count", count, 0)
+    _check_whole("seed", seed, 0)
+    _check_whole("least", least, 1)
+    if not 0 <= mean < 1e6:
+        raise InputError(f"mean must be 0 or more, and below a million, not {mean!r}")
+    drawn: list[int] = (least + np.random.default_rng(seed).poisson(mean, count)).tolist()
+    return drawn
+
+
+def _changed(
+    table: Table, names: Sequence[str] | None, change: Callable[[Column, int], Column]
+) -> Table:
+    """Return the table with some quasi-identifiers changed; each draws by its place in it."""
+    places = {column.name: place for place, column in enumerate(table.columns)}
+    for name in table.quasi if names is None else names:
+        if table[name].role is not Role.QUASI:
+            raise InputError(f"column {name!r} is {table[name].role}; name quasi-identifiers")
+        table = table.with_column(change(table[name], places[name]))
+    return table
+
+
+def _ordinal(column: Column, codes: Any, values: Any) -> Column:
+    return replace(
+        column, kind=Kind.ORDINAL, codes=codes, values=values, bounds=None, hierarchy=None
+    )
+
+
+def _check_whole(option: str, value: Any, low: int) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+        raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")

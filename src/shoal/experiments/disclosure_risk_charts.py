@@ -1,0 +1,122 @@
+"""Pictures of the study of disclosure risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.experiments.runs import Row
+from shoal.report.charts import save_chart, styled
+
+_PUBLISHED = ((4, 1.75), (7, 3.0))  # permanents and expected cracks
+_SIZE = {"width": 520, "height": 320}
+
+
+def draw_graphs(out: Path, rows: Sequence[Row]) -> list[str]:
+    """Figure 2.4: expected cracks against the permanent, with the two published points."""
+    import altair as alt
+
+    points = (
+        alt.Chart(alt.Data(values=list(rows)))
+        .mark_circle(color="#2a7f8e", opacity=0.55)
+        .encode(
+            x=alt.X(
+                "permanent:Q",
+                scale=alt.Scale(type="log", domain=[1, 130], nice=False),
+                title="permanent",
+            ),
+            y=alt.Y("cracks:Q", title="expected cracks"),
+            size=alt.Size("graphs:Q", scale=alt.Scale(type="log", range=[12, 260]), title="graphs"),
+        )
+    )
+    chart = points
+    for (permanent, cracks), aside in zip(_PUBLISHED, (-1, 1), strict=True):
+        spot = {"permanent": permanent, "cracks": cracks, "name": f"({permanent}, {cracks:g})"}
+        marks = alt.Chart(alt.Data(values=[spot])).encode(x="permanent:Q", y="cracks:Q")
+        chart += marks.mark_point(color="#b3401f", size=160, strokeWidth=2)
+        chart += marks.mark_text(
+            color="#b3401f", dx=34 * aside, dy=-14 * aside, fontWeight="bold"
+        ).encode(text="name:N")
+    return [_save(out, "figure-2-4", chart, "Figure 2.4: more matchings, fewer cracks, mostly")]
+
+
+def draw_mappings(out: Path, rows: Sequence[Row]) -> list[str]:
+    """Figure 4.1: Ψ and H, mapping by mapping."""
+    import altair as alt
+
+    values = [
+        {"mapping": row["mapping"], "value": row[name], "what": told}
+        for row in rows
+        for name, told in (("psi", "Ψ"), ("heuristic", "H"))
+    ]
+    chart = (
+        alt.Chart(alt.Data(values=values))
+        .mark_line(strokeWidth=1.8)
+        .encode(
+            x=alt.X("mapping:Q", title="true mapping, by Ψ"),
+            y=alt.Y("value:Q", title="people found"),
+            color=alt.Color(
+                "what:N", title=None, sort=["Ψ", "H"], scale=alt.Scale(range=["#1f2933", "#e08a2e"])
+            ),
+        )
+    )
+    return [_save(out, "figure-4-1", chart, "Figure 4.1: Ψ and H of Q")]
+
+
+def draw_random(out: Path, rows: Sequence[Row]) -> list[str]:
+    """Figure 4.2: NMAPE against the permanent, with the published bound."""
+    import altair as alt
+
+    points = (
+        alt.Chart(alt.Data(values=list(rows)))
+        .mark_circle(size=14, opacity=0.5)
+        .encode(
+            x=alt.X("permanent:Q", title="permanent"),
+            y=alt.Y("nmape:Q", title="NMAPE", axis=alt.Axis(format="%")),
+            color=alt.Color("family:N", title="drawn as", scale=alt.Scale(scheme="tableau10")),
+        )
+    )
+    line = alt.Chart(alt.Data(values=[{"bound": 0.06}])).encode(y="bound:Q")
+    told = line.mark_text(align="right", x="width", dy=-8, color="#b3401f", text="6 %, published")
+    chart = points + line.mark_rule(color="#b3401f", strokeDash=[6, 4]) + told
+    return [_save(out, "figure-4-2", chart, "Figure 4.2: mean error of H, 5 × 5")]
+
+
+def draw_large(out: Path, rows: Sequence[Row]) -> list[str]:
+    """Ours: the error of H at the true mapping, and NMAPE, against n."""
+    told = {
+        "error": "Figure A: error of H at the true mapping",
+        "nmape": "Figure A: NMAPE, its mean over all mappings",
+    }
+    return [
+        _save(out, f"figure-A-{what}", _against_size(rows, what), title)
+        for what, title in told.items()
+    ]
+
+
+def _against_size(rows: Sequence[Row], what: str) -> Any:
+    import altair as alt
+
+    values = [row for row in rows if row[what] is not None]
+    return (
+        alt.Chart(alt.Data(values=values))
+        .mark_line(point=True, strokeWidth=2)
+        .encode(
+            x=alt.X("size:Q", title="records", scale=alt.Scale(type="log")),
+            y=alt.Y(
+                f"{what}:Q",
+                title="H / Ψ − 1" if what == "error" else "NMAPE",
+                scale=alt.Scale(type="linear" if what == "error" else "log"),
+                axis=alt.Axis(format="~%"),
+            ),
+            color=alt.Color("kind:N", title="attack", scale=alt.Scale(scheme="tableau10")),
+        )
+    )
+
+
+def _save(out: Path, name: str, chart: Any, title: str) -> str:
+    """Save a picture; returns it as text to put into a page."""
+    path = out / f"{name}.svg"
+    save_chart(styled(chart.properties(title=title, **_SIZE)), path, force=True)
+    return path.read_text(encoding="utf-8")

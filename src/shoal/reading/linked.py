@@ -1,0 +1,69 @@
+"""Released cells read beside another file than their original: by what they say, and no more.
+
+There is no original to settle how a text is meant: the first way to read it that admits a value of
+the other file is taken, or the text admits nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core import values as ground
+from shoal.core.arrays import Codes, Counts
+from shoal.core.column import Column
+from shoal.core.subsets import Subsets
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.reading.released_cells import Forms
+
+
+def read_published(
+    data: Any, table: Table, names: Sequence[str]
+) -> dict[str, tuple[Codes, Subsets]]:
+    """Return, for each column, the entry of each released row and what entries admit.
+
+    data: the released file as Arrow; table: the other file, whose values are admitted.
+    """
+    for name in names:
+        if data.column_names.count(name) != 1:
+            raise InputError(f"has no column {name!r}, or several; the other file has it")
+    return {name: _column(data.column(name), table[name]) for name in names}
+
+
+def _column(cells: Any, column: Column) -> tuple[Codes, Subsets]:
+    plain = ground.combined(cells, column.name)
+    if pa.types.is_null(plain.type):
+        plain = plain.cast(pa.string())
+    encoded = plain.dictionary_encode(null_encoding="encode")
+    codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    forms = Forms(column)
+    runs = [
+        next((way.runs for way in forms.readings(text) if way.runs), ())
+        for text in ground.texts(encoded.dictionary)
+    ]
+    indptr = np.concatenate(([0], np.cumsum([len(each) for each in runs], dtype=np.int64)))
+    flat = np.array([run for each in runs for run in each], dtype=np.int32).reshape(-1, 2)
+    return codes, Subsets(column.domain, indptr.astype(np.int64), flat[:, 0], flat[:, 1])
+
+
+def rows_by_key(asked: Any, known: Any, key: str) -> Counts:
+    """(asked,) the row of `known` with the same key, −1 where there is none."""
+    told = []
+    for data in (asked, known):
+        if key not in data.column_names:
+            raise InputError(f"key {key!r}: one of the files has no such column")
+        cells = pa.array(ground.texts(ground.combined(data.column(key), key)), pa.string())
+        repeated = len(cells) - len(pc.unique(cells.drop_null()))
+        if repeated:
+            raise InputError(
+                f"key {key!r}: {repeated} of {len(cells)} rows have no key or one that another "
+                "row has; take a column that tells all rows apart"
+            )
+        told.append(cells)
+    rows: Counts = pc.index_in(told[0], value_set=told[1]).fill_null(-1).to_numpy().astype(np.int64)
+    return rows

@@ -1,0 +1,133 @@
+"""The best assignment of people to released records: one to one, the rarest matches first.
+
+People with equal values are one node, and so are records that are published alike: what is left is
+a transportation problem, whose best solutions are whole numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts, Floats
+from shoal.core.coverage import Fits
+from shoal.core.grouping import sum_by
+from shoal.core.progress import report
+
+_MOST = 400_000  # edges that the solver is given: some seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """How many people of each kind are linked to records of each kind.
+
+    people, records: (edges,) the kinds; linked: (edges,) how many links are made there.
+    exact: whether no assignment has a greater weight; if not, links were taken rarest first.
+    """
+
+    people: Codes
+    records: Codes
+    linked: Counts
+    exact: bool
+
+    def __repr__(self) -> str:
+        return f"Assignment(links={int(self.linked.sum())}, exact={self.exact})"
+
+
+def best_assignment(fits: Fits) -> Assignment:
+    """Return the assignment of greatest weight.
+
+    A pair weighs 1 / √(records that the person fits · people who fit the record), so that a match
+    counts the more the fewer others there are on either side.
+    """
+    indptr, records = fits.edges
+    kinds = _alike(indptr, records)
+    first = np.unique(kinds, return_index=True)[1]
+    widths = np.diff(indptr)[first]
+    begins = np.concatenate(([0], np.cumsum(widths)))
+    edges = np.repeat(indptr[first] - begins[:-1], widths) + np.arange(int(begins[-1]))
+    people = np.repeat(np.arange(len(first), dtype=np.int32), widths)
+    by_person, by_record = fits.degrees
+    rarity = by_person[first][people].astype(np.float64) * by_record[records[edges]]
+    supply = sum_by(kinds, len(first), fits.people)
+    report("link", 0, 1)
+    exact = len(edges) <= _MOST
+    solve = _solve if exact else _rarest_first
+    flow = solve(people, records[edges], 1 / np.sqrt(rarity), supply, fits.copies)
+    report("link", 1, 1)
+    linked = _dealt(flow, people, begins, kinds, fits.people, indptr)
+    every = np.repeat(np.arange(len(fits.people), dtype=np.int32), np.diff(indptr))
+    return Assignment(every, records, linked, exact)
+
+
+def _alike(indptr: Counts, records: Codes) -> Codes:
+    """(kinds of people,) the same number for those who fit the same records: they may trade."""
+    seen: dict[bytes, int] = {}
+    ends = zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)
+    found = [seen.setdefault(records[a:b].tobytes(), len(seen)) for a, b in ends]
+    return np.array(found, dtype=np.int32)
+
+
+def _dealt(
+    flow: Counts, people: Codes, begins: Counts, kinds: Codes, supply: Counts, indptr: Counts
+) -> Counts:
+    """Deal the links of people alike out among them, and return those of each edge.
+
+    People and links of one kind are laid on a line, side by side; where they overlap, they meet.
+    """
+    linked = np.zeros(int(indptr[-1]), dtype=np.int64)
+    used = np.flatnonzero(flow)
+    if not len(used):
+        return linked
+    order = np.argsort(kinds, kind="stable")
+    places = np.cumsum(supply[order])  # where each person's stretch ends
+    offsets = np.concatenate(([0], np.cumsum(sum_by(kinds, len(begins) - 1, supply))))
+    before = np.concatenate(([0], np.cumsum(flow)))
+    starts = offsets[people[used]] + before[used] - before[begins[people[used]]]
+    stops = starts + flow[used]
+    cuts = np.unique(np.concatenate([starts, stops, places]))
+    lows, lengths = cuts[:-1], np.diff(cuts)
+    edge = np.searchsorted(starts, lows, side="right") - 1
+    inside = (edge >= 0) & (lows < stops[edge])
+    edge, lows, lengths = edge[inside], lows[inside], lengths[inside]
+    person = order[np.searchsorted(places, lows, side="right")]
+    rank = used[edge] - begins[people[used[edge]]]
+    np.add.at(linked, indptr[person] + rank, lengths)
+    return linked
+
+
+def _solve(
+    people: Codes, records: Codes, weights: Floats, supply: Counts, demand: Counts
+) -> Counts:
+    """Solve the transportation problem at a vertex, where all flows are whole."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    edges = len(people)
+    if not edges:
+        return np.zeros(0, dtype=np.int64)
+    rows = np.concatenate([people.astype(np.int64), records.astype(np.int64) + len(supply)])
+    columns = np.tile(np.arange(edges), 2)
+    shape = (len(supply) + len(demand), edges)
+    limits = csr_array((np.ones(2 * edges), (rows, columns)), shape=shape)
+    found = linprog(-weights, A_ub=limits, b_ub=np.concatenate([supply, demand]), method="highs-ds")
+    flow: Counts = np.rint(found.x).astype(np.int64)
+    return flow
+
+
+def _rarest_first(
+    people: Codes, records: Codes, weights: Floats, supply: Counts, demand: Counts
+) -> Counts:
+    """Link along the heaviest edges first, as long as both sides last: at least half the best."""
+    left, free = supply.tolist(), demand.tolist()
+    linked = np.zeros(len(people), dtype=np.int64)
+    ends = list(zip(people.tolist(), records.tolist(), strict=True))
+    for edge in np.argsort(-weights, kind="stable").tolist():
+        person, record = ends[edge]
+        count = min(left[person], free[record])
+        if count:
+            linked[edge] = count
+            left[person] -= count
+            free[record] -= count
+    return linked

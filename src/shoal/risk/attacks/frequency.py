@@ -1,0 +1,195 @@
+"""Frequencies: the attacker knows about how often each item occurs, and sees how often each does.
+
+Items are released under other names, transactions as they are. An item may be any released one
+whose frequency lies in the interval that the attacker believes in, so the graph is one of intervals
+and points, and a sweep over the frequencies is exact where not too many items wait at a time.
+Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", 2005.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.core.arrays import Counts, Floats, frozen
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.privacy.model import check_range
+from shoal.risk.attacks.attack import EVERYBODY, TRUE, Attack
+from shoal.risk.attacks.infeasibility import EVEN
+from shoal.risk.attacks.interval_sweep import Swept, sweep
+from shoal.risk.matchings.structure import NOWHERE, check_mapping, split
+
+if TYPE_CHECKING:
+    from shoal.risk.matchings.psi import Method, Psi
+
+_DENSE = 2000  # items up to which the matrix has its zeros written out
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyAttack(Attack):
+    """An attack by frequencies.
+
+    first, last: (items,) the places that each may have among the released items, which are
+        ordered by frequency; own: (items,) its true place.
+    """
+
+    first: Counts = field(repr=False)
+    last: Counts = field(repr=False)
+    own: Counts = field(repr=False)
+
+    @cached_property
+    def swept(self) -> Swept | None:
+        """The exact values, None where too many items wait at a time."""
+        return sweep(self.first, self.last, self.own)
+
+    def psi(self, *, method: Method = "auto", **options: Any) -> Psi:
+        """Return how many items are expected to be found: exact where the sweep is.
+
+        Otherwise as `shoal.risk.psi` does it, which may be a walk with an interval: see the
+        result's `method` and `guarantee`.
+        """
+        from shoal.risk.matchings.psi import Psi
+
+        if method not in ("auto", "exact") or self.swept is None:
+            return super().psi(method=method, **options)
+        chances = self.swept.marginals
+        value = math.fsum(chances)
+        error = (self.swept.error + 2.0**-52) * value
+        parts = split(self.matrix, self.mapping).components
+        forced = sum(part.size == 1 and part.mapping[0] != NOWHERE for part in parts)
+        return Psi(value, value - error, value + error, "exact", "exact", chances, int(forced))
+
+    @property
+    def compliant(self) -> int:
+        """How many items have their true frequency in the interval."""
+        return int(self._possible.sum())
+
+    @property
+    def o_estimate(self) -> float:
+        """Σ 1/degree over compliant items: what Lakshmanan et al. estimate the cracks by.
+
+        Quick, and without any guarantee: it may be too high or too low.
+        """
+        degrees = (self.last - self.first + 1)[self._possible]
+        return float((1 / degrees).sum())
+
+    @property
+    def _possible(self) -> Any:
+        return (self.first <= self.own) & (self.own <= self.last)
+
+
+def frequency_attack(beliefs: Any, observed: Any, *, mapping: Any = None) -> FrequencyAttack:
+    """Return the attack of one who believes that each item's frequency lies in an interval.
+
+    beliefs: (items, 2) the lowest and the highest frequency, original item by original item.
+    observed: (items,) the frequency of each released item, in the same unit.
+    mapping: (items,) the released item of each original one, by default that at the same place.
+    """
+    low, high = _check_beliefs(beliefs)
+    seen = _check_frequencies(observed)
+    if len(seen) != len(low):
+        raise InputError(f"{len(low)} items have beliefs, {len(seen)} were released")
+    true = check_mapping(mapping, len(seen))
+    order = np.argsort(seen, kind="stable")
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    first = np.searchsorted(seen[order], low, side="left")
+    last = np.searchsorted(seen[order], high, side="right") - 1
+    told = (
+        "The attacker believes that the frequency of each item lies in an interval, and sees the "
+        "frequencies of all released items.",
+        EVERYBODY,
+        TRUE,
+        EVEN,
+    )
+    ends = (frozen(first), frozen(last), frozen(places[true]))
+    return FrequencyAttack(_matrix(first, last, order), true, told, *ends)
+
+
+def beliefs_around(frequencies: Any, within: float) -> Floats:
+    """(items, 2) the intervals of an attacker who is off by no more than `within`."""
+    check_range("within", within, 0)
+    known = _check_frequencies(frequencies)
+    return np.column_stack([known - within, known + within])
+
+
+def item_frequencies(
+    transactions: Iterable[Iterable[Hashable]] | Table,
+    *,
+    transaction: str | None = None,
+    item: str | None = None,
+) -> Mapping[Any, float]:
+    """Return the share of transactions that hold each item.
+
+    transactions: collections of items, or a table with a row for each item of a transaction.
+    transaction, item: the columns of such a table.
+    """
+    if isinstance(transactions, Table):
+        return _of_table(transactions, transaction, item)
+    held: Counter[Hashable] = Counter()
+    size = 0
+    for each in transactions:
+        held.update(set(each))
+        size += 1
+    if not held:
+        raise InputError("there are no transactions with items")
+    return {name: count / size for name, count in held.items()}
+
+
+def _of_table(table: Table, transaction: str | None, item: str | None) -> Mapping[Any, float]:
+    if transaction is None or item is None:
+        raise InputError("name the columns of a table with transaction=… and item=…")
+    basket, thing = table[transaction], table[item]
+    pairs = np.unique(basket.codes.astype(np.int64) * thing.domain + thing.codes)
+    counts = np.bincount(pairs % thing.domain, minlength=thing.domain) / len(
+        np.unique(basket.codes)
+    )
+    listed = zip(thing.values.to_pylist(), counts.tolist(), strict=True)
+    return {name: share for name, share in listed if name is not None}
+
+
+def _check_beliefs(beliefs: Any) -> tuple[Floats, Floats]:
+    try:
+        intervals = np.asarray(beliefs, dtype=np.float64)
+    except (TypeError, ValueError):
+        intervals = np.empty(0)
+    if intervals.ndim != 2 or intervals.shape[1] != 2 or not len(intervals):
+        raise InputError("beliefs are pairs of numbers, the lowest and the highest for each item")
+    low, high = intervals.T
+    wrong = int((~(low <= high)).sum())
+    if wrong:
+        raise InputError(f"{wrong} of {len(low)} beliefs are missing, or end before they begin")
+    return low, high
+
+
+def _check_frequencies(frequencies: Any) -> Floats:
+    try:
+        numbers = np.asarray(frequencies, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1 or not np.isfinite(numbers).all() or (numbers < 0).any():
+        raise InputError("frequencies are numbers, 0 or more, one for each item")
+    return numbers
+
+
+def _matrix(first: Counts, last: Counts, order: Counts) -> Any:
+    """Return who may be whom, dense where there are few items."""
+    size = len(order)
+    degrees = np.maximum(last - first + 1, 0)
+    begins = np.concatenate([[0], np.cumsum(degrees)])
+    rows = np.repeat(np.arange(size), degrees)
+    columns = order[np.arange(begins[-1]) - begins[rows] + first[rows]]
+    if size <= _DENSE:
+        matrix = np.zeros((size, size))
+        matrix[rows, columns] = 1
+        return matrix
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(size, size))

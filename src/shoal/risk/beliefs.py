@@ -1,0 +1,104 @@
+"""What an attacker holds likelier than the rest: pairs of people and records with weights.
+
+Weights that are a product of something of the person and something of the record change nothing,
+as everybody has one record: how common a person's values are is no help, how well they go with
+this record rather than that one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts, Floats
+from shoal.core.coverage import spoken_of
+from shoal.core.release import Release
+from shoal.errors import InputError, unknown
+from shoal.privacy.model import check_range
+from shoal.risk.graphs import Graph, check_known, consistency, fitting, published_as
+
+Prior = Mapping[str, float] | Callable[[Counts, Counts], Floats]
+_MOST = 2**24  # pairs that are weighed one by one
+
+
+def believed(release: Release, known: Iterable[str] | None, prior: Prior) -> Graph:
+    """Return the consistency graph of a release with weights.
+
+    prior: for some attributes the chance that what is known of a person is wrong, or a function of
+        rows of people and rows of records, two arrays of equal length, that returns how much each
+        pair is held for; of either row it may look at the known attributes only.
+    """
+    names = check_known(release, known)
+    if callable(prior):
+        graph = consistency(release, names)
+        return replace(graph, weights=_told(graph, prior))
+    for name, rate in prior.items():
+        if name not in names:
+            raise unknown("prior: no known attribute", name, names)
+        check_range(f"prior: the chance that {name!r} is wrong", rate, 0.0, 0.5)
+    lax = {name: rate for name, rate in prior.items() if rate > 0}
+    graph = fitting(release, names)
+    if not lax:
+        return graph
+    strict = fitting(release, [name for name in names if name not in lax])
+    return _weighed(release, _widened(graph, strict), lax)
+
+
+def _told(graph: Graph, prior: Callable[[Counts, Counts], Floats]) -> Floats:
+    """(edges,) what the function says of one row of each kind."""
+    people, records = _first_rows(graph)
+    told = np.asarray(prior(people[graph.heads], records[graph.indices]), dtype=np.float64)
+    if told.shape != graph.indices.shape or not (np.isfinite(told) & (told > 0)).all():
+        raise InputError("prior must return one finite number above 0 for each pair of rows")
+    return told
+
+
+def _widened(graph: Graph, strict: Graph) -> Graph:
+    """Return the kinds of the one with the edges of the other, which knows less."""
+    from scipy.sparse import csr_array
+
+    people, records = _first_rows(graph)
+    wide_people, wide_records = strict.person[people], strict.record[records]
+    shape = len(strict.people), len(strict.copies)
+    each = (
+        np.bincount(wide_people, minlength=shape[0]),
+        np.bincount(wide_records, minlength=shape[1]),
+    )
+    pairs = int((each[0][strict.heads] * each[1][strict.indices]).sum())
+    if pairs > _MOST:
+        raise InputError(
+            f"prior: {pairs:,} pairs of records would have to be weighed, {_MOST:,} at most; name "
+            "fewer attributes that may be wrong"
+        )
+    ones = np.ones(len(strict.indices), dtype=np.int8)
+    links = csr_array((ones, strict.indices, strict.indptr), shape=shape)
+    wide = csr_array(csr_array(links[wide_people])[:, wide_records])
+    wide.sort_indices()
+    indptr, indices = wide.indptr.astype(np.int64), wide.indices.astype(np.int32)
+    return replace(graph, indptr=indptr, indices=indices)
+
+
+def _weighed(release: Release, graph: Graph, rates: Mapping[str, float]) -> Graph:
+    """Weigh each pair by how likely what is known of a person would be, were the record theirs."""
+    people, records = _first_rows(graph)
+    weights = np.ones(len(graph.indices))
+    for name, rate in rates.items():
+        said = spoken_of(published_as(release, name), release.classes.ids)
+        entries = said.codes[records][graph.indices]
+        inside = said.subsets.hold(entries, said.column.codes[people][graph.heads])
+        weights *= np.where(inside, 1 - rate, rate)
+    return replace(graph, weights=weights)
+
+
+def _first_rows(graph: Graph) -> tuple[Counts, Counts]:
+    """Return one row of each kind of people, and of records."""
+    return _firsts(graph.person, len(graph.people)), _firsts(graph.record, len(graph.copies))
+
+
+def _firsts(kinds: Codes, many: int) -> Counts:
+    first = np.zeros(many, dtype=np.int64)
+    rows = np.flatnonzero(kinds >= 0)[::-1]
+    first[kinds[rows]] = rows
+    return first

@@ -1,0 +1,247 @@
+"""Expected cracks of a consistency graph: how many people are matched with their own record.
+
+Part by part: parts where everybody may have every record are settled at sight, parts with few
+counts to keep by a sweep, both exactly; the rest by the worm, with an interval.
+Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Counts, Floats
+from shoal.core.progress import report
+from shoal.errors import InputError
+from shoal.risk.graphs import Graph
+from shoal.risk.matchings.collapse import merge
+from shoal.risk.matchings.profile import plan, sweep
+from shoal.risk.matchings.structure import Edges
+from shoal.risk.matchings.worm import balanced, sample
+
+_EDGES = 20_000  # of a part, up to which a sweep is looked for
+_STEPS = 5_000_000  # of a sweep that is taken before a walk,
+_ALL_STEPS = 300_000_000  # and of all together,
+_PART = 200_000  # with so many for a part by itself
+_PEOPLE = 20_000_000  # that are walked one by one
+_UNIT = 2.0**-53
+
+
+@dataclass(frozen=True, eq=False)
+class Cracks:
+    """What was found.
+
+    value, low, high: expected cracks with their interval, which is None where there is no bound.
+    risks: (own pairs of the graph,) the chance that such a person is matched with their record.
+    sampled, guessed: people whose risks come from a walk, or from scaling alone; others' are exact.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    risks: Floats = field(repr=False)
+    sampled: int = 0
+    guessed: int = 0
+
+
+class Part(NamedTuple):
+    """A part of a graph: positions of its kinds of people and of records, edges and own pairs."""
+
+    people: Counts
+    records: Counts
+    edges: Counts
+    own: Counts
+
+
+def cracks_of(
+    graph: Graph, *, method: str, target: float, seed: int | None, threads: int
+) -> Cracks:
+    """Return the expected cracks of a graph without edges that lie in no perfect matching.
+
+    method: "auto", "exact" or "fast"; target: half of the interval's width, as a share of cracks.
+    """
+    shown = graph.own[:, 1] < len(graph.copies) - graph.hidden  # (pairs,) with a released record
+    risks = np.zeros(len(graph.own))
+    waiting, value = _at_sight(graph, risks, shown)
+    error = 0.0
+    if method != "fast" and waiting.any():
+        found, error = _by_sweeps(graph, risks, waiting, shown, method)
+        value += found
+    risks[~shown] = 0.0
+    if not waiting.any():
+        return Cracks(value, value - error, value + error, risks)
+    left = int(graph.people[waiting].sum())
+    if method == "exact":
+        raise InputError(
+            f"{left:,} people hang together with too little structure for exact values; ask for "
+            "an estimate"
+        )
+    if left > _PEOPLE:
+        raise InputError(
+            f"{left:,} people hang together, more than can be walked over ({_PEOPLE:,}); let more "
+            "attributes be known, or take fewer rows"
+        )
+    own = np.flatnonzero(waiting[graph.own[:, 0]])
+    if method == "fast":
+        risks[own] = np.where(shown[own], _scaled(graph, waiting, own), 0.0)
+        value += math.fsum((risks * graph.many)[own])
+        return Cracks(value, None, None, risks, guessed=left)
+    wider = 1 + value / max(len(np.unique(graph.own[own][shown[own], 1])), 1)
+    walked = _walk(graph, waiting, own, shown, (target * wider, seed, threads))
+    risks[own] = walked.risks
+    low, high = (value + sign * error + end for sign, end in ((-1, walked.low), (1, walked.high)))
+    return Cracks(value + walked.value, low, high, risks, sampled=left)
+
+
+def _at_sight(graph: Graph, risks: Floats, shown: Bools) -> tuple[Bools, float]:
+    """Settle parts where all matchings are alike; return kinds of people that wait, and the cracks.
+
+    Who may have any of n records as well as any other has their own in one of n matchings. So it
+    is with one kind of people or of records, whatever the weights.
+    """
+    people, records = graph.parts
+    parts = int(people.max()) + 1 if len(people) else 0
+    kinds = [np.bincount(line, minlength=parts) for line in (people, records)]
+    settled = (kinds[0] == 1) | (kinds[1] == 1)
+    if graph.weights is None:
+        settled |= np.bincount(people[graph.heads], minlength=parts) == kinds[0] * kinds[1]
+    sizes = np.bincount(people, graph.people, minlength=parts)
+    known = people[graph.own[:, 0]]
+    risks[:] = np.where(settled[known], 1 / sizes[known], 0.0)
+    found = np.bincount(known, graph.many * shown, minlength=parts) / sizes
+    return np.asarray(~settled[people]), float(found[settled].sum())
+
+
+def _by_sweeps(
+    graph: Graph, risks: Floats, waiting: Bools, shown: Bools, method: str
+) -> tuple[float, float]:
+    """Settle parts where a sweep is short; return the cracks, and what arithmetic may have lost."""
+    cracks, error, budget = [0.0], 0.0, float(_ALL_STEPS)
+    people, kinds, done = graph.many * shown, int(waiting.sum()), 0
+    for part in _parts(graph, waiting):
+        report("matching", done, kinds)
+        done += len(part.people)
+        if method != "exact" and (len(part.edges) > _EDGES or budget <= 0):
+            continue
+        found = _sweep(graph, part, math.inf if method == "exact" else min(_STEPS, budget))
+        if found is not None:
+            risks[part.own] = found.risks
+            waiting[part.people] = False
+            cracks.append(float((found.risks * people[part.own]).sum()))
+            error += (found.error + 2 * _UNIT * len(part.own)) * cracks[-1]
+            budget -= found.steps + _PART
+    return math.fsum(cracks), error
+
+
+def _parts(graph: Graph, waiting: Bools) -> Iterator[Part]:
+    """Yield the parts that wait, one after the other."""
+    people, records = graph.parts
+    lines = people, records, people[graph.heads], people[graph.own[:, 0]]
+    asked = np.unique(people[waiting])
+    orders = [np.argsort(line, kind="stable") for line in lines]
+    ends = [
+        (np.searchsorted(line, asked, sorter=order), np.searchsorted(line, asked, "right", order))
+        for line, order in zip(lines, orders, strict=True)
+    ]
+    for at in range(len(asked)):
+        cut = (
+            order[first[at] : last[at]] for order, (first, last) in zip(orders, ends, strict=True)
+        )
+        yield Part(*cut)
+
+
+class Swept(NamedTuple):
+    """What a sweep found: the risks of own pairs, a bound on their relative error, its steps."""
+
+    risks: Floats
+    error: float
+    steps: float
+
+
+def _sweep(graph: Graph, part: Part, most: float) -> Swept | None:
+    """Return the risks of a part, None where that would take too many steps."""
+    heads = np.searchsorted(part.people, graph.heads[part.edges])
+    weights = np.ones(len(part.edges)) if graph.weights is None else graph.weights[part.edges]
+    edges = Edges(
+        np.searchsorted(heads, np.arange(len(part.people) + 1)),
+        np.searchsorted(part.records, graph.indices[part.edges]),
+        weights / weights.max(),
+    )
+    merged = merge(edges, graph.people[part.people], graph.copies[part.records])
+    planned = plan(merged)
+    if not planned.steps <= most or math.isinf(planned.steps):
+        return None
+    swept = sweep(planned)
+    pairs = swept.pairs.T if planned.swapped else swept.pairs
+    each = pairs / (merged.row_counts[:, None] * merged.column_counts)
+    rows = merged.row_kinds[np.searchsorted(part.people, graph.own[part.own, 0])]
+    columns = merged.column_kinds[np.searchsorted(part.records, graph.own[part.own, 1])]
+    return Swept(each[rows, columns], 3 * swept.error, planned.steps)
+
+
+class Walked(NamedTuple):
+    """What a walk found: the expected cracks, their interval, the risks of own pairs."""
+
+    value: float
+    low: float
+    high: float
+    risks: Floats
+
+
+def _walk(
+    graph: Graph, waiting: Bools, own: Counts, shown: Bools, how: tuple[float, int | None, int]
+) -> Walked:
+    """Walk over the matchings of all parts that wait."""
+    indptr, indices, types, kinds = _cut(graph, waiting)
+    many = graph.many[own]
+    each = np.repeat(np.arange(len(own)), many)  # (people,) the own pair of each
+    person = types[graph.own[own, 0]][each]
+    record = np.searchsorted(kinds, graph.own[own, 1])[each]
+    weights = balanced(indptr, indices, _weights(graph, waiting), person, graph.copies[kinds])
+    target, seed, threads = how
+    found = sample(
+        indptr,
+        indices,
+        weights,
+        person,
+        graph.copies[kinds],
+        np.where(shown[own][each], record, -1),
+        start=record,
+        target=target,
+        seed=seed,
+        threads=threads,
+    )
+    mean = np.bincount(each, found.marginals, minlength=len(own)) / many
+    risks = np.where(shown[own], np.minimum(mean, 1 / graph.copies[graph.own[own, 1]]), 0.0)
+    return Walked(found.value, found.low, found.high, risks)
+
+
+def _scaled(graph: Graph, waiting: Bools, own: Counts) -> Floats:
+    """(own pairs that wait,) the chance of each if pairs were independent of each other."""
+    indptr, indices, _, kinds = _cut(graph, waiting)
+    person = np.repeat(np.arange(len(indptr) - 1), graph.people[waiting])
+    scaled = balanced(indptr, indices, _weights(graph, waiting), person, graph.copies[kinds])
+    every = np.zeros(len(graph.indices))
+    every[waiting[graph.heads]] = scaled
+    most = 1 / graph.copies[graph.own[own, 1]]
+    return np.asarray(np.minimum(every[graph.edges_of(graph.own[own])], most))
+
+
+def _cut(graph: Graph, waiting: Bools) -> tuple[Counts, Counts, Counts, Counts]:
+    """Return the edges of kinds of people that wait, numbers of these, and kinds of records."""
+    degrees = np.diff(graph.indptr)[waiting]
+    used = graph.indices[waiting[graph.heads]]
+    kinds = np.unique(used).astype(np.int64)
+    types = np.cumsum(waiting, dtype=np.int64) - 1
+    indptr = np.concatenate(([0], np.cumsum(degrees, dtype=np.int64)))
+    return indptr, np.searchsorted(kinds, used).astype(np.int64), types, kinds
+
+
+def _weights(graph: Graph, waiting: Bools) -> Floats:
+    """(edges of kinds that wait,) the weights."""
+    inside = waiting[graph.heads]
+    return np.ones(int(inside.sum())) if graph.weights is None else graph.weights[inside]

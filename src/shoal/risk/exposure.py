@@ -1,0 +1,171 @@
+"""Exposure: which attributes, known to an attacker, give most people away.
+
+Nobody is found more often than one in so many as are published alike in what is known: so no more
+people are found than there are kinds of records, and fewer attributes make no more kinds. Sets
+that cannot come to the front by that are not looked at.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from shoal.core.classes import SUPPRESSED
+from shoal.core.coverage import spoken_of
+from shoal.core.grouping import group
+from shoal.core.progress import report
+from shoal.core.release import Release
+from shoal.errors import InputError
+from shoal.privacy.model import check_whole
+from shoal.risk.assessment import Method, assess
+from shoal.risk.graphs import check_known, published_as
+
+_SETS = 20_000  # of one size that are gone through
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """What is found by who knows these attributes.
+
+    value, low, high, method, forced: as in an assessment.
+    bound: kinds of records, more than which cannot be found.
+    """
+
+    known: Names
+    value: float
+    low: float | None
+    high: float | None
+    method: str
+    forced: int
+    bound: int
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """The sets of attributes that give most people away, size by size, the worst first.
+
+    people: in the release; sets: how many there are; assessed: how many were.
+    complete: whether no other set can be among them; else the limit was reached before.
+    """
+
+    people: int
+    exposed: tuple[Exposed, ...]
+    sets: int
+    assessed: int
+    complete: bool
+
+    def of_size(self, size: int) -> tuple[Exposed, ...]:
+        """Return those of so many attributes."""
+        return tuple(each for each in self.exposed if len(each.known) == size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def exposure(
+    release: Release,
+    among: Iterable[str] | None = None,
+    *,
+    most: int = 3,
+    top: int = 3,
+    limit: int = 100,
+    method: Method = "auto",
+    target: float = 0.05,
+    present: bool = True,
+    seed: int | None = None,
+    threads: int | None = None,
+) -> Exposure:
+    """Return, for each number of attributes, the sets that give most people away.
+
+    among: what may be known, by default the quasi-identifiers; most: how many of it at most.
+    top: sets of each size; limit: sets that are assessed at most.
+    method, target, present, seed, threads: as for `assess`.
+    """
+    for name, value in (("most", most), ("top", top), ("limit", limit)):
+        check_whole(name, value, 1)
+    names = check_known(release, among)
+    most = min(most, len(names))
+    if max((math.comb(len(names), size) for size in range(1, most + 1)), default=0) > _SETS:
+        raise InputError(
+            f"{len(names)} attributes make too many sets of {most}; name fewer, or lower `most`"
+        )
+    how = {"method": method, "target": target, "present": present, "seed": seed, "threads": threads}
+    kinds, found, left, complete = _Kinds(release), [], limit, True
+    for size in range(most, 0, -1):
+        best, used, whole = _search(release, names, size, top, left, kinds, how)
+        found += best
+        left -= used
+        complete &= whole
+    sets = sum(math.comb(len(names), size) for size in range(1, most + 1))
+    found.sort(key=lambda each: (len(each.known), -each.value, each.known))
+    people = release.original.records - release.classes.suppressed
+    return Exposure(people, tuple(found), sets, limit - left, complete)
+
+
+def _search(
+    release: Release,
+    names: Names,
+    size: int,
+    top: int,
+    limit: int,
+    kinds: _Kinds,
+    how: dict[str, Any],
+) -> tuple[list[Exposed], int, bool]:
+    """Return the worst sets of a size, how many were assessed, and whether none can be worse."""
+    every = list(combinations(names, size))
+    waiting = [(-kinds.at_most(each, names), at, False) for at, each in enumerate(every)]
+    heapq.heapify(waiting)
+    best: list[Exposed] = []
+    used = 0
+    while waiting:
+        bound, at, sure = heapq.heappop(waiting)
+        if len(best) == top and -bound <= best[-1].value:
+            return best, used, True
+        if not sure:
+            heapq.heappush(waiting, (-kinds.count(every[at]), at, True))
+            continue
+        if used == limit:
+            return best, used, False
+        report("attributes", used)
+        told = assess(release, every[at], **how)
+        figures = told.value, told.low, told.high, told.method, told.forced
+        best = sorted(
+            [*best, Exposed(every[at], *figures, -bound)],
+            key=lambda each: (-each.value, each.known),
+        )[:top]
+        used += 1
+    return best, used, True
+
+
+class _Kinds:
+    """How many kinds of records a set of attributes makes, counted when asked for."""
+
+    def __init__(self, release: Release) -> None:
+        self.release, self.ids = release, release.classes.ids
+        self.kept = np.flatnonzero(self.ids != SUPPRESSED)
+        self.known: dict[Names, int] = {}
+        self.columns: dict[str, tuple[Any, int]] = {}
+
+    def at_most(self, known: Names, names: Names) -> int:
+        """Return what is known of the set without counting: sets that hold it have no fewer."""
+        more = [tuple(n for n in names if n in known or n == one) for one in names]
+        return min((self.known[each] for each in more if each in self.known), default=len(self.ids))
+
+    def count(self, known: Names) -> int:
+        """Return the kinds that these attributes make."""
+        if known not in self.known:
+            for name in known:
+                if name not in self.columns:
+                    said = spoken_of(published_as(self.release, name), self.ids)
+                    self.columns[name] = said.codes[self.kept], len(said.labels)
+            codes, domains = zip(*(self.columns[name] for name in known), strict=True)
+            self.known[known] = len(group(codes, domains))
+        return self.known[known]

@@ -1,0 +1,201 @@
+"""People of another table beside what was released: whom each released record may stand for.
+
+The other table may be a voter list, a register, a population: its people need not be in the
+release, nor its values among the original ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core.arrays import Bools, Codes, Counts, frozen
+from shoal.core.classes import SUPPRESSED
+from shoal.core.column import Column
+from shoal.core.coverage import Fits, spoken_of
+from shoal.core.grouping import group
+from shoal.core.hierarchy import ROOT
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.core.subsets import Subsets
+from shoal.core.table import Table
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.core._fits import Cells
+
+
+class Published(NamedTuple):
+    """One released column as others see it.
+
+    codes: (released rows,) the entry of each row; subsets: the other table's values that each
+    entry admits, by their codes there; an entry may admit none.
+    """
+
+    codes: Codes
+    subsets: Subsets
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """People of a table and released records, and who fits what.
+
+    fits: the graph between kinds of people and kinds of released records.
+    people: (people's rows,) the kind of each; records: (released rows,) likewise.
+    """
+
+    fits: Fits
+    people: Codes
+    records: Codes
+
+    def __repr__(self) -> str:
+        return f"Fitting(people={len(self.people)}, records={len(self.records)})"
+
+    @property
+    def records_of(self) -> Counts:
+        """(people's rows,) released records that each person fits."""
+        return self.fits.degrees[0][self.people]
+
+    @property
+    def people_of(self) -> Counts:
+        """(released rows,) people who fit each record."""
+        return self.fits.degrees[1][self.records]
+
+
+def fit_people(
+    published: Mapping[str, Published], people: Table, counts: Counts | None = None
+) -> Fitting:
+    """Return who of the people fits which released record on the columns published.
+
+    counts: (released rows,) records behind each row, where rows are weighted.
+    """
+    names = sorted(published, key=lambda name: -people[name].domain)  # few pass a fine column
+    columns = [people[name] for name in names]
+    kinds = group([c.codes for c in columns], [c.domain for c in columns])
+    cells = [published[name] for name in names]
+    boxes = group([c.codes for c in cells], [len(c.subsets) for c in cells])
+    fits = Fits(
+        _cells(columns, cells, kinds.first, boxes.first),
+        kinds.sizes(people.counts),
+        boxes.sizes(counts),
+        np.zeros((0, 2), dtype=np.int32),
+    )
+    return Fitting(fits, kinds.ids, boxes.ids)
+
+
+def _cells(
+    columns: Sequence[Column], cells: Sequence[Published], people: Counts, records: Counts
+) -> Cells:
+    from shoal.core._fits import Cells
+
+    offsets = np.cumsum([0, *(len(cell.subsets.starts) for cell in cells)]).tolist()
+    begins, ends = [], []
+    for cell, offset in zip(cells, offsets, strict=False):
+        entry = cell.codes[records]
+        begin, end = cell.subsets.indptr[entry] + offset, cell.subsets.indptr[entry + 1] + offset
+        nobody = begin == end  # they share a run without codes, behind all others
+        begins.append(np.where(nobody, offsets[-1], begin))
+        ends.append(np.where(nobody, offsets[-1] + 1, end))
+    none = np.zeros(1, dtype=np.int32)
+    return Cells(
+        np.stack([column.codes[people] for column in columns], axis=1),
+        np.stack(begins, axis=1),
+        np.stack(ends, axis=1),
+        np.concatenate([*(cell.subsets.starts for cell in cells), none]),
+        np.concatenate([*(cell.subsets.stops for cell in cells), none]),
+    )
+
+
+def published_cells(
+    source: Release | Table, people: Table, names: Sequence[str]
+) -> tuple[dict[str, Published], Counts]:
+    """Return released columns as subsets of another table's values, and the released rows.
+
+    A table counts as released as it is. A value that the original does not have is admitted by
+    cells whose published bounds hold it, and by those that rule out nothing.
+    """
+    if isinstance(source, Table):
+        rows = np.arange(len(source))
+        recodings = {name: Recoding.identity(source[name]) for name in names}
+    else:
+        ids = source.classes.ids
+        rows = np.flatnonzero(ids != SUPPRESSED)
+        recodings = {name: spoken_of(_recoded(source, name), ids) for name in names}
+    return {
+        name: Published(recoding.codes[rows], _admitted(recoding, people[name]))
+        for name, recoding in recodings.items()
+    }, rows
+
+
+def _recoded(release: Release, name: str) -> Recoding:
+    column = release.original[name]
+    return release.recodings.get(name) or Recoding.identity(column)
+
+
+def _admitted(recoding: Recoding, column: Column) -> Subsets:
+    """Return what each entry admits of a column's values."""
+    own = recoding.column
+    if own.values.equals(column.values):
+        return recoding.subsets
+    codes = codes_in(own, column)
+    known = codes >= 0
+    table = np.zeros((len(recoding.subsets), column.domain), dtype=np.bool_)
+    indptr, members = recoding.subsets.flat()
+    inside = np.zeros((len(recoding.subsets), own.domain), dtype=np.bool_)
+    inside[np.repeat(np.arange(len(inside)), np.diff(indptr)), members] = True
+    table[:, known] = inside[:, codes[known]]
+    table[:, ~known] = _everything(recoding)[:, None]
+    if recoding.low is not None and own.kind == column.kind == "numeric":
+        assert recoding.high is not None
+        new = np.flatnonzero(~known & ~np.isnan(column.positions))
+        place = column.positions[new]
+        table[:, new] |= (recoding.low[:, None] <= place) & (place <= recoding.high[:, None])
+    return subsets_of(table)
+
+
+def _everything(recoding: Recoding) -> Bools:
+    """(entries,) whether the text rules out nothing: it is `*`, or the top of the hierarchy."""
+    tree = recoding.column.hierarchy
+    found = np.array([text == ROOT for text in recoding.labels], dtype=np.bool_)
+    if tree is not None and recoding.levels is not None:
+        found |= recoding.subsets.whole & (recoding.levels == tree.height)
+    return found
+
+
+def subsets_of(table: Bools) -> Subsets:
+    """Return the subsets that hold the codes marked in each row of (entries, domain)."""
+    edges = np.diff(table.astype(np.int8), axis=1, prepend=0, append=0)
+    which, starts = np.nonzero(edges == 1)
+    stops = np.nonzero(edges == -1)[1]
+    runs = np.bincount(which, minlength=len(table))
+    indptr = np.concatenate(([0], np.cumsum(runs)))
+    return Subsets(
+        table.shape[1], indptr.astype(np.int64), starts.astype(np.int32), stops.astype(np.int32)
+    )
+
+
+def codes_in(column: Column, other: Column) -> Codes:
+    """(other's domain,) the code of each of its values in a column, −1 where it has none."""
+    known, asked = column.values, other.values
+    if known.type != asked.type:
+        known, asked = (pa.array(each.labels, pa.string()) for each in (column, other))
+    places = pc.index_in(asked, value_set=known).fill_null(-1)
+    codes: Codes = places.to_numpy(zero_copy_only=False).astype(np.int32)
+    return frozen(codes)
+
+
+def shared_columns(source: Release | Table, people: Table, on: Sequence[str] | None) -> list[str]:
+    """Return the columns that both know: those asked for, or the quasi-identifiers of both."""
+    table = source.original if isinstance(source, Release) else source
+    names = list(dict.fromkeys(on)) if on else [name for name in table.quasi if name in people]
+    if not names:
+        raise InputError("the tables share no quasi-identifier; name columns that both have")
+    for name in names:
+        if table[name].role == "identifier" or people[name].role == "identifier":
+            raise InputError(f"column {name!r} is an identifier, which no release holds")
+    return names

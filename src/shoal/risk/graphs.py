@@ -1,0 +1,211 @@
+"""Consistency graphs: whose record may be whose, to somebody who knows some attributes.
+
+People who are alike in what is known are one kind, and so are records that are published alike in
+it; a pair of kinds is an edge where the people lie inside the records' cells. Who knows that
+everybody has just one record drops edges that lie in no perfect matching.
+Tassa, Mazza & Gionis, "k-Concealment: an alternative model of k-type anonymity", Transactions on
+Data Privacy 5(1), 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Codes, Counts, Floats, frozen
+from shoal.core.classes import SUPPRESSED
+from shoal.core.column import Role
+from shoal.core.coverage import Coverage, strong_parts
+from shoal.core.grouping import sum_by
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.errors import InputError, unknown
+
+_MOST = 2**26  # pairs of kinds that are written down
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Kinds of people, kinds of records, and which may be which.
+
+    person, record: (rows,) the kind of each row's person and of their own record, −1 for who is
+        not known, or has none.
+    people, copies: how many there are of each kind.
+    indptr, indices: for each kind of people its kinds of records, ascending.
+    weights: (edges,) how much a single such record is held for, None where all alike.
+    hidden: whether the last kind of records are places outside the release, which fit everybody.
+    counts: (rows,) people behind each row of a weighted table.
+    """
+
+    person: Codes
+    record: Codes
+    people: Counts
+    copies: Counts
+    indptr: Counts
+    indices: Codes
+    weights: Floats | None = None
+    hidden: bool = False
+    counts: Counts | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph(people={int(self.people.sum())}, kinds={len(self.people)}, "
+            f"records={len(self.copies)} kinds, edges={len(self.indices)})"
+        )
+
+    @cached_property
+    def heads(self) -> Codes:
+        """(edges,) the kind of people of each."""
+        return np.repeat(np.arange(len(self.people), dtype=np.int32), np.diff(self.indptr))
+
+    @cached_property
+    def own(self) -> Codes:
+        """(pairs, 2) the kinds of a person and their record, each pair once."""
+        return self._pairs[0]
+
+    @cached_property
+    def pair(self) -> Codes:
+        """(rows,) the place in `own` of each row, −1 where it has none."""
+        return self._pairs[1]
+
+    @cached_property
+    def many(self) -> Counts:
+        """(pairs,) the people of each."""
+        return sum_by(self.pair, len(self.own), self.counts)
+
+    @cached_property
+    def _pairs(self) -> tuple[Codes, Codes]:
+        rows = np.flatnonzero((self.person >= 0) & (self.record >= 0))
+        keys = self.person[rows].astype(np.int64) * len(self.copies) + self.record[rows]
+        found, place = np.unique(keys, return_inverse=True)
+        pair = np.full(len(self.person), -1, dtype=np.int32)
+        pair[rows] = place.ravel()
+        parts = np.divmod(found, max(len(self.copies), 1))
+        return np.stack(parts, axis=1).astype(np.int32), frozen(pair)
+
+    @cached_property
+    def candidates(self) -> Counts:
+        """(kinds of people,) the released records that each fits."""
+        released = self.copies.copy()
+        if self.hidden:
+            released[-1] = 0
+        return sum_by(self.heads, len(self.people), released[self.indices])
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether everybody fits one kind of records only."""
+        return len(self.indices) == len(self.people)
+
+    @cached_property
+    def parts(self) -> tuple[Codes, Codes]:
+        """The part of each kind of people and of records; only edges inside parts are feasible."""
+        if self.disjoint:
+            return self.indices, np.arange(len(self.copies), dtype=np.int32)
+        return strong_parts(self.indptr, self.indices, self.own, len(self.copies))
+
+    def pruned(self) -> Graph:
+        """Return the graph without edges that lie in no perfect matching."""
+        people, records = self.parts
+        kept = people[self.heads] == records[self.indices]
+        return self if kept.all() else self.keep(kept)
+
+    def keep(self, kept: Bools) -> Graph:
+        """Return the graph with these edges only."""
+        counts = np.bincount(self.heads[kept], minlength=len(self.people))
+        return replace(
+            self,
+            indptr=np.concatenate(([0], np.cumsum(counts))),
+            indices=self.indices[kept],
+            weights=None if self.weights is None else self.weights[kept],
+        )
+
+    def edges_of(self, pairs: Codes) -> Counts:
+        """(pairs,) the edge of each pair of kinds, which must be one."""
+        keys = self.heads.astype(np.int64) * len(self.copies) + self.indices
+        return np.searchsorted(keys, pairs[:, 0].astype(np.int64) * len(self.copies) + pairs[:, 1])
+
+
+def consistency(
+    release: Release, known: Iterable[str] | None = None, *, present: bool = True
+) -> Graph:
+    """Return the graph of a release for an attacker who knows these attributes of everybody.
+
+    known: names of published columns, by default the quasi-identifiers.
+    present: whether it is known who is in the release; if not, people left out are candidates too.
+    """
+    graph = fitting(release, check_known(release, known), present=present)
+    return graph if present else _with_hidden(release, graph)
+
+
+def check_known(release: Release, known: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the attributes, each once; refuse those that the release does not show."""
+    table = release.original
+    shown = [column.name for column in table if column.role is not Role.IDENTIFIER]
+    if isinstance(known, str):
+        raise InputError("known must be a list of attributes, not one text")
+    names = tuple(dict.fromkeys(table.quasi if known is None else known))
+    for name in names:
+        if name not in shown:
+            raise unknown("the release shows no attribute", name, shown)
+    return names
+
+
+def fitting(release: Release, names: Iterable[str], *, present: bool = True) -> Graph:
+    """Return who lies inside whose cells."""
+    table, ids = release.original, release.classes.ids
+    recodings = {name: published_as(release, name) for name in names}
+    if recodings:
+        found = Coverage.of(table, recodings, ids, everybody=not present)
+        fits = found.fits
+        if fits.pairs > _MOST:
+            raise InputError(
+                f"{fits.pairs:,} pairs of records fit each other in what is known, more than can "
+                f"be matched ({_MOST:,}); let more attributes be known, or take fewer rows"
+            )
+        kinds = found.tuples, found.boxes, fits.people, fits.copies
+        graph = Graph(*kinds, *fits.edges, counts=table.counts)
+    else:
+        record = np.where(ids == SUPPRESSED, np.int32(-1), np.int32(0))
+        person = record if present else np.zeros(len(ids), dtype=np.int32)
+        people, copies = (sum_by(kinds, 1, table.counts) for kinds in (person, record))
+        edges = np.arange(2), np.zeros(1, dtype=np.int32)
+        graph = Graph(person, record, people, copies, *edges, counts=table.counts)
+    fitting = _is_edge(graph, graph.own)
+    if not fitting.all():
+        wrong = ~fitting[graph.pair[graph.pair >= 0]]
+        raise InputError(
+            f"{int(wrong.sum())} rows do not lie inside the cells that are published for them: "
+            "this release was not made by coarsening, so that nobody can be told by it"
+        )
+    return graph
+
+
+def published_as(release: Release, name: str) -> Recoding:
+    """Return what is published of a column; other than quasi-identifiers stay as they are."""
+    found = release.recodings.get(name)
+    return Recoding.identity(release.original[name]) if found is None else found
+
+
+def _is_edge(graph: Graph, pairs: Codes) -> Bools:
+    keys = graph.heads.astype(np.int64) * len(graph.copies) + graph.indices
+    asked = pairs[:, 0].astype(np.int64) * len(graph.copies) + pairs[:, 1]
+    place = np.minimum(np.searchsorted(keys, asked), max(len(keys) - 1, 0))
+    return np.asarray(keys[place] == asked) if len(keys) else np.zeros(len(asked), dtype=np.bool_)
+
+
+def _with_hidden(release: Release, graph: Graph) -> Graph:
+    """Add places outside the release, as many as people are left out, that anybody may have."""
+    left_out = release.classes.suppressed
+    if not left_out:
+        return graph
+    return replace(
+        graph,
+        record=np.where(graph.record < 0, np.int32(len(graph.copies)), graph.record),
+        copies=np.append(graph.copies, left_out),
+        indptr=graph.indptr + np.arange(len(graph.indptr)),
+        indices=np.insert(graph.indices, graph.indptr[1:], np.int32(len(graph.copies))),
+        hidden=True,
+    )

@@ -1,0 +1,223 @@
+"""Which columns identify people: how far each set of columns tells rows apart.
+
+Distinction is the share of rows that would be left if equal ones were merged, separation the share
+of pairs of rows that differ. Both only grow as columns are added.
+Motwani & Xu, "Efficient algorithms for masking and finding quasi-identifiers", VLDB 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts
+from shoal.core.column import Column, Role
+from shoal.core.grouping import Grouping, group
+from shoal.core.progress import report
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.privacy.model import check_range, check_whole
+from shoal.risk.population.frequencies import chosen_columns
+from shoal.risk.proportion import proportion
+
+_MOST_SETS = 200_000  # sets of columns that are looked at
+
+
+@dataclass(frozen=True)
+class ColumnSet:
+    """How far a set of columns tells rows apart.
+
+    distinction: distinct tuples / rows; separation: pairs of rows told apart / pairs.
+    alone: share of rows that no other equals.
+    low, high: what the separation lies between, with 95 % certainty; both itself where counted.
+    counted: whether in all rows; if not, in a sample, whose distinction and share of rows alone
+        are greater than the table's.
+    """
+
+    columns: tuple[str, ...]
+    distinction: float
+    separation: float
+    alone: float
+    low: float
+    high: float
+    counted: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        return {**self.__dict__, "columns": list(self.columns)}
+
+
+@dataclass(frozen=True)
+class IdentifyingColumns:
+    """Sets of columns by how far they tell rows apart.
+
+    sets: all that were looked at, most identifying first.
+    keys: the smallest sets with a distinction of at least `wanted`, fewest columns first: none of
+        them holds another.
+    skipped: sets that were not looked at as they hold one of these.
+    """
+
+    rows: int
+    sampled: int
+    wanted: float
+    sets: tuple[ColumnSet, ...]
+    keys: tuple[ColumnSet, ...]
+    skipped: int
+
+    def to_dict(self, most: int | None = None) -> dict[str, Any]:
+        """Return the figures as plain data, the first `most` of the sets."""
+        return {
+            "rows": self.rows,
+            "sampled": self.sampled,
+            "wanted": self.wanted,
+            "sets": [each.to_dict() for each in self.sets[:most]],
+            "keys": [each.to_dict() for each in self.keys],
+            "skipped": self.skipped,
+        }
+
+
+def identifying_columns(
+    table: Table,
+    columns: Sequence[str] | None = None,
+    *,
+    most: int = 3,
+    distinction: float = 0.9,
+    sample: int = 100_000,
+    counted: int = 20,
+    seed: int = 0,
+) -> IdentifyingColumns:
+    """Measure every set of up to `most` columns, and list those that nearly identify everybody.
+
+    columns: by default all but identifiers and columns carried along.
+    distinction: what makes a set a near-key; a set that holds a near-key is not looked at.
+    sample: rows that are looked at in a larger table; `counted` of the sets found there, the most
+        identifying, are then counted in all rows.
+    """
+    check_whole("most", most, 1)
+    check_range("distinction", distinction, 0, 1, above=True)
+    check_whole("sample", sample, 2)
+    chosen = [table[name] for name in _columns(table, columns)]
+    total = sum(comb(len(chosen), size) for size in range(1, min(most, len(chosen)) + 1))
+    if total > _MOST_SETS:
+        raise InputError(f"{total:,} sets of columns are too many; name fewer, or lower most")
+    rows = _rows(table, sample, seed)
+    found = _Search(table, chosen, rows, distinction).run(min(most, len(chosen)), total)
+    found = _recount(table, found, counted)
+    ranked = sorted(found, key=lambda one: (-one.distinction, -one.separation, len(one.columns)))
+    keys = sorted(
+        (one for one in found if one.distinction >= distinction),
+        key=lambda one: (len(one.columns), -one.distinction),
+    )
+    return IdentifyingColumns(
+        len(table), len(rows), distinction, tuple(ranked), tuple(keys), total - len(found)
+    )
+
+
+def _columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
+    if columns is not None:
+        return chosen_columns(table, columns)
+    carried = (Role.IDENTIFIER, Role.INSENSITIVE)
+    return chosen_columns(table, [c.name for c in table if c.role not in carried])
+
+
+def _rows(table: Table, sample: int, seed: int) -> Counts:
+    if len(table) <= sample or table.counts is not None:
+        return np.arange(len(table))
+    rng = np.random.default_rng(seed)
+    return np.sort(rng.choice(len(table), sample, replace=False))
+
+
+class _Search:
+    """One walk over sets of columns, size by size, each grown from its first columns."""
+
+    def __init__(
+        self, table: Table, columns: Sequence[Column], rows: Counts, wanted: float
+    ) -> None:
+        self.table, self.wanted = table, wanted
+        self.whole = len(rows) == len(table)
+        self.columns = columns if self.whole else [column.take(rows) for column in columns]
+        self.keys: list[frozenset[int]] = []
+
+    def run(self, most: int, total: int) -> list[ColumnSet]:
+        """Return the sets looked at."""
+        found: list[ColumnSet] = []
+        groups: dict[tuple[int, ...], Grouping] = {}
+        for size in range(1, most + 1):
+            grown: dict[tuple[int, ...], Grouping] = {}
+            fresh: list[frozenset[int]] = []
+            for chosen in self._open(size):
+                report("identifying columns", len(found), total)
+                made = self._group(groups.get(chosen[:-1]), chosen)
+                found.append(self._measure(self._names(chosen), made))
+                if found[-1].distinction >= self.wanted:
+                    fresh.append(frozenset(chosen))
+                elif size < most:
+                    grown[chosen] = made
+            self.keys += fresh
+            groups = grown
+        return found
+
+    def _measure(self, names: tuple[str, ...], made: Grouping) -> ColumnSet:
+        """Measure a set; what looks like a near-key in a sample is counted in all rows."""
+        if self.whole:
+            return _measured(names, made, self.table.counts)
+        told = _sampled(_measured(names, made, None), len(made.ids))
+        return count(self.table, names) if told.distinction >= self.wanted else told
+
+    def _open(self, size: int) -> Iterator[tuple[int, ...]]:
+        """Yield the sets of a size that hold no near-key."""
+        for chosen in combinations(range(len(self.columns)), size):
+            if not any(key <= set(chosen) for key in self.keys):
+                yield chosen
+
+    def _group(self, parent: Grouping | None, chosen: tuple[int, ...]) -> Grouping:
+        last = self.columns[chosen[-1]]
+        if parent is None:
+            return group([last.codes], [last.domain])
+        ids: Codes = parent.ids
+        return group([ids, last.codes], [len(parent), last.domain])
+
+    def _names(self, chosen: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(self.columns[place].name for place in chosen)
+
+
+def count(table: Table, names: tuple[str, ...]) -> ColumnSet:
+    """Measure one set of columns in all rows of a table."""
+    columns = [table[name] for name in names]
+    made = group([c.codes for c in columns], [c.domain for c in columns])
+    return _measured(names, made, table.counts)
+
+
+def _measured(names: tuple[str, ...], made: Grouping, counts: Counts | None) -> ColumnSet:
+    sizes = made.sizes(counts).astype(np.float64)
+    rows = float(sizes.sum())
+    pairs = rows * (rows - 1)
+    apart = 1 - float((sizes * (sizes - 1)).sum()) / pairs if pairs else 1.0
+    alone = float((sizes == 1).sum()) / max(rows, 1)
+    return ColumnSet(names, len(made) / max(rows, 1), apart, alone, apart, apart, True)
+
+
+def _sampled(one: ColumnSet, rows: int) -> ColumnSet:
+    """Return a set with the interval of its separation: that of as many pairs without a row twice.
+
+    The average over all pairs of a sample varies less than that.
+    """
+    tries = rows // 2
+    told = proportion(round(one.separation * tries), tries)
+    return replace(one, low=told.low, high=told.high, counted=False)
+
+
+def _recount(table: Table, found: Sequence[ColumnSet], counted: int) -> list[ColumnSet]:
+    """Return the sets with the most identifying of those found in a sample counted in full."""
+    ranked = sorted(found, key=lambda one: (one.counted, -one.distinction, -one.separation))
+    open_sets = [one for one in ranked if not one.counted][:counted]
+    again = []
+    for place, one in enumerate(open_sets):
+        report("count in all rows", place, len(open_sets))
+        again.append(count(table, one.columns))
+    return [*again, *ranked[len(open_sets) :]]

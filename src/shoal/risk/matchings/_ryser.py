@@ -1,0 +1,73 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernels: Ryser's formula for zeros and ones, in whole numbers modulo 2⁶⁴."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+LANES = 32
+LANE_COLUMNS = 5  # the lanes hold all their subsets
+_ONE = np.uint64(1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sum_subsets(first, last, matrix, offsets, base, sums):
+    """Return the sum over the subsets first … last − 1 of the later columns, all lanes together.
+
+    matrix: (rows, n) of whole numbers, rows a multiple of four; offsets: (rows, LANES) flat, what
+    a lane's columns add to each row; base: (rows,) room; sums: (2, LANES) flat, room.
+    """
+    total = np.uint64(0)
+    rows, columns = matrix.shape
+    base[:] = matrix[:, columns - 1] * np.uint64(0)
+    base[columns:] = _ONE  # rows that only fill up
+    before = first ^ (first >> 1)
+    for j in range(LANE_COLUMNS, columns):
+        if before >> (j - LANE_COLUMNS) & 1:
+            base[:columns] += matrix[:columns, j]
+    sums[:] = np.uint64(0)
+    for subset in range(first, last):
+        odd = subset & 1
+        gray = subset ^ (subset >> 1)
+        if subset > first:
+            changed, rest = LANE_COLUMNS, subset
+            while rest & 1 == 0:
+                changed += 1
+                rest >>= 1
+            if gray >> (changed - LANE_COLUMNS) & 1:
+                base[:columns] += matrix[:columns, changed]
+            else:
+                base[:columns] -= matrix[:columns, changed]
+        for lane in range(LANES):
+            sums[lane] = _ONE
+        for r in range(0, rows, 4):
+            near = offsets[r * LANES : (r + 4) * LANES]
+            _multiply(near, base[r], base[r + 1], base[r + 2], base[r + 3], sums)
+        for lane in range(LANES):
+            if odd:
+                sums[LANES + lane] -= sums[lane]
+            else:
+                sums[LANES + lane] += sums[lane]
+    for lane in range(LANES):
+        total += sums[LANES + lane] * _sign(lane)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _multiply(near, base0, base1, base2, base3, sums):
+    """Multiply four rows' sums into the products of all lanes."""
+    for lane in range(LANES):
+        one = (base0 + near[lane]) * (base1 + near[LANES + lane])
+        two = (base2 + near[2 * LANES + lane]) * (base3 + near[3 * LANES + lane])
+        sums[lane] *= one * two
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sign(subset):
+    """Return 1 for an even number of members, −1 modulo 2⁶⁴ for an odd one."""
+    sign = _ONE
+    while subset:
+        sign = np.uint64(0) - sign
+        subset &= subset - 1
+    return sign

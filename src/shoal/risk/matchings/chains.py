@@ -1,0 +1,180 @@
+"""Chains of matchings at work: each has a matching, random numbers and findings of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Counts, Floats
+from shoal.errors import InputError
+from shoal.risk.matchings import _looking, _worm
+from shoal.risk.matchings._looking import Look
+from shoal.risk.matchings._worm import BLOCK, Links, Records, Walker
+
+_SWEEPS = 10  # steps a record of the walk before the first draw
+_LOOK = 8  # slots a record that a draw may look at: as long as it takes to move them
+_QUICK = 16  # slots looked at in the time of one, where every record may be in each
+_LARGE = 2**24  # edges from which on half the precision has to do
+_SMALL = 1e-30  # weights from which on there is enough precision in half of it
+_LOOP = 20, 1_000, 4_000_000  # steps a record after which a loop is taken back, more, at most
+
+
+class Chains:
+    """Walks over the matchings of one problem; half of them start far from the truth.
+
+    steps, broken: how many steps were made, how many loops taken back.
+    """
+
+    def __init__(
+        self, links: Links, records: Records, truth: Counts, start: Counts, seeds: Any, threads: int
+    ) -> None:
+        self.links, self.records, self.truth = links, records, truth.astype(np.int32)
+        self.steps, self.walked, self.broken, self.loops = 0, 0, 0, 1
+        self.threads = threads
+        self.looks = [self._look(seed) for seed in seeds]
+        count = len(self.looks[0].order)
+        self.take = max(min(count * _LOOK * len(truth) // max(self._work(), 1), count), 1)
+        self.walkers = [self._walker(start, seed) for seed in seeds]
+        self._warm_up()
+
+    def extend(self, draws: int) -> Floats:
+        """Return (chains, draws) further estimates of the expected cracks."""
+        totals = np.empty((len(self.walkers), draws))
+
+        def job(chain: int) -> tuple[int, int]:
+            made: tuple[int, int] = _looking.sample(
+                self.links, self.records, self.walkers[chain], self.looks[chain],
+                self.take, self.loops, self.truth, totals[chain],
+            )  # fmt: skip
+            return made
+
+        made = self._run(job)
+        self.steps += sum(steps for steps, _ in made)
+        self.broken += sum(broken for _, broken in made)
+        self.walked += self.loops * totals.size
+        return totals
+
+    def marginals(self) -> Floats:
+        """Return, record by record, the mean of its chances to be in its own slot."""
+        cracks = sum(look.cracks for look in self.looks)
+        seen = sum(look.seen for look in self.looks)[self.truth]  # of none: 0 cracks
+        return np.asarray(np.where(self.truth >= 0, cracks / np.maximum(seen, 1), 0.0))
+
+    def _warm_up(self) -> None:
+        """Leave the start, and find how many loops it takes to move everybody about once."""
+        people = len(self.truth)
+
+        def job(chain: int) -> tuple[int, int]:
+            walker, around = self.walkers[chain], (self.links, self.records)
+            if chain % 2:
+                _worm.walk(*around, walker, _SWEEPS * people, True, self.truth)
+            made: tuple[int, int] = _worm.walk(*around, walker, _SWEEPS * people, False, self.truth)
+            return made
+
+        made = self._run(job)
+        steps, loops = sum(each[0] for each in made), sum(each[1] for each in made)
+        self.loops = max(people * loops // steps, 1)
+        self.steps += steps
+        if self.take < len(self.looks[0].order):
+            self._run(self._look_around)
+            baseline = sum(look.baseline for look in self.looks) / len(self.looks)
+            for look in self.looks:
+                look.baseline[:] = baseline
+
+    def _look_around(self, chain: int) -> tuple[int, int]:
+        parts = -(-len(self.looks[chain].order) // _SWEEPS)
+        _looking.look_around(
+            self.links, self.records, self.walkers[chain], self.looks[chain],
+            parts, self.loops, self.truth,
+        )  # fmt: skip
+        return 0, 0
+
+    def _run(self, job: Callable[[int], tuple[int, int]]) -> list[tuple[int, int]]:
+        count = len(self.walkers)
+        if min(self.threads, count) == 1:
+            return [job(chain) for chain in range(count)]
+        with ThreadPoolExecutor(min(self.threads, count)) as pool:
+            return list(pool.map(job, range(count)))
+
+    def _walker(self, start: Counts, seed: np.random.SeedSequence) -> Walker:
+        people = len(self.truth)
+        most = min(_LOOP[0] * people + _LOOP[1], _LOOP[2])
+        walker = Walker(
+            np.empty(people, dtype=np.int32),
+            np.empty(people, dtype=np.int64),
+            np.empty(people, dtype=np.int32),
+            seed.generate_state(1, np.uint64),
+            np.empty(most, dtype=np.int32),
+            np.empty(most, dtype=np.int32),
+            np.empty(most, dtype=np.int64),
+        )
+        wrong = _worm.settle(self.links, self.records, walker, start.astype(np.int64))
+        if wrong:
+            raise InputError(f"no matching to start from: {wrong} records cannot be where it says")
+        return walker
+
+    def _look(self, seed: np.random.SeedSequence) -> Look:
+        people, classes = len(self.truth), len(self.records.first) - 1
+        shown = np.flatnonzero(np.diff(self.records.starts))
+        return Look(
+            np.random.default_rng(seed.spawn(1)[0]).permutation(shown).astype(np.int32),
+            np.zeros(classes),
+            np.zeros(people),
+            np.zeros(classes, dtype=np.int64),
+            np.empty(people, dtype=np.int32),
+            np.empty(people),
+            np.zeros(len(self.links.indptr) - 1),
+        )
+
+    def _work(self) -> int:
+        """Return how many slots a look at every class goes through, scattered ones counting."""
+        links, first = self.links, self.records.first
+        capacity = np.diff(first)
+        if len(links.classes):
+            reach = np.add.reduceat(capacity[links.classes], links.indptr[:-1])
+        else:
+            reach = np.full(len(links.indptr) - 1, first[-1] // _QUICK + 1)
+        member = self.records.member[self.records.starts[0] :]
+        pairs = np.unique(
+            self.truth[member].astype(np.int64) * len(reach) + self.records.type[member]
+        )
+        return int(reach[pairs % len(reach)].sum())
+
+
+def link(indptr: Counts, indices: Counts | None, weights: Floats, capacity: Counts) -> Links:
+    """Lay the edges out by type and by class."""
+    types, classes = len(indptr) - 1, len(capacity)
+    mass = weights.ravel()
+    if (capacity != 1).any():
+        mass = mass * (np.tile(capacity, types) if indices is None else capacity[indices])
+    coarse = mass.size > _LARGE and _worm.least_positive(mass) > _SMALL
+    mass = mass.astype(np.float32 if coarse else np.float64, copy=False)
+    if indices is None:
+        kept = turned = np.empty(0, dtype=np.int32)
+        column = np.arange(classes + 1, dtype=np.int64) * types
+        by_class = np.empty_like(mass)
+        _worm.turn(mass.reshape(types, classes), by_class.reshape(classes, types))
+    else:
+        kept = indices.astype(np.int32)
+        order = np.argsort(kept, kind="stable")
+        turned = np.repeat(np.arange(types, dtype=np.int32), np.diff(indptr))[order]
+        by_class = mass[order]
+        column = np.concatenate(([0], np.cumsum(np.bincount(kept, minlength=classes))))
+    blocks = np.concatenate(([0], np.cumsum(-(-np.diff(indptr) // BLOCK))))
+    cumulated, largest = np.empty(int(blocks[-1])), np.empty(types)
+    indptr = indptr.astype(np.int64)
+    _worm.cumulate(indptr, mass, blocks, cumulated, largest)
+    return Links(indptr, kept, mass, blocks, cumulated, largest, column, turned, by_class)
+
+
+def place(row_type: Counts, capacity: Counts, truth: Counts) -> Records:
+    """Lay the records out by their true class."""
+    if len(row_type) != capacity.sum():
+        raise InputError(f"{int(capacity.sum())} slots do not fit {len(row_type)} records")
+    first = np.concatenate(([0], np.cumsum(capacity))).astype(np.int64)
+    member = np.lexsort((row_type, truth))
+    starts = np.searchsorted(truth[member], np.arange(len(capacity) + 1))
+    return Records(row_type.astype(np.int32), first, member.astype(np.int32), starts)

@@ -1,0 +1,89 @@
+"""Rows and columns that are alike: kinds of people, kinds of records.
+
+Alike rows may trade places in any matching, so what matters is how many of a kind are used up, not
+which: counts instead of subsets, and a polynomial number of them where kinds are few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from shoal.core.arrays import Counts, Floats
+from shoal.risk.matchings.structure import Component, Edges
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """A matrix by kinds of rows and of columns.
+
+    row_kinds, column_kinds: the kind of each line; row_counts, column_counts: how many of each.
+    edges: the positive entries between kinds, row kind by row kind.
+    """
+
+    row_kinds: Counts
+    column_kinds: Counts
+    row_counts: Counts
+    column_counts: Counts
+    edges: Edges
+
+    @property
+    def transposed(self) -> Kinds:
+        """The same with rows and columns exchanged."""
+        indptr, indices, weights = self.edges
+        heads = np.repeat(np.arange(len(self.row_counts)), np.diff(indptr))
+        order = np.lexsort((heads, indices))
+        begins = np.searchsorted(indices[order], np.arange(len(self.column_counts) + 1))
+        return Kinds(
+            self.column_kinds,
+            self.row_kinds,
+            self.column_counts,
+            self.row_counts,
+            Edges(begins, heads[order], weights[order]),
+        )
+
+
+def collapse(component: Component) -> Kinds:
+    """Return the kinds of rows and columns that have the very same entries."""
+    ones = np.ones(component.size, dtype=np.int64)
+    return merge(component.edges, ones, ones)
+
+
+def merge(edges: Edges, row_counts: Counts, column_counts: Counts) -> Kinds:
+    """Return the kinds of lines that have the very same entries, each of which stands for some."""
+    from scipy.sparse import csr_array
+
+    shape = len(row_counts), len(column_counts)
+    row_kinds, row_first = _kinds(*edges)
+    whole = csr_array((edges.weights, edges.indices, edges.indptr), shape=shape)
+    across = csr_array(whole.T.tocsr())
+    across.sort_indices()
+    column_kinds, column_first = _kinds(across.indptr, across.indices, across.data)
+    small = csr_array(csr_array(whole[row_first])[:, column_first])
+    small.sort_indices()
+    return Kinds(
+        row_kinds,
+        column_kinds,
+        _sums(row_kinds, row_counts),
+        _sums(column_kinds, column_counts),
+        Edges(small.indptr.astype(np.int64), small.indices.astype(np.int64), small.data),
+    )
+
+
+def _sums(kinds: Counts, counts: Counts) -> Counts:
+    return np.bincount(kinds, counts).astype(np.int64)
+
+
+def _kinds(indptr: Counts, indices: Counts, weights: Floats) -> tuple[Counts, Counts]:
+    """(lines,) the kind of each line by its entries, and the first line of each kind."""
+    seen: dict[tuple[bytes, bytes], int] = {}
+    kinds = np.empty(len(indptr) - 1, dtype=np.int64)
+    first: list[int] = []
+    for line, (begin, end) in enumerate(pairwise(indptr.tolist())):
+        entries = (indices[begin:end].tobytes(), weights[begin:end].tobytes())
+        kinds[line] = seen.setdefault(entries, len(seen))
+        if kinds[line] == len(first):
+            first.append(line)
+    return kinds, np.array(first)

@@ -1,0 +1,85 @@
+"""How many perfect matchings are feasible: a whole number, exactly.
+
+By a sweep where few counts stay open; else by Ryser's formula in whole numbers modulo 2⁶⁴, the
+digits above which follow from Glynn's formula and its error bound.
+Ryser, "Combinatorial Mathematics", 1963.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal.core.progress import report
+from shoal.errors import InputError
+from shoal.privacy.model import check_whole
+from shoal.risk.matchings.profile import count
+from shoal.risk.matchings.structure import Component, Structure, split
+from shoal.risk.matchings.ways import Way
+
+_RYSER = 34  # rows up to which Ryser's formula is tried
+_SUBSETS = 1 << 14  # between two reports
+
+
+def count_matchings(matrix: Any, *, threads: int = 1) -> int:
+    """Return the number of perfect matchings of the positive entries.
+
+    matrix: (n, n) weights, of which only the zeros matter, or a `Structure`.
+    """
+    check_whole("threads", threads, 1)
+    structure = matrix if isinstance(matrix, Structure) else split(matrix)
+    return math.prod(_count(component, threads) for component in structure.components)
+
+
+def _count(component: Component, threads: int) -> int:
+    if component.size == 1:
+        return 1
+    way = Way(component.with_weights(np.ones(len(component.edges.indices))))
+    if way.small is not None:
+        return round(math.exp(way.small.log_permanent))
+    if way.plan is not None and (way.cost().route == "sweep" or component.size > _RYSER):
+        return count(way.plan)
+    if component.size > _RYSER:
+        raise InputError(
+            f"{component.size} rows hang together with too little structure to count their "
+            "matchings; estimate their logarithm"
+        )
+    low, part = _ryser(component, threads), way.solve(threads)
+    about, rest = Fraction(math.exp(part.log_permanent)), 1 << 64
+    if (part.error + 1e-13) * about > rest / 4:
+        raise InputError(
+            f"{component.size} rows have too many matchings for a whole number; ask for the "
+            "logarithm of the permanent"
+        )
+    high = round((about - low) / rest)
+    return int(high * rest + low)
+
+
+def _ryser(component: Component, threads: int) -> int:
+    """Return the number of matchings modulo 2⁶⁴; the component has more rows than lane columns."""
+    from shoal.risk.matchings import _ryser as kernels
+
+    size = component.size
+    rows = -(-size // 4) * 4
+    matrix = np.zeros((rows, size), dtype=np.uint64)
+    matrix[:size] = component.dense > 0
+    lanes = np.arange(kernels.LANES)[:, None] >> np.arange(kernels.LANE_COLUMNS) & 1
+    inside = matrix[:, None, : kernels.LANE_COLUMNS] * lanes.astype(np.uint64)
+    offsets = np.ascontiguousarray(inside.sum(axis=2, dtype=np.uint64)).ravel()
+    subsets = 1 << (size - kernels.LANE_COLUMNS)
+
+    def add(first: int) -> int:
+        room = np.empty(rows, dtype=np.uint64), np.empty(2 * kernels.LANES, dtype=np.uint64)
+        last = min(first + _SUBSETS, subsets)
+        return int(kernels.sum_subsets(first, last, matrix, offsets, *room))
+
+    begins, total = range(0, subsets, _SUBSETS), 0
+    with ThreadPoolExecutor(threads) as pool:
+        for done, part in enumerate(pool.map(add, begins)):
+            report("matchings", done, len(begins))
+            total += part
+    return (-total if size % 2 else total) % (1 << 64)

@@ -1,0 +1,100 @@
+"""Permanents by Glynn's formula, for matrices without structure.
+
+Half of all 2ⁿ sign patterns, each with one product of n row sums: up to about n = 30. The products
+without one row, which give the probability of each true pair, come along for half as much again.
+Glynn, "The permanent of a square matrix", European Journal of Combinatorics 31(7), 2010.
+
+The matrix is scaled so that rows sum to at most 1 and rounded to multiples of 2⁻⁵², which makes all
+row sums exact; what that changes and what products and sums lose is bounded from the absolute
+products that come along, as each entry's minor is at most the sum of those.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.core.arrays import Floats, weighted_sum
+from shoal.core.progress import report
+from shoal.errors import InputError
+
+_UNIT = 2.0**-53
+_FEWEST = 6  # the kernel has a fixed sign and five lane columns
+_AT_ONCE = 64  # chunks between two reports
+_ADDED = 1200  # numbers that are added one after the other, at most
+
+
+class Sums(NamedTuple):
+    """What Glynn's formula found.
+
+    permanent: of the matrix that was given.
+    marginals: (size,) the probability of each pair (i, i).
+    error: bound on the relative error of the permanent, and on the absolute one of a marginal that
+        comes from the matrix being rounded.
+    own_errors: (size,) bounds on what products and sums add to the error of each marginal.
+    """
+
+    permanent: float
+    marginals: Floats
+    error: float
+    own_errors: Floats
+
+
+def glynn(matrix: Floats, *, threads: int = 1) -> Sums:
+    """Return the permanent and the probability of each pair (i, i); equal on any threads.
+
+    matrix: (size, size) with rows and columns that sum to about 1.
+    """
+    size = len(matrix)
+    columns = max(size, _FEWEST)
+    largest = float(matrix.sum(axis=1).max())
+    padded = np.eye(columns)
+    padded[:size, :size] = matrix / largest
+    rounded = np.rint(padded * 2.0**52) * 2.0**-52
+    totals = _totals(rounded, threads)
+    if not totals[0] > 0:
+        raise InputError("rounding leaves nothing of the permanent; scale the matrix first")
+    whole, without, bounds = totals[0], totals[1 : 1 + columns], totals[1 + columns :]
+    by_row = np.repeat(bounds, 4)[:columns]  # at least the absolute products without that row
+    moved = np.abs(rounded - padded).sum(axis=1)
+    rounding = weighted_sum(moved, by_row) / whole
+    lost = (columns + _ADDED) * _UNIT / whole  # of absolute products
+    own = np.diagonal(padded)
+    marginals = np.clip(own * without / whole, 0.0, 1.0)
+    summed = lost * bounds.sum() / (2 * len(bounds))  # each is at least that of whole products
+    return Sums(
+        permanent=float(whole * 2.0 ** (1 - columns)) * largest**size,
+        marginals=marginals[:size],
+        error=float(rounding + summed + 4 * size * _UNIT),
+        own_errors=(own * lost * by_row + marginals * summed)[:size],
+    )
+
+
+def _totals(matrix: Floats, threads: int) -> Floats:
+    """(1 + columns + groups,) the sums over all signs, as the kernel lays them out."""
+    from shoal.risk.matchings import _glynn as kernels
+
+    columns, groups = len(matrix), -(-len(matrix) // 4)
+    lane_signs = np.ones((1 + kernels.LANE_COLUMNS, kernels.LANES))
+    for column in range(1, 1 + kernels.LANE_COLUMNS):
+        lane_signs[column] -= 2 * (np.arange(kernels.LANES) >> (column - 1) & 1)
+        lane_signs[0] *= lane_signs[column]
+    offsets = np.zeros((4 * groups, kernels.LANES))
+    offsets[:columns] = (matrix[:, 1:_FEWEST, None] * lane_signs[1:]).sum(axis=1)
+    chunks = 1 << max(columns - _FEWEST - kernels.STEPS, 0)
+    sums = np.empty((chunks, 1 + columns + groups))
+
+    def add(first: int) -> None:
+        work = np.empty((groups + 2) * kernels.GROUP)
+        room = work, np.empty(4 * groups), np.empty(columns)
+        last = min(first + _AT_ONCE, chunks)
+        by_group = offsets.reshape(groups, 4, kernels.LANES)
+        kernels.sum_chunks(first, last, matrix, by_group, *room, lane_signs, sums)
+
+    begins = range(0, chunks, _AT_ONCE)
+    with ThreadPoolExecutor(threads) as pool:
+        for done, _ in enumerate(pool.map(add, begins)):
+            report("matchings", done, len(begins))
+    return np.asarray(np.ascontiguousarray(sums.T).sum(axis=1))

@@ -1,0 +1,233 @@
+"""Ψ: how many people an attacker is expected to find, given how likely each pair seems to him.
+
+Every perfect matching weighs the product of its pairs; Ψ is the mean number of true pairs in one.
+On zeros and ones it is ε, the expected cracks of Lakshmanan, Ng & Ramesh.
+Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014;
+Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", 2005.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.core.arrays import Counts, Floats, frozen
+from shoal.privacy.model import check_range, check_whole
+from shoal.risk.matchings.structure import NOWHERE, Component, Edges, Structure, Sums, split
+
+Method = Literal["auto", "exact", "fast"]
+Guarantee = Literal["exact", "95 %", "none"]
+_SECONDS, _MEGABYTES = 2.0, 1_000.0  # about what a component may cost to be solved exactly
+_SCALED = 1e-4  # how far from 1 sums may be for a walk
+
+
+@dataclass(frozen=True, eq=False)
+class Psi:
+    """The expected number of people found, Ψ.
+
+    low, high: the interval that holds it, as certain as `guarantee` says: "exact" but for rounding,
+        "95 %" of such intervals, or "none": then they are what any attack of its kind keeps to.
+    method: how it was found: "exact", "worm" (a walk over matchings, perhaps beside exact parts),
+        or "belief propagation".
+    marginals: (rows,) the chance of each to be found.
+    forced: rows that are in their own record's place in every perfect matching.
+    rhat, effective: of the walk: how well its chains agree, 1 at best, and how many independent
+        draws would tell as much, each the worst over components; None without a walk.
+    steps: of the walk.
+    """
+
+    value: float
+    low: float
+    high: float
+    method: str
+    guarantee: Guarantee
+    marginals: Floats = field(repr=False)
+    forced: int
+    rhat: float | None = None
+    effective: float | None = None
+    steps: int = 0
+
+
+def psi(
+    matrix: Any,
+    mapping: Sequence[int] | Counts | None = None,
+    method: Method = "auto",
+    *,
+    target: float = 0.01,
+    seed: int | None = None,
+    threads: int = 1,
+    sums: Sums = "any",
+) -> Psi:
+    """Return how many rows are expected to be matched with their true columns.
+
+    matrix: (n, n) weights, 0 or more: an array, or a scipy sparse one.
+    mapping: (n,) the column of each row's true record, by default its own number.
+    method: "exact"; "auto": exact where that is quick, else a walk over matchings until the 95 %
+        interval is within a share `target` of the value, or NotConverged; "fast": belief
+        propagation, without guarantee.
+    seed: of the walk, the same on any number of threads.
+    sums: "rows" asks for rows that sum to 1, "both" for columns too.
+    """
+    check_choice("method", method, ("auto", "exact", "fast"))
+    check_range("target", target, 0, 1, above=True)
+    check_whole("threads", threads, 1)
+    structure = matrix if isinstance(matrix, Structure) else split(matrix, mapping, sums=sums)
+    if method == "exact":
+        from shoal.risk.matchings.exact import exact
+
+        found = exact(structure, threads=threads)
+        part = _Part(found.marginals, found.psi, found.psi_error, "exact")
+        return _estimate(structure, [part], found.marginals)
+    marginals, parts = np.zeros(structure.size), []
+    seeds = np.random.SeedSequence(seed).generate_state(len(structure.components), np.uint64)
+    for component, own in zip(structure.components, seeds.tolist(), strict=True):
+        if method == "fast":
+            part = _believed(component)
+        else:
+            part = _settled(component, threads) or _walked(component, target, own, threads)
+        marginals[component.rows] = part.marginals
+        parts.append(part)
+    return _estimate(structure, parts, marginals)
+
+
+def expected_cracks(
+    matrix: Any,
+    mapping: Sequence[int] | Counts | None = None,
+    method: Method = "auto",
+    **options: Any,
+) -> Psi:
+    """Return ε, the expected cracks where all possible matchings are equally likely.
+
+    Only the zeros of the matrix count; options as for `psi`.
+    """
+    structure = split(matrix, mapping)
+    even = tuple(
+        component.with_weights(np.ones(len(component.edges.indices)))
+        for component in structure.components
+    )
+    return psi(Structure(structure.mapping, even), method=method, **options)
+
+
+class _Part(NamedTuple):
+    """What was found of a component; error: half its interval."""
+
+    marginals: Floats
+    value: float
+    error: float
+    method: str
+    rhat: float | None = None
+    effective: float | None = None
+    steps: int = 0
+
+
+def _settled(component: Component, threads: int) -> _Part | None:
+    """Solve a component exactly, if that is quick, or it holds nobody's true record."""
+    from shoal.risk.matchings.ways import Way
+
+    if (component.mapping == NOWHERE).all():
+        return _Part(np.zeros(component.size), 0.0, 0.0, "exact")
+    way = Way(component)
+    cost = way.cost()
+    if cost.seconds > _SECONDS or cost.megabytes > _MEGABYTES:
+        return None
+    part = way.solve(threads)
+    return _Part(part.marginals, math.fsum(part.marginals), part.psi_error, "exact")
+
+
+def _walked(component: Component, target: float, seed: int, threads: int) -> _Part:
+    """Walk over the matchings of a component."""
+    from shoal.risk.matchings.sinkhorn import sinkhorn
+    from shoal.risk.matchings.worm import sample
+
+    scaled = sinkhorn(component, tolerance=_SCALED, sweeps=200).component
+    every = np.arange(component.size)
+    if component.full and not isinstance(component.stored, Edges):
+        indptr, indices, weights = (
+            np.arange(component.size + 1) * component.size,
+            None,
+            scaled.dense,
+        )
+    else:
+        indptr, indices, weights = scaled.edges
+    found = sample(
+        indptr, indices, weights, every, np.ones(component.size, dtype=np.int64),
+        component.mapping,
+        start=_some_matching(component), target=target, seed=seed, threads=threads,
+    )  # fmt: skip
+    return _Part(
+        found.marginals,
+        found.value,
+        found.high - found.value,
+        "worm",
+        found.rhat,
+        found.effective,
+        found.steps,
+    )
+
+
+def _believed(component: Component) -> _Part:
+    """Send messages in a component; a single pair is certain."""
+    from shoal.risk.matchings.belief import believe
+    from shoal.risk.matchings.sinkhorn import sinkhorn
+
+    feasible = component.mapping != NOWHERE
+    if component.size == 1:
+        return _Part(feasible.astype(np.float64), float(feasible.sum()), 0.0, "belief propagation")
+    scaled = sinkhorn(component, tolerance=_SCALED, sweeps=200).component
+    chances = believe(scaled).marginals
+    if component.full and not isinstance(component.stored, Edges):
+        pairs = chances.reshape(component.size, -1)
+        own = pairs[np.arange(component.size), np.maximum(component.mapping, 0)]
+    else:
+        edges = component.edges
+        rows = np.repeat(np.arange(component.size), np.diff(edges.indptr))
+        hit = component.mapping[rows] == edges.indices
+        own = np.zeros(component.size)
+        own[rows[hit]] = chances[hit]
+    own = np.where(feasible, own, 0.0)
+    return _Part(own, math.fsum(own), 0.0, "belief propagation")
+
+
+def _some_matching(component: Component) -> Counts:
+    """(size,) the column of each row in one perfect matching, the true one if it can be."""
+    if (component.mapping != NOWHERE).all():
+        return component.mapping
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    indptr, indices, weights = component.edges
+    shape = (component.size, component.size)
+    graph = csr_array((np.ones(len(weights), dtype=np.int8), indices, indptr), shape=shape)
+    return np.asarray(maximum_bipartite_matching(graph, perm_type="column"), dtype=np.int64)
+
+
+def _estimate(structure: Structure, parts: list[_Part], marginals: Floats) -> Psi:
+    """Put the parts of an attack together."""
+    single = [component for component in structure.components if component.size == 1]
+    forced = sum(int(component.mapping[0] != NOWHERE) for component in single)
+    possible = sum(int((each.mapping != NOWHERE).sum()) for each in structure.components)
+    methods = {part.method for part in parts}
+    value = math.fsum(part.value for part in parts)
+    method = "worm" if "worm" in methods else methods.pop()
+    if method == "belief propagation":
+        return Psi(value, forced, possible, method, "none", frozen(marginals), forced)
+    rounding = math.fsum(part.error for part in parts if part.method == "exact")
+    half = rounding + math.sqrt(math.fsum(p.error**2 for p in parts if p.method == "worm"))
+    walks = [part for part in parts if part.method == "worm"]
+    return Psi(
+        value,
+        max(value - half, 0.0),
+        min(value + half, float(possible)) if walks else value + half,
+        method,
+        "95 %" if walks else "exact",
+        frozen(marginals),
+        forced,
+        max((part.rhat for part in walks if part.rhat is not None), default=None),
+        min((part.effective for part in walks if part.effective is not None), default=None),
+        sum(part.steps for part in walks),
+    )

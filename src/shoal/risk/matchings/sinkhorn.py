@@ -1,0 +1,197 @@
+"""Sinkhorn scaling, and whether an attack tells more than which pairs are possible.
+
+Multiplying a row or a column by a number changes no matching's probability, so a matrix may be
+scaled until all its rows and columns sum to 1; it is flat where it may be scaled to zeros and ones.
+Sinkhorn & Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967; flat
+matrices: Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks",
+2014.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Counts, Floats
+from shoal.risk.matchings.balance import prices
+from shoal.risk.matchings.structure import Component, Edges, Structure
+
+_ABSORB = 25  # sweeps until the factors are multiplied in, before they run out of range
+_SPARSE = 0.25  # share of positive entries from which they are not listed one by one
+_WIDE = 1e-6  # least over largest entry, below which an assignment problem gives the first scaling
+_PRICED = 1000  # of so many rows at most
+_FLAT = 1e-10  # how far the logarithms of a flat matrix may be from sums
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A component whose rows and columns sum to about 1.
+
+    log_rows, log_columns: (size,) logarithms of the factors.
+    error: the farthest that a row's sum can be from 1; the columns' sums are 1.
+    converged: whether the error is within the tolerance that was asked for.
+    """
+
+    component: Component
+    log_rows: Floats = field(repr=False)
+    log_columns: Floats = field(repr=False)
+    error: float
+    sweeps: int
+    converged: bool
+
+    @property
+    def log_factor(self) -> float:
+        """The logarithm of scaled over unscaled permanent."""
+        return float(self.log_rows.sum() + self.log_columns.sum())
+
+
+def sinkhorn(component: Component, *, tolerance: float = 1e-9, sweeps: int = 2000) -> Scaled:
+    """Scale a component, which must be free of pairs that lie in no perfect matching.
+
+    It converges always, but slowly where the component nearly falls apart: see `converged`.
+    """
+    from shoal.risk.matchings import _scaling as kernels
+
+    current, logs = _even(component)
+    if isinstance(current, Edges):
+        run, apply = kernels.sweep_edges, kernels.apply_edges
+    else:
+        run, apply = kernels.sweep_dense, kernels.apply_dense
+    rows, columns, sums = np.ones(component.size), np.ones(component.size), np.empty(component.size)
+    error, done = np.inf, 0
+    while done < sweeps and error > tolerance:
+        for _ in range(min(_ABSORB, sweeps - done)):
+            error = run(current, rows, columns, sums)
+            done += 1
+            if error <= tolerance:
+                break
+        current = _multiplied(current, rows, columns, apply)
+        logs = [log + np.log(factors) for log, factors in zip(logs, (rows, columns), strict=True)]
+        rows[:], columns[:] = 1.0, 1.0
+    scaled = Component(component.rows, component.columns, component.mapping, current)
+    return Scaled(scaled, logs[0], logs[1], error, done, error <= tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """Logarithms whose sums are those of the entries: log w[i, j] = log_rows[i] + log_columns[j].
+
+    residual: the farthest that they are off.
+    """
+
+    log_rows: Floats = field(repr=False)
+    log_columns: Floats = field(repr=False)
+    residual: float
+
+    @property
+    def log_factor(self) -> float:
+        """The logarithm of the permanent over the number of matchings."""
+        return float(self.log_rows.sum() + self.log_columns.sum())
+
+
+def flatten(component: Component, *, tolerance: float = _FLAT) -> Flat | None:
+    """Return the factors of a flat component, or None where it is truly uneven.
+
+    All matchings of a component are equally likely just where its entries are such products: its
+    matchings span the matrices of equal row and column sums. So the factors follow from a tree of
+    pairs that joins all rows and columns, and every other pair has to agree.
+    """
+    size = component.size
+    logs = np.zeros(2 * size)
+    before, order = _tree(component)
+    heads, tails = before[order[1:]], order[1:]
+    steps = _log_entries(component, np.minimum(heads, tails), np.maximum(heads, tails) - size)
+    for head, tail, step in zip(heads.tolist(), tails.tolist(), steps.tolist(), strict=True):
+        logs[tail] = step - logs[head]
+    log_rows, log_columns = logs[:size], logs[size:]
+    residual = 0.0
+    if isinstance(component.stored, Edges) or not component.full:
+        edges = component.edges
+        rows = np.repeat(np.arange(size), np.diff(edges.indptr))
+        off = np.log(edges.weights) - log_rows[rows] - log_columns[edges.indices]
+        residual = float(np.abs(off).max())
+    else:
+        for i in range(size):  # row by row: the matrix may be large
+            off = np.log(component.stored[i]) - log_rows[i] - log_columns
+            residual = max(residual, float(np.abs(off).max()))
+            if residual > tolerance:
+                break
+    return Flat(log_rows, log_columns, residual) if residual <= tolerance else None
+
+
+def is_flat(structure: Structure) -> bool:
+    """Tell whether all perfect matchings are equally likely."""
+    return all(flatten(component) is not None for component in structure.components)
+
+
+def _tree(component: Component) -> tuple[Counts, Counts]:
+    """Return each node's parent and the nodes from the root on: rows, then columns, as numbers."""
+    size = component.size
+    if component.full:
+        order = np.concatenate([[0], np.arange(size, 2 * size), np.arange(1, size)])
+        return np.concatenate([np.full(size, size), np.zeros(size, dtype=np.int64)]), order
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    indptr, indices, _ = component.edges
+    graph = csr_array(
+        (
+            np.ones(len(indices), dtype=np.int8),
+            indices + size,
+            np.concatenate([indptr, np.full(size, indptr[-1])]),
+        ),
+        shape=(2 * size, 2 * size),
+    )
+    order, before = breadth_first_order(graph, 0, directed=False)
+    return before.astype(np.int64), order.astype(np.int64)
+
+
+def _log_entries(component: Component, rows: Counts, columns: Counts) -> Floats:
+    """(pairs,) the logarithms of single entries."""
+    if not isinstance(component.stored, Edges):
+        return np.asarray(np.log(component.stored[rows, columns]))
+    from scipy.sparse import csr_matrix
+
+    indptr, indices, weights = component.stored
+    shape = (component.size, component.size)
+    matrix = csr_matrix((weights, indices, indptr), shape=shape)
+    return np.asarray(np.log(np.asarray(matrix[rows, columns]).ravel()))
+
+
+def _even(component: Component) -> tuple[Floats | Edges, list[Floats]]:
+    """Return a copy whose rows and columns have entries near 1 and none far above; its factors."""
+    if component.size <= _PRICED:
+        positive = component.edges.weights
+        if positive.min() < _WIDE * positive.max():
+            powers = [np.rint(logs / math.log(2)).astype(np.int64) for logs in prices(component)]
+            indptr, indices, _ = component.edges
+            heads = np.repeat(np.arange(component.size), np.diff(indptr))
+            evened = np.ldexp(positive, powers[0][heads] + powers[1][indices])
+            return Edges(indptr, indices, evened), [
+                math.log(2) * power.astype(np.float64) for power in powers
+            ]
+    if not isinstance(component.stored, Edges) and component.share > _SPARSE:
+        rows = component.stored.max(axis=1)
+        weights = component.stored / rows[:, None]
+        columns = weights.max(axis=0)
+        weights /= columns
+        return weights, [-np.log(rows), -np.log(columns)]
+    indptr, indices, weights = component.edges
+    rows = np.maximum.reduceat(weights, indptr[:-1])
+    weights = weights / np.repeat(rows, np.diff(indptr))
+    columns = np.zeros(component.size)
+    np.maximum.at(columns, indices, weights)
+    return Edges(indptr, indices, weights / columns[indices]), [-np.log(rows), -np.log(columns)]
+
+
+def _multiplied(current: Floats | Edges, rows: Floats, columns: Floats, apply: Any) -> Any:
+    """Return the entries with the factors multiplied in."""
+    if not isinstance(current, Edges):
+        apply(current, rows, columns, current)
+        return current
+    scaled = np.empty_like(current.weights)
+    apply(current, rows, columns, scaled)
+    return Edges(current.indptr, current.indices, scaled)

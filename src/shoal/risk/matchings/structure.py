@@ -1,0 +1,225 @@
+"""Attack matrices: who may be whose record, and what falls apart.
+
+Row i is a person, column j a record, an entry how much the attacker holds the pair for; only
+ratios count. Pairs that lie in no perfect matching are dropped, for an attacker who knows that
+everybody has one record rules them out; what is left falls apart into components.
+Dulmage & Mendelsohn, "Coverings of bipartite graphs", Canadian Journal of Mathematics 10, 1958;
+Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.core.arrays import Counts, Floats, frozen
+from shoal.errors import InputError
+
+Sums = Literal["any", "rows", "both"]
+NOWHERE = -1  # the true record is in another component, or ruled out
+_SUM = 1e-6  # how far from 1 a row or column of probabilities may sum
+
+
+class Edges(NamedTuple):
+    """Positive entries row by row: those of row i lie at indptr[i] … indptr[i + 1]."""
+
+    indptr: Counts
+    indices: Counts
+    weights: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Rows and columns that perfect matchings mix among themselves only.
+
+    rows, columns: (size,) their positions in the whole matrix, ascending.
+    mapping: (size,) the place in `columns` of each row's true record, or NOWHERE.
+    stored: the entries, 0 for pairs that lie in no perfect matching, dense or as edges.
+    """
+
+    rows: Counts
+    columns: Counts
+    mapping: Counts
+    stored: Floats | Edges = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, and columns."""
+        return len(self.rows)
+
+    @cached_property
+    def dense(self) -> Floats:
+        """(size, size) the entries."""
+        if not isinstance(self.stored, Edges):
+            return self.stored
+        matrix = np.zeros((self.size, self.size))
+        heads = np.repeat(np.arange(self.size), np.diff(self.stored.indptr))
+        matrix[heads, self.stored.indices] = self.stored.weights
+        return frozen(matrix)
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The positive entries, row by row."""
+        if isinstance(self.stored, Edges):
+            return self.stored
+        heads, indices = np.nonzero(self.stored)
+        indptr = np.searchsorted(heads, np.arange(self.size + 1))
+        return Edges(indptr, indices, self.stored[heads, indices])
+
+    @cached_property
+    def share(self) -> float:
+        """The share of pairs that may be matched."""
+        if isinstance(self.stored, Edges):
+            return len(self.stored.indices) / self.size**2
+        return float(np.count_nonzero(self.stored) / self.size**2)
+
+    @property
+    def full(self) -> bool:
+        """Whether every pair may be matched."""
+        return self.share == 1
+
+    def with_weights(self, weights: Floats) -> Component:
+        """Return the same pairs with other weights, in the order of `edges`."""
+        edges = Edges(self.edges.indptr, self.edges.indices, weights)
+        return Component(self.rows, self.columns, self.mapping, edges)
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A checked attack: components by their first row, and the column of each row's true record."""
+
+    mapping: Counts
+    components: tuple[Component, ...]
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, and columns."""
+        return len(self.mapping)
+
+
+def split(matrix: Any, mapping: Any = None, *, sums: Sums = "any") -> Structure:
+    """Check an attack, drop pairs that lie in no perfect matching, and take it apart.
+
+    matrix: (n, n) numbers, 0 or more; an array, nested lists or a scipy sparse array.
+    mapping: (n,) the column of each row's true record, by default its own number.
+    sums: "rows" also asks that each row sums to 1, "both" that each column does too.
+    """
+    stored = check_matrix(matrix, sums=sums)
+    size = stored.shape[0]
+    true = check_mapping(mapping, size)
+    if isinstance(stored, np.ndarray) and stored.all():
+        every = frozen(np.arange(size))
+        return Structure(true, (Component(every, every, true, frozen(stored)),))
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    pattern = csr_array(stored != 0)
+    owner = _owners(pattern, true)  # (columns,) the row that has it in one perfect matching
+    arcs = csr_array((pattern.data, owner[pattern.indices], pattern.indptr), shape=pattern.shape)
+    _, parts = connected_components(arcs, connection="strong")
+    return Structure(true, _components(stored, true, parts, parts[owner]))
+
+
+def check_matrix(matrix: Any, *, sums: Sums = "any") -> Any:
+    """Return the matrix as float64, dense or in compressed rows; refuse what is no attack."""
+    check_choice("sums", sums, ("any", "rows", "both"))
+    stored = _as_numbers(matrix)
+    shape = tuple(stored.shape)
+    if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
+        told = " × ".join(map(str, shape)) or "a single number"
+        raise InputError(f"the attack matrix must have as many rows as columns, not {told}")
+    entries = stored if isinstance(stored, np.ndarray) else stored.data
+    for wrong, told in (
+        (~np.isfinite(entries), "missing or infinite; give a number, 0 for what cannot be"),
+        (entries < 0, "negative; they must be 0 or more"),
+    ):
+        if wrong.any():
+            raise InputError(f"{int(wrong.sum())} entries of the attack matrix are {told}")
+    for axis, line in ((1, "rows"), (0, "columns")):
+        if sums in ("both", line):
+            off = np.abs(np.asarray(stored.sum(axis=axis)).ravel() - 1) > _SUM
+            if off.any():
+                raise InputError(
+                    f"{int(off.sum())} {line} of the attack matrix do not sum to 1, the first of "
+                    f"them number {int(off.argmax())}, counted from 0"
+                )
+    return stored
+
+
+def _as_numbers(matrix: Any) -> Any:
+    try:
+        if not hasattr(matrix, "tocsr"):
+            return np.array(matrix, dtype=np.float64)
+        stored = matrix.tocsr().astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError("the attack matrix must hold numbers, in rows of one length") from None
+    stored.sum_duplicates()
+    stored.eliminate_zeros()
+    return stored
+
+
+def check_mapping(mapping: Sequence[int] | Counts | None, size: int) -> Counts:
+    """Return the mapping as an array; refuse one that is no permutation."""
+    if mapping is None:
+        return frozen(np.arange(size))
+    given = np.asarray(mapping)
+    whole = given.dtype.kind in "iu" and given.shape == (size,)
+    if not whole or not np.array_equal(np.sort(given), np.arange(size)):
+        raise InputError(
+            f"the true mapping must name each column from 0 to {size - 1} once, one for each row"
+        )
+    return frozen(given.astype(np.int64))
+
+
+def _owners(pattern: Any, true: Counts) -> Counts:
+    """(columns,) the row that each belongs to in some perfect matching: the true one if it can."""
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    size = len(true)
+    if _at(pattern, np.arange(size), true).all():
+        return np.argsort(true)
+    owner = maximum_bipartite_matching(pattern, perm_type="row")
+    if (owner < 0).any():
+        raise InputError(
+            f"no perfect matching: at most {int((owner >= 0).sum())} of {size} rows can have a "
+            "record of their own, so the attacker's knowledge contradicts itself"
+        )
+    return np.asarray(owner, dtype=np.int64)
+
+
+def _components(
+    stored: Any, true: Counts, row_parts: Counts, column_parts: Counts
+) -> tuple[Component, ...]:
+    """Cut the matrix along the parts of its rows and columns."""
+    orders = [np.argsort(parts, kind="stable") for parts in (row_parts, column_parts)]
+    ends = np.cumsum(np.bincount(row_parts))[:-1]
+    places = np.empty(len(true), dtype=np.int64)
+    possible = _at(stored, np.arange(len(true)), true) > 0
+    found = []
+    pieces = (np.split(order, ends) for order in orders)
+    for rows, columns in zip(*pieces, strict=True):
+        places[columns] = np.arange(len(columns))
+        if isinstance(stored, np.ndarray):
+            block: Floats | Edges = frozen(stored[np.ix_(rows, columns)])
+        else:
+            piece = stored[rows][:, columns]
+            piece.sort_indices()
+            block = Edges(piece.indptr.astype(np.int64), piece.indices.astype(np.int64), piece.data)
+        usable = possible[rows] & (column_parts[true[rows]] == row_parts[rows[0]])
+        mapping = np.where(usable, places[true[rows]], NOWHERE)
+        found.append(Component(frozen(rows), frozen(columns), frozen(mapping), block))
+    return tuple(sorted(found, key=lambda component: int(component.rows[0])))
+
+
+def _at(stored: Any, rows: Counts, columns: Counts) -> Any:
+    """(pairs,) single entries of a dense or sparse matrix."""
+    if isinstance(stored, np.ndarray):
+        return stored[rows, columns]
+    from scipy.sparse import csr_matrix
+
+    return np.asarray(csr_matrix(stored)[rows, columns]).ravel()

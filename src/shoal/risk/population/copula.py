@@ -1,0 +1,189 @@
+"""Copula: each person's own chance to be alone in the population, from a model of all columns.
+
+Marginals as the sample shows them, joined by a Gaussian copula whose correlations give each pair of
+columns the mutual information that the sample has; values without an order get one first.
+Rocher, Hendrickx & de Montjoye, "Estimating the success of re-identifications in incomplete
+datasets using generative models", Nature Communications 10, 2019. Boxes of the normal distribution
+after Genz, "Numerical computation of multivariate normal probabilities", JCGS 1(2), 1992.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts, Floats
+from shoal.core.grouping import sum_by
+from shoal.core.progress import report
+from shoal.core.table import Table
+from shoal.risk.population.frequencies import chosen_columns
+from shoal.risk.population.scores import ranks
+
+_BINS = 24  # into which a column is cut for its correlations
+_POINTS = 256  # at which a box is looked at
+_BLOCK = 4096  # boxes between two reports
+_STRONGEST = 0.98  # correlation of columns that say the same
+_EDGE = 1e-9  # of a distribution, to stay off infinity
+_RHOS = np.append(np.linspace(0, 0.9, 13), [0.94, _STRONGEST])
+
+
+@dataclass(frozen=True, eq=False)
+class Copula:
+    """A fitted model of several columns.
+
+    columns: their names; ranks: for each, the place of each of its values in order.
+    cuts: for each, where places begin and end on the normal line, (domain + 1,).
+    correlation: (columns, columns) of the normals behind them.
+    """
+
+    columns: tuple[str, ...]
+    ranks: tuple[Codes, ...]
+    cuts: tuple[Floats, ...]
+    correlation: Floats
+
+    @classmethod
+    def fit(cls, table: Table, columns: Sequence[str] | None = None) -> Copula:
+        """Fit marginals and pairs of columns, by default of the quasi-identifiers."""
+        from scipy.special import ndtri
+
+        names = chosen_columns(table, columns)
+        studied = [table[name] for name in names]
+        places = ranks(studied, table.counts)
+        codes = [place[c.codes] for place, c in zip(places, studied, strict=True)]
+        shares = [
+            sum_by(each, c.domain, table.counts) / max(table.records, 1)
+            for each, c in zip(codes, studied, strict=True)
+        ]
+        cuts = tuple(ndtri(np.append(0.0, np.cumsum(share)).clip(0, 1)) for share in shares)
+        binned = [_binned(share, each) for share, each in zip(shares, codes, strict=True)]
+        correlation = np.eye(len(names))
+        for one, other in combinations(range(len(names)), 2):
+            found = _correlation(binned[one], binned[other], table.counts)
+            correlation[one, other] = correlation[other, one] = found
+        return cls(names, places, cuts, _nearest(correlation))
+
+    def __repr__(self) -> str:
+        return f"Copula(columns={list(self.columns)})"
+
+    def chances(self, codes: Codes) -> Floats:
+        """Return how likely each row of codes (rows, columns) is, by its box of the normals."""
+        order = np.argsort([len(cut) for cut in self.cuts])[::-1]  # narrow boxes first
+        root: Floats = np.linalg.cholesky(self.correlation[np.ix_(order, order)]).astype(np.float64)
+        low = np.stack([self.cuts[j][self.ranks[j][codes[:, j]]] for j in order], axis=1)
+        high = np.stack([self.cuts[j][self.ranks[j][codes[:, j]] + 1] for j in order], axis=1)
+        found = np.empty(len(codes))
+        for first in range(0, len(codes), _BLOCK):
+            report("copula", first, len(codes))
+            block = slice(first, first + _BLOCK)
+            found[block] = _boxes(root, low[block], high[block])
+        return found
+
+    def draw(self, people: int, seed: int = 0) -> Codes:
+        """Return the codes of so many people, (people, columns)."""
+        rng = np.random.default_rng(seed)
+        root = np.linalg.cholesky(self.correlation)
+        apart = rng.standard_normal((people, len(self.columns)))
+        normals = np.einsum("ik,jk->ij", apart, root)  # the same on one core or many
+        drawn = [
+            np.argsort(self.ranks[j])[np.searchsorted(cut[1:-1], normals[:, j], side="right")]
+            for j, cut in enumerate(self.cuts)
+        ]
+        return np.stack(drawn, axis=1).astype(np.int32)
+
+
+def _boxes(root: Floats, low: Floats, high: Floats) -> Floats:
+    """Return the normal probability of boxes, column by column given those before."""
+    from scipy.special import ndtr, ndtri
+
+    width = root.shape[0]
+    points = _lattice(_POINTS, width)
+    found = np.ones((len(low), _POINTS))
+    scores = np.zeros((width, len(low), _POINTS))
+    for j in range(width):
+        shift = np.zeros((len(low), _POINTS))
+        for i in range(j):
+            shift += root[j, i] * scores[i]
+        below = ndtr((low[:, j, None] - shift) / root[j, j])
+        above = ndtr((high[:, j, None] - shift) / root[j, j])
+        found *= above - below
+        inside = below + points[:, j] * (above - below)
+        scores[j] = ndtri(inside.clip(1e-15, 1 - 1e-15))
+    return np.asarray(found.mean(axis=1), dtype=np.float64)
+
+
+def _lattice(points: int, width: int) -> Floats:
+    """(points, columns) Richtmyer's points in the unit cube: multiples of roots of primes."""
+    primes = [n for n in range(2, 500) if all(n % d for d in range(2, n))]
+    steps = np.arange(1, points + 1)[:, None] * np.sqrt(primes[:width]) % 1
+    return np.asarray(np.abs(2 * ((steps + 0.5 / points) % 1) - 1), dtype=np.float64)
+
+
+def _binned(shares: Floats, codes: Codes) -> tuple[Codes, Floats]:
+    """Return codes of at most `_BINS` bins of neighbouring values, and their shares."""
+    middles = np.cumsum(shares) - shares / 2
+    bins = np.minimum((middles * _BINS).astype(np.int64), _BINS - 1)
+    dense = np.unique(bins, return_inverse=True)[1].astype(np.int32)
+    return dense[codes], np.bincount(dense, shares).astype(np.float64)
+
+
+def _correlation(
+    one: tuple[Codes, Floats], other: tuple[Codes, Floats], counts: Counts | None
+) -> float:
+    """Return the correlation whose cut normals share as much information as two columns do."""
+    from scipy.special import ndtri
+
+    (codes, shares), (beside, shares_beside) = one, other
+    height, width = len(shares), len(shares_beside)
+    joint = sum_by((codes * width + beside).astype(np.int32), height * width, counts)
+    joint = joint.reshape(height, width)
+    people = int(joint.sum())
+    occupied = (joint > 0).sum() - (joint.sum(1) > 0).sum() - (joint.sum(0) > 0).sum() + 1
+    information = _information(joint / max(people, 1)) - occupied / (2 * max(people, 1))
+    cuts, cuts_beside = (
+        ndtri(np.cumsum(s)[:-1].clip(_EDGE, 1 - _EDGE)) for s in (shares, shares_beside)
+    )
+    reached = [_information(_cells(cuts, cuts_beside, rho)) for rho in _RHOS]
+    if information <= 0 or reached[-1] <= _EDGE:  # a column of one value says nothing
+        return 0.0
+    strength = float(np.interp(information, np.maximum.accumulate(reached), _RHOS))
+    places = [ndtri((np.cumsum(s) - s / 2).clip(_EDGE, 1 - _EDGE)) for s in (shares, shares_beside)]
+    lean = float((joint * np.outer(*places)).sum())
+    return strength if lean >= 0 else -strength
+
+
+def _information(cells: Floats) -> float:
+    """Return the mutual information of a table of probabilities, in nats."""
+    apart = np.outer(cells.sum(axis=1), cells.sum(axis=0))
+    held = cells > 0
+    return float((cells[held] * np.log(cells[held] / apart[held])).sum())
+
+
+def _cells(cuts: Floats, beside: Floats, rho: float) -> Floats:
+    """Return the probabilities of the cells that cuts make of a correlated pair of normals.
+
+    Φ₂(h, k; ρ) = Φ(h)·Φ(k) + ∫ exp(−(h² + k² − 2hk·sin t) / 2cos² t) dt / 2π, t from 0 to asin ρ.
+    """
+    from scipy.special import ndtr
+
+    h, k = cuts[:, None, None], beside[None, :, None]
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    t = np.arcsin(rho) * (nodes + 1) / 2
+    raised = np.exp(-(h * h + k * k - 2 * h * k * np.sin(t)) / (2 * np.cos(t) ** 2))
+    grown = (raised * weights).sum(axis=2) * np.arcsin(rho) / 2 / (2 * np.pi)
+    corner = np.zeros((len(cuts) + 2, len(beside) + 2))
+    corner[1:-1, 1:-1] = ndtr(cuts)[:, None] * ndtr(beside) + grown
+    corner[-1, 1:-1], corner[1:-1, -1], corner[-1, -1] = ndtr(beside), ndtr(cuts), 1.0
+    return np.maximum(np.diff(np.diff(corner, axis=0), axis=1), 0.0)
+
+
+def _nearest(correlation: Floats) -> Floats:
+    """Return a correlation matrix close by that is positive definite."""
+    values, vectors = np.linalg.eigh(correlation)
+    if values.min() > 1e-6:
+        return correlation
+    mended = (vectors * values.clip(1e-6)) @ vectors.T
+    scale = np.sqrt(np.diag(mended))
+    return np.asarray(mended / np.outer(scale, scale), dtype=np.float64)

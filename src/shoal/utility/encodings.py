@@ -1,0 +1,194 @@
+"""Cells to numbers: what a released cell may stand for, as features of a fixed width.
+
+Three ways. Flags, as in the study: 1 for every value that a cell may stand for, a numeric column of
+many values in 20 bins by range. Weights: the same, divided by their number. Midpoints: where the
+cell's range lies and how wide it is, for ordered columns; weights for the others.
+de Spoelberch, "The limits of information loss metrics as measures for utility", 2020, 3.4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.core import values as ground
+from shoal.core.arrays import Bools, Codes, Counts, Floats
+from shoal.core.column import Column, Kind
+from shoal.core.hierarchy import ROOT
+from shoal.core.recoding import Recoding
+
+Encoding = Literal["flags", "weights", "midpoints"]
+ENCODINGS: dict[str, str] = {  # by name, what a cell becomes
+    "flags": "1 for every value or bin that it may stand for",
+    "weights": "the same, divided by their number",
+    "midpoints": "middle and width of its range; weights, if its column has no order",
+}
+BINS = 20
+MOST = 256  # flags of a column; beyond, values that follow each other in order share one
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """How the cells of one column become numbers.
+
+    The ground domain counts as public; where the ends of a line are not, as no bounds are stated,
+    they are taken from the training rows.
+
+    low, high: the line's ends.
+    """
+
+    column: Column
+    encoding: str
+    low: float
+    high: float
+
+    @classmethod
+    def fit(cls, cells: Recoding, rows: Counts, encoding: str) -> Scale:
+        """Return the scale of a column as these rows publish it."""
+        column = cells.column
+        if column.bounds is not None:
+            return cls(column, encoding, *column.bounds)
+        if cells.low is None or cells.high is None:
+            return cls(column, encoding, 0.0, 1.0)
+        used = np.bincount(cells.codes[rows], minlength=len(cells.labels)) > 0
+        told = used & [text != ROOT for text in cells.labels] & ~np.isnan(cells.low)
+        if not told.any():  # no row tells where it lies, so any line does
+            return cls(column, encoding, 0.0, 1.0)
+        return cls(column, encoding, float(cells.low[told].min()), float(cells.high[told].max()))
+
+    @property
+    def measured(self) -> bool:
+        """Whether a cell is told by the place and width of its range."""
+        return self.encoding == "midpoints" and self.column.ordered
+
+    @property
+    def binned(self) -> bool:
+        """Whether values share flags by where they lie."""
+        return self.column.kind is Kind.NUMERIC and self.column.known > BINS
+
+    @cached_property
+    def slots(self) -> int:
+        """Flags of known values."""
+        if self.binned:
+            return BINS
+        return min(self.column.known, MOST)
+
+    @property
+    def width(self) -> int:
+        """Features of a cell, the one for missing included."""
+        return (2 if self.measured else self.slots) + (self.column.missing is not None)
+
+    @cached_property
+    def _slot(self) -> Counts:
+        """(known values,) the flag of each, never descending."""
+        known = self.column.known
+        if self.binned:
+            return self._bin(self.column.positions[:known])
+        return np.arange(known) * self.slots // max(known, 1)
+
+    def _bin(self, positions: Floats) -> Counts:
+        return np.clip(np.floor(self._share(positions) * BINS), 0, BINS - 1).astype(np.int64)
+
+    def _share(self, positions: Floats) -> Floats:
+        """Return where positions lie on the line, 0 at its low end and 1 at its high end."""
+        return (positions - self.low) / ((self.high - self.low) or 1.0)
+
+    def of_cells(self, cells: Recoding) -> Matrix:
+        """(entries, width) the features of each entry of a release column."""
+        return self._measures(cells) if self.measured else self._spread(self._flags(cells))
+
+    def of_values(self, column: Column) -> Matrix:
+        """(values, width) the features of raw values; a value that is not in the domain has none.
+
+        column: this one, or one of another table with the same meaning.
+        """
+        values = column.values
+        missing = np.asarray(values.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+        found = np.zeros((len(values), self.width), dtype=np.float32)
+        if self.column.missing is not None:
+            found[missing, -1] = 1.0
+        by_place = self.column.kind is Kind.NUMERIC and ground.is_numeric(values.type)
+        if by_place and (self.measured or self.binned):
+            positions = ground.positions(values)
+        else:
+            codes = self._codes(ground.texts(values))
+            positions = np.append(self.column.positions[: self.column.known], np.nan)[codes]
+        if self.measured:
+            found[:, 0] = np.where(np.isnan(positions), 0.5, self._share(positions))
+            found[:, 1] = np.isnan(positions)
+        elif by_place and self.binned:
+            known = np.flatnonzero(~missing)
+            found[known, self._bin(positions[known])] = 1.0
+        else:
+            known = np.flatnonzero(codes >= 0)
+            found[known, self._slot[codes[known]]] = 1.0
+        return found
+
+    def _codes(self, texts: Sequence[str | None]) -> Codes:
+        """Return the codes of known values by their text, −1 for any other."""
+        place = {text: code for code, text in enumerate(self.column.labels[: self.column.known])}
+        return np.array([place.get(text, -1) for text in texts], dtype=np.int32)
+
+    def _flags(self, cells: Recoding) -> Bools:
+        """(entries, width) which flags an entry touches."""
+        subsets, known = cells.subsets, self.column.known
+        entries = np.repeat(np.arange(len(subsets)), np.diff(subsets.indptr))  # (runs,)
+        edges = np.zeros((len(subsets), self.slots + 1), dtype=np.int32)
+        inside = np.flatnonzero(subsets.starts < known)
+        if len(inside):
+            first = self._slot[subsets.starts[inside]]
+            last = self._slot[np.minimum(subsets.stops[inside], known) - 1]
+            if self.binned:
+                first, last = self._published(cells, entries[inside], first, last)
+            np.add.at(edges, (entries[inside], first), 1)
+            np.add.at(edges, (entries[inside], last + 1), -1)
+        flags = np.cumsum(edges, axis=1)[:, :-1] > 0
+        flags[subsets.whole] = True
+        if self.column.missing is None:
+            return np.asarray(flags)
+        return np.column_stack([flags, subsets.last == self.column.missing])
+
+    def _published(
+        self, cells: Recoding, entries: Counts, first: Counts, last: Counts
+    ) -> tuple[Counts, Counts]:
+        """Widen the bins of entries with a single range to what is published of it.
+
+        A bin that a published range reaches only with its upper end is not touched: `[20, 30[`.
+        """
+        assert cells.low is not None
+        assert cells.high is not None
+        single = np.bincount(entries, minlength=len(cells.labels))[entries] == 1
+        low, high = self._share(cells.low[entries]), self._share(cells.high[entries])
+        begin = np.clip(np.floor(low * BINS), 0, BINS - 1).astype(np.int64)
+        end = np.clip(np.ceil(high * BINS) - 1, 0, BINS - 1).astype(np.int64)
+        widened = np.minimum(first, begin), np.maximum(last, end)
+        return np.where(single, widened[0], first), np.where(single, widened[1], last)
+
+    def _spread(self, flags: Bools) -> Matrix:
+        if self.encoding == "flags":
+            return flags.astype(np.float32)
+        shares: Matrix = flags.astype(np.float32)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
+        return shares
+
+    def _measures(self, cells: Recoding) -> Matrix:
+        """(entries, width) middle and width of an entry's range, against the line."""
+        subsets = cells.subsets
+        found = np.zeros((len(subsets), self.width), dtype=np.float32)
+        low, high = self._share(_floats(cells.low)), self._share(_floats(cells.high))
+        hidden = np.isnan(low) | [text == ROOT for text in cells.labels]
+        found[:, 0] = np.where(hidden, 0.5, (low + high) / 2)
+        found[:, 1] = np.where(hidden, 1.0, high - low)
+        if self.column.missing is not None:
+            found[:, 2] = (subsets.last == self.column.missing) / subsets.sizes
+        return found
+
+
+def _floats(bounds: Any) -> Floats:
+    return np.asarray(bounds, dtype=np.float64)

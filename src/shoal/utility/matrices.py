@@ -1,0 +1,119 @@
+"""The features of many cells: of each dictionary entry once, then gathered row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.core import values as ground
+from shoal.core.arrays import Bools, Codes, Counts
+from shoal.core.column import Column, Kind, Role
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.utility.encodings import ENCODINGS, Encoding, Matrix, Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Columns as features, their scales fitted on training rows alone.
+
+    train: (training rows, features); what is the same in all of them tells nothing, and is left
+        out.
+    kept: (features before,) which are not.
+    """
+
+    scales: Mapping[str, Scale]
+    train: Matrix
+    kept: Bools
+
+    @classmethod
+    def fit(cls, cells: Sequence[Recoding], rows: Counts, encoding: str) -> Features:
+        """Fit scales to the cells of these rows, and encode them."""
+        scales = {each.name: Scale.fit(each, rows, encoding) for each in cells}
+        parts = [(scales[each.name].of_cells(each), each.codes[rows]) for each in cells]
+        train = _gathered(parts, len(rows))
+        kept = (train != train[:1]).any(axis=0)
+        return cls(scales, train[:, kept], kept)
+
+    def of_raw(self, columns: Sequence[Column], rows: Counts) -> Matrix:
+        """Return raw rows of the same columns, of this table or another, as features."""
+        parts = [(self.scales[c.name].of_values(c), c.codes[rows]) for c in columns]
+        return _gathered(parts, len(rows))[:, self.kept]
+
+
+def _gathered(parts: Sequence[tuple[Matrix, Codes]], rows: int) -> Matrix:
+    """Return the rows of several dictionaries side by side."""
+    ends = np.cumsum([0, *(entries.shape[1] for entries, _ in parts)])
+    found = np.empty((rows, int(ends[-1])), dtype=np.float32)
+    for place, (entries, codes) in enumerate(parts):
+        found[:, ends[place] : ends[place + 1]] = entries[codes]
+    return found
+
+
+def features(release: Release, encoding: Encoding = "flags") -> Matrix:
+    """(released rows, features) the quasi-identifiers of the released rows as numbers.
+
+    encoding: flags, weights or midpoints.
+    """
+    check_choice("encoding", encoding, tuple(ENCODINGS))
+    hidden = release.suppressed
+    rows = np.arange(len(release.original)) if hidden is None else np.flatnonzero(~hidden)
+    cells = list(release.recodings.values())
+    parts = [(Scale.fit(c, rows, encoding).of_cells(c), c.codes[rows]) for c in cells]
+    return _gathered(parts, len(rows))
+
+
+def released_cells(release: Release, target: str, also: Sequence[str]) -> list[Recoding]:
+    """Return the columns to learn from: quasi-identifiers, and those that pass unchanged."""
+    cells = [each for each in release.recodings.values() if each.name != target]
+    for name in dict.fromkeys(also):
+        column = release.original[name]
+        if column.role is Role.IDENTIFIER or name == target:
+            what = "the target" if name == target else "an identifier, which is not released"
+            raise InputError(f"also: column {name!r} is {what}; name columns that pass unchanged")
+        if column.role is not Role.QUASI:
+            cells.append(Recoding.identity(studied(column)))
+    if not cells:
+        raise InputError("there is no column to learn from beside the target")
+    return cells
+
+
+def studied(column: Column) -> Column:
+    """Return a column with each value under one code, in order: a carried one has it not.
+
+    A carried column of a file is text; where all of it reads as numbers, they are taken so.
+    """
+    if column.role in (Role.QUASI, Role.SENSITIVE):
+        return column
+    codes, values = ground.encode(_numbers(column.to_arrow()), column.name)
+    kind = Kind.NUMERIC if ground.is_numeric(values.type) else Kind.NOMINAL
+    return Column(column.name, Role.INSENSITIVE, kind, codes, values)
+
+
+def _numbers(cells: Any) -> Any:
+    """Return text as numbers, where it is nothing else."""
+    if not ground.is_text(cells.type) or cells.null_count == len(cells):
+        return cells
+    try:
+        numbers = cells.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return cells
+    return numbers if pc.all(pc.is_finite(numbers)).as_py() else cells
+
+
+def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
+    """Return the columns of a test table by name."""
+    absent = [name for name in names if name not in table]
+    if absent:
+        raise InputError(
+            f"test: has no column {absent[0]!r} with a role; read it with the same roles"
+        )
+    return [studied(table[name]) for name in names]

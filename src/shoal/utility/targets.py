@@ -1,0 +1,102 @@
+"""What is to be learned: classes or numbers, from a column that the release passes on whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from shoal.anonymize.algorithm import check_choice
+from shoal.core import values as ground
+from shoal.core.arrays import Bools, Counts
+from shoal.core.column import Column, Kind, Role
+from shoal.core.release import Release
+from shoal.errors import InputError
+from shoal.utility.matrices import studied
+
+Task = Literal["classification", "regression"]
+TASKS: tuple[str, ...] = get_args(Task)
+CLASSES = 20  # values up to which numbers are taken for classes
+_MOST = 100  # classes that are still told apart
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A column to predict.
+
+    column: the original, each value under one code.
+    """
+
+    column: Column
+    task: str
+
+    @classmethod
+    def of(cls, release: Release, name: str, task: str | None) -> Target:
+        """Return the target; numbers of more than 20 different values are regressed on."""
+        if task is not None:
+            check_choice("task", task, TASKS)
+        column = release.original[name]
+        if column.role is Role.IDENTIFIER:
+            raise InputError(f"target {name!r} is an identifier, which is not released")
+        if column.role is Role.QUASI and not _untouched(release, name):
+            raise InputError(
+                f"target {name!r} is a quasi-identifier that the release coarsens, so its cells "
+                "are no labels to learn; take a sensitive or insensitive column"
+            )
+        column = studied(column)
+        many = column.kind is Kind.NUMERIC and column.known > CLASSES
+        chosen = task or ("regression" if many else "classification")
+        if chosen == "regression" and column.kind is not Kind.NUMERIC:
+            raise InputError(f"target {name!r} is {column.kind}; regression needs numbers")
+        if column.known < 2:
+            raise InputError(f"target {name!r} has fewer than two values; nothing can be learned")
+        if chosen == "classification" and column.known > _MOST:
+            raise InputError(
+                f"target {name!r} has {column.known} values; as classes {_MOST} are the most"
+            )
+        return cls(column, chosen)
+
+    @property
+    def regressed(self) -> bool:
+        """Whether numbers are to be predicted, not classes."""
+        return self.task == "regression"
+
+    @property
+    def classes(self) -> int:
+        """Number of classes, 0 for numbers."""
+        return 0 if self.regressed else self.column.known
+
+    @property
+    def known(self) -> Bools:
+        """(rows,) whether the row has a label; without one it takes no part."""
+        return self.column.codes < self.column.known
+
+    @property
+    def labels(self) -> Any:
+        """(rows,) numbers, or classes by their code."""
+        if self.regressed:
+            return self.column.positions[self.column.codes]
+        return self.column.codes.astype(np.int64)
+
+    def labels_of(self, column: Column) -> tuple[Any, Counts]:
+        """Return the labels of another table, and its rows that have one.
+
+        A class that the original does not have is −1: nobody can predict it.
+        """
+        null = column.values.is_null().to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(~null[column.codes])
+        if self.regressed:
+            if not ground.is_numeric(column.values.type):
+                raise InputError(f"test: column {column.name!r} has no numbers to compare with")
+            return ground.positions(column.values)[column.codes[rows]], rows
+        place = {text: code for code, text in enumerate(self.column.labels[: self.classes])}
+        codes = np.array([place.get(text, -1) for text in ground.texts(column.values)])
+        return codes[column.codes[rows]], rows
+
+
+def _untouched(release: Release, name: str) -> bool:
+    """Tell whether every released cell of a quasi-identifier is a single value."""
+    cells = release.recodings[name]
+    codes = cells.codes if release.suppressed is None else cells.codes[~release.suppressed]
+    return bool((cells.subsets.sizes[codes] == 1).all())

@@ -1,0 +1,96 @@
+"""`shoal risk assess`: figures checked by hand, words without a cell."""
+
+import json
+
+import pytest
+
+ROLES = ("--quasi", "x,y", "--sensitive", "disease")
+ORIGINAL = "id,x,y,disease\n1,1,1,qxa\n2,1,2,qxb\n3,2,1,qxc\n4,2,2,qxa\n"
+RELEASED = "id,x,y,disease\n1,1,1-2,qxa\n2,1,1-2,qxb\n3,2,1-2,qxc\n4,1-2,2,qxa\n"
+
+
+@pytest.fixture
+def ask(shoal, folder):
+    (folder / "original.csv").write_text(ORIGINAL)
+    (folder / "released.csv").write_text(RELEASED)
+
+    def asked(*more):
+        return shoal("risk", "assess", "released.csv", "original.csv", *ROLES, *more)
+
+    return asked
+
+
+def parsed(outcome):
+    assert (outcome.status, outcome.err) == (0, "")
+    return json.loads(outcome.out)
+
+
+def test_all_that_fits_is_matched(ask):
+    """Person 3 fits record 3 only; so person 4 must have record 4, and 1 and 2 share the rest."""
+    found = parsed(ask("--json"))
+    assert found["known"] == ["x", "y"]
+    assert (found["value"], found["method"], found["forced"]) == (3.0, "exact", 2)
+    assert (found["people"], found["highest_risk"], found["k"], found["above"]) == (4, 1.0, 1, 0)
+    assert found["mean_candidates"] == pytest.approx((2 + 3 + 1 + 2) / 4)
+    assert found["mean_feasible"] == pytest.approx((2 + 2 + 1 + 1) / 4)
+
+
+def test_who_knows_less_finds_fewer_here(ask):
+    assert parsed(ask("--known", "y", "--json"))["value"] < 3
+    assert parsed(ask("--known", "x,disease", "--json"))["known"] == ["x", "disease"]
+
+
+def test_words_say_what_is_assumed_and_show_no_cell(ask):
+    shown = ask("--search", "2", "-k", "2").out
+    for part in (
+        "3 of 4 people released are expected to be found",
+        "people with a risk above 1/2",
+        "knows x, y of everybody in the release",
+        "most exposed where these are known",
+        "Exact, save for rounding.",
+    ):
+        assert part in " ".join(shown.split())
+    assert "qx" not in shown
+
+
+def test_doubts_and_absence_change_the_answer(ask):
+    sure = parsed(ask("--json"))["value"]
+    assert parsed(ask("--wrong", "x=0.25", "--json"))["value"] < sure
+    told = parsed(ask("--absent", "--json", "--method", "exact"))
+    assert "not who of them" in told["assumptions"][0]
+    assert parsed(ask("--method", "fast", "--json"))["method"] in ("exact", "fast")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--known", "z"), "no attribute 'z'"),
+        (("--wrong", "x"), "must be written column=0.1"),
+        (("--wrong", "x=0.9"), "0.5 at most"),
+        (("--method", "quick"), "method must be one of"),
+        (("--wrong", "x=0.1", "--absent"), "nothing of people outside"),
+    ],
+)
+def test_wrong_questions_end_with_a_sentence(ask, more, told):
+    outcome = ask(*more)
+    assert outcome.status == 2
+    assert told in outcome.err
+
+
+def test_a_walk_has_an_interval(ask, monkeypatch, folder):
+    monkeypatch.setattr("shoal.risk.cracks._STEPS", 0)
+    rows = range(12)
+    lines = [f"{i},{i}" for i in rows]
+    (folder / "original.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
+    lines = [f"{i},{max(i - i % 3, 0)}-{i + 1 + i % 2}" for i in rows]
+    (folder / "released.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
+    shown = ask("--quasi", "x", "--sensitive", "", "--target", "0.1").out
+    assert "(95 % interval" in shown
+    assert "sampled matchings" in shown
+
+
+def test_a_comparison_tells_the_expected_risk_where_asked(shoal, ask):
+    asked = ("compare", "original.csv", *ROLES, "-k", "2", "--method", "mondrian")
+    told = shoal(*asked, "--metric", "ncp", "--risk").out
+    assert "expected risk" in told
+    assert "0.5000" in told  # two classes that do not overlap, of four people

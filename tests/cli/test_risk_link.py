@@ -1,0 +1,166 @@
+"""`shoal risk link`, `shoal risk records`, `shoal risk columns`, and what inspect tells of them."""
+
+import json
+
+import pytest
+
+VOTERS = "id,name,age,sex,town\n" + "".join(
+    f"{i},QXZ{i},{20 + i},{'mf'[i % 2]},{'QXA' if i < 4 else 'QXB'}\n" for i in range(8)
+)
+RAW = "id,age,sex,disease\n" + "".join(f"{i},{20 + i},{'mf'[i % 2]},QX\n" for i in range(8))
+RELEASED = "id,age,sex,disease\n" + "".join(
+    f"{i},{'20-23' if i < 4 else '24-27'},*,QX\n" for i in reversed(range(8))
+)
+
+
+@pytest.fixture
+def files(folder):
+    for name, text in (("voters", VOTERS), ("raw", RAW), ("released", RELEASED)):
+        (folder / f"{name}.csv").write_text(text)
+
+
+def parsed(outcome):
+    assert (outcome.status, outcome.err) == (0, "")
+    return json.loads(outcome.out)
+
+
+def test_a_raw_file_gives_everybody_away(shoal, files):
+    asked = ("risk", "link", "raw.csv", "voters.csv", "--on", "age,sex", "--key", "id")
+    found = parsed(shoal(*asked, "--json"))
+    assert (found["columns"], found["people"], found["records"]) == (["age", "sex"], 8, 8)
+    assert (found["certain"], found["lost"], found["links"], found["exact"]) == (8, 0, 8, True)
+    assert (found["success"]["hits"], found["success"]["present"]) == (8, 8)
+    assert found["success"]["precision"]["value"] == 1
+    shown = shoal(*asked).out
+    for part in ("8 people looked for among 8 records, on age, sex", "precision", "by guessing"):
+        assert part in shown
+    assert "QX" not in shown
+
+
+def test_a_release_hides_people_among_those_alike(shoal, files):
+    asked = ("risk", "link", "released.csv", "voters.csv", "--on", "age,sex", "--key", "id")
+    found = parsed(shoal(*asked, "--json"))
+    assert (found["certain"], found["pairs"], found["links"]) == (0, 32, 8)
+    assert found["success"]["expected"] == pytest.approx(2)  # two classes
+    assert found["success"]["guess"]["value"] == pytest.approx(2)
+
+
+def test_without_a_key_nobody_knows_who_is_whom(shoal, files):
+    asked = ("risk", "link", "released.csv", "voters.csv", "--on", "age")
+    assert parsed(shoal(*asked, "--json"))["success"] is None
+    assert "name with --key who is whom" in shoal(*asked).out
+
+
+def test_a_schema_names_the_columns_and_how_labels_are_read(shoal, files, folder):
+    (folder / "coarse.csv").write_text("age,town\nyoung,QXA\nold,QXB\n")
+    tree = "{tree: {young: [20, 21, 22, 23], old: [24, 25, 26, 27]}}"
+    (folder / "s.yaml").write_text(
+        f"columns:\n  age: {{role: quasi, hierarchy: {tree}}}\n  town: {{role: quasi}}\n"
+        "  disease: {role: sensitive}\n"
+    )
+    asked = ("risk", "link", "coarse.csv", "voters.csv", "--schema", "s.yaml", "--json")
+    found = parsed(shoal(*asked))
+    assert (found["columns"], found["pairs"], found["links"]) == (["age", "town"], 8, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "name with --on the columns"),
+        (("--on", "agee"), "no column 'agee' (did you mean 'age'?)"),
+        (("--on", "town"), "has no column 'town'"),
+        (("--on", "age", "--key", "name"), "no such column"),
+    ],
+)
+def test_what_cannot_be_linked_is_said_in_one_line(shoal, files, options, told):
+    found = shoal("risk", "link", "released.csv", "voters.csv", *options)
+    assert (found.status, found.out) == (2, "")
+    assert told in found.err
+    assert "QX" not in found.err
+
+
+def test_records_are_told_to_three_attackers(shoal, files):
+    asked = ("risk", "records", "released.csv", "--quasi", "age,sex")
+    found = parsed(shoal(*asked, "--json"))
+    (prosecutor,) = found["attackers"]
+    assert (prosecutor["highest"], prosecutor["at_risk"]) == (1 / 4, 8)
+    assert found["marketer"]["average"] == 1 / 4
+    assert found["uniqueness"]["sample_uniques"] == 0
+    shown = shoal(*asked).out
+    for part in ("prosecutor", "marketer", "alone with their values: 0 records"):
+        assert part in shown
+
+
+def test_a_population_is_read_beside_the_released_cells(shoal, files, folder):
+    (folder / "all.csv").write_text(VOTERS + "9,QXZ9,22,m,QXB\n")
+    asked = ("risk", "records", "released.csv", "--quasi", "age,sex", "--population", "all.csv")
+    found = parsed(shoal(*asked, "--json"))
+    assert [each["attacker"] for each in found["attackers"]] == ["prosecutor", "journalist"]
+    assert found["k_map"]["k"] == 4
+    assert found["marketer"]["average"] == pytest.approx((4 / 5 + 4 / 4) / 8)
+    assert "journalist" in shoal(*asked).out
+
+
+def test_a_fraction_asks_for_the_population(shoal, files):
+    asked = ("risk", "records", "voters.csv", "--quasi", "town,sex", "--sampling-fraction", "0.5")
+    found = parsed(shoal(*asked, "--json"))
+    assert (found["uniqueness"]["population"], found["uniqueness"]["uniques"]) == (16, 0)
+    assert "alone in a population of about 16" in shoal(*asked).out
+    both = shoal(*asked, "--population", "voters.csv")
+    assert "not both" in both.err
+
+
+def test_a_population_that_lacks_people_is_said_so(shoal, files, folder):
+    (folder / "few.csv").write_text("age,sex\n22,m\n")
+    found = shoal("risk", "records", "raw.csv", "--quasi", "age,sex", "--population", "few.csv")
+    assert "7 records stand for more people than the population has" in found.out
+    (folder / "none.csv").write_text("age\n22\n")
+    found = shoal("risk", "records", "raw.csv", "--quasi", "age,sex", "--population", "none.csv")
+    assert (found.status, "none.csv: has no column 'sex'" in found.err) == (2, True)
+
+
+def test_columns_that_identify_are_found(shoal, files):
+    found = parsed(shoal("risk", "columns", "voters.csv", "--most", 2, "--json"))
+    keys = [key["columns"] for key in found["keys"]]
+    assert keys == [["id"], ["name"], ["age"]]
+    assert found["skipped"] == 9
+    among = ("risk", "columns", "voters.csv", "--among", "sex,town", "--distinction", "0.5")
+    shown = shoal(*among).out
+    assert "sex, town" in shown
+    assert "near-keys" in shown
+    assert "QX" not in shown
+
+
+def test_inspect_names_near_keys_and_estimates_the_population(shoal, files):
+    asked = ("inspect", "voters.csv", "--quasi", "age,sex")
+    found = parsed(shoal(*asked, "--json"))
+    assert [key["columns"] for key in found["near_keys"]] == [["age"]]
+    assert found["uniqueness"] is None
+    assert "nearly everybody is told apart by: age" in shoal(*asked).out
+    wider = (*asked, "--sampling-fraction", "0.5")
+    assert parsed(shoal(*wider, "--json"))["uniqueness"]["uniques"] == 16
+    assert "alone in a population of about 16: 16 people" in shoal(*wider).out
+
+
+def test_the_attack_is_rehearsed_on_a_table_of_ones_own(shoal, folder):
+    rows = "".join(f"QXZ{i},{i % 40},{i % 7},QX\n" for i in range(60))
+    (folder / "own.csv").write_text("name,age,town,disease\n" + rows)
+    roles = ("--quasi", "age,town", "--sensitive", "disease")
+    asked = ("risk", "rehearse", "own.csv", *roles, "-k", 5, "--both", 1)
+    found = parsed(shoal(*asked, "--json"))
+    assert (found["method"], found["model"]) == ("mondrian", "k-anonymity(k=5)")
+    assert (found["raw"]["people"], found["raw"]["records"]) == (60, 60)
+    assert (found["raw"]["certain"], found["raw"]["success"]["hits"]) == (60, 60)
+    assert found["released"]["certain"] == 0
+    assert found["released"]["success"]["recall"]["value"] <= 0.4
+    shown = shoal(*asked, "--on", "age")
+    assert "60 people looked for among 60 records, on age" in shown.out
+    assert "recall" in shown.out
+    assert "QX" not in shown.out + shown.err
+
+
+def test_a_rehearsal_needs_a_model_and_a_known_method(shoal, folder):
+    roles = ("--quasi", "age,town")
+    assert "no guarantee asked for" in shoal("risk", "rehearse", "people.csv", *roles).err
+    wrong = shoal("risk", "rehearse", "people.csv", *roles, "-k", 2, "--method", "mondrain")
+    assert "did you mean 'mondrian'?" in wrong.err

@@ -1,0 +1,89 @@
+"""`shoal utility` on files."""
+
+import json
+
+import pytest
+
+
+def rows(count, shift=0):
+    yield "id,age,town,ill,note"
+    for i in range(count):
+        age = 20 + (i * 37 + shift) % 50
+        yield f"{i},{age},{'ab'[i % 2]},{'QXZW' if age > 45 else 'fine'},n{i % 3}"
+
+
+@pytest.fixture
+def files(folder, shoal):
+    (folder / "original.csv").write_text("\n".join(rows(80)) + "\n")
+    (folder / "test.csv").write_text("\n".join(rows(30, 5)) + "\n")
+    done = shoal(
+        "anonymize", "original.csv", *("--quasi", "age,town", "--sensitive", "ill", "-k", 4),
+        *("-O", "hierarchies=false", "-o", "released.csv"),
+    )  # fmt: skip
+    assert done.status == 0
+
+
+ASKED = ("utility", "original.csv", "released.csv", "--quasi", "age,town", "--target", "ill")
+
+
+def parsed(outcome):
+    assert (outcome.status, outcome.err) == (0, "")
+    return json.loads(outcome.out)
+
+
+def test_what_is_learned_from_a_released_file(shoal, files):
+    found = parsed(shoal(*ASKED, "--models", "logistic-regression", "--folds", 2, "--json"))
+    assert (found["trained"], found["tested"], found["folds"]) == (80, 80, 2)
+    accuracy = found["scores"][0]
+    assert accuracy["majority"] < accuracy["value"] <= 1
+    assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
+
+
+def test_a_table_for_people(shoal, files):
+    shown = shoal(*ASKED, "--models", "gradient-boosting", "--features", "midpoints")
+    assert shown.status == 0
+    assert "ill: learned from 80 released records, tested on 80 raw ones, 5 folds" in shown.out
+    assert "gradient-boosting  accuracy" in shown.out
+    assert "QXZW" not in shown.out
+
+
+def test_a_test_file(shoal, files):
+    some = ("--models", "ridge", "--task", "regression", "--test", "test.csv", "--json")
+    asked = ("utility", "original.csv", "released.csv", "--quasi", "age,town", "--target", "id")
+    found = parsed(shoal(*asked, *some))
+    assert (found["tested"], found["folds"]) == (30, None)
+    assert [score["score"] for score in found["scores"]] == ["r2", "mae"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--models", "tree"), "no model for classification 'tree'"),
+        (("--features", "bits"), "encoding must be one of"),
+        (("--test", "nowhere.csv"), "nowhere.csv"),
+        (("--also", "age"), ""),
+    ],
+)
+def test_what_is_asked_wrongly(shoal, files, options, message):
+    outcome = shoal(*ASKED, *options, *(("--models", "tree") if "--also" in options else ()))
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert "QXZW" not in outcome.err
+
+
+@pytest.mark.slow
+def test_a_comparison_shows_what_is_lost(shoal, files):
+    outcome = shoal(
+        "compare", "original.csv", "--quasi", "age,town", "-k", 4, "--method", "mondrian",
+        *("--metric", "ncp", "--utility", "ill"),
+    )  # fmt: skip
+    assert outcome.status == 0
+    assert "utility loss" in outcome.out
+
+
+def test_a_report_with_a_target(shoal, files, folder):
+    base = ("anonymize", "original.csv", "--quasi", "age,town", "--sensitive", "ill", "-k", 4)
+    assert shoal(*base, "--report", "r.html", "--target", "ill").status == 0
+    assert "What models still learn" in (folder / "r.html").read_text()
+    assert "goes with --report" in shoal(*base, "--target", "ill").err
+    assert "is quasi" in shoal(*base, "--report", "q.html", "--target", "age").err
