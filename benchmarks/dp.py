@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 from typing import Any
 
 from grids import COST, Row, figure, runs_grid
-from jobs import JobError, run_job, scratch
+from jobs import run_each
 from tables import have_adult
 
 LIMIT = 300
@@ -17,14 +15,7 @@ TIMES = 3
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process."""
-    rows: dict[str, dict[str, Any]] = {}
-    with scratch() as named:
-        for place, (name, job) in enumerate(_jobs(full).items()):
-            folder, python = Path(named) / str(place), Path(sys.executable)
-            try:
-                rows[name] = run_job("job_dp.py", job, folder, python=python, limit=LIMIT)
-            except JobError as failed:
-                rows[name] = {"note": str(failed)}
+    rows = run_each("job_dp.py", _jobs(full), limit=LIMIT)
     return {"runs": rows, "load": os.getloadavg()[0]}
 
 

@@ -110,7 +110,7 @@ def frequencies(_: Any) -> dict[str, Any]:
     frequency_attack(beliefs_around(np.arange(30), 3), np.arange(30)).psi()
     generator = np.random.default_rng(JOB["size"])
     seen = generator.random(JOB["size"])
-    below, above = generator.random((2, JOB["size"])) * 0.016
+    below, above = generator.random((2, JOB["size"])) * 0.012
     beliefs, found = np.column_stack([seen - below, seen + above]), []
     cost = repeated(lambda: found.append(frequency_attack(beliefs, seen).psi()))
     last = found[-1]

@@ -47,6 +47,19 @@ def run_job(script: str, job: dict[str, Any], folder: Path, *, python: Path, lim
     return json.loads((folder / "result.json").read_text())
 
 
+def run_each(script: str, jobs: dict[str, dict[str, Any]], *, limit: int) -> dict[str, Any]:
+    """Run jobs one after the other, each in a fresh process; one that fails leaves a note."""
+    rows: dict[str, Any] = {}
+    with scratch() as named:
+        for place, (name, job) in enumerate(jobs.items()):
+            folder = Path(named) / str(place)
+            try:
+                rows[name] = run_job(script, job, folder, python=Path(sys.executable), limit=limit)
+            except JobError as failed:
+                rows[name] = {"note": str(failed)}
+    return rows
+
+
 def receive() -> tuple[Path, dict[str, Any]]:
     """Return, inside a job, its folder and what it is asked to do; from here the limit holds."""
     folder = Path(sys.argv[1])

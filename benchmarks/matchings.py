@@ -80,7 +80,7 @@ def show(result: dict[str, Any]) -> list[Any]:
         "peer's line is its permanent alone. ×: the peer's CPU against ours at the same size. Two "
         "threads: how many times as fast by the clock, best of 3 in turn, which means little on "
         "busy cores. Median of 5, once from n=28. The frequency attack knows each item's frequency "
-        "to within random widths, 16 candidates on average. Of a walk the bound is half its 95 % "
+        "to within random widths, 13 candidates on average. Of a walk the bound is half its 95 % "
         f"interval. Load {result['load']:.1f}.\n{told}"
     )
     title = "matchings: exact values and walks, kernels loaded"

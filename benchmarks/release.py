@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 from typing import Any
 
 from grids import COST, Row, runs_grid
-from jobs import JobError, run_job, scratch
+from jobs import run_each
 from tables import have_adult
 
 LIMIT = 900
@@ -16,7 +14,6 @@ LIMIT = 900
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process."""
-    rows: dict[str, dict[str, Any]] = {}
     jobs: dict[str, dict[str, Any]] = {
         "all metrics, adult 9": {"kind": "metrics", "table": "adult 9"},
         "all metrics, 1M patients": {"kind": "metrics", "table": "patients", "rows": 1_000_000},
@@ -25,13 +22,7 @@ def measure(*, full: bool) -> dict[str, Any]:
     }
     if not have_adult():
         del jobs["all metrics, adult 9"]
-    with scratch() as named:
-        for place, (name, job) in enumerate(jobs.items()):
-            folder, python = Path(named) / str(place), Path(sys.executable)
-            try:
-                rows[name] = run_job("job_release.py", job, folder, python=python, limit=LIMIT)
-            except JobError as failed:
-                rows[name] = {"note": str(failed)}
+    rows = run_each("job_release.py", jobs, limit=LIMIT)
     return {"runs": rows, "load": os.getloadavg()[0]}
 
 

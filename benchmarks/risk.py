@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 from typing import Any
 
 from grids import COST, Row, runs_grid
-from jobs import JobError, run_job, scratch
+from jobs import run_each
 from tables import have_adult
 
 LIMIT = 600
@@ -18,14 +16,7 @@ ADULT: dict[str, Any] = {"table": "adult", "k": 5, "target": 0.01}
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process; with `full`, a million rows that overlap too."""
-    rows: dict[str, dict[str, Any]] = {}
-    with scratch() as named:
-        for place, (name, job) in enumerate(_jobs(full).items()):
-            folder, python = Path(named) / str(place), Path(sys.executable)
-            try:
-                rows[name] = run_job("job_risk.py", job, folder, python=python, limit=LIMIT)
-            except JobError as failed:
-                rows[name] = {"note": str(failed)}
+    rows = run_each("job_risk.py", _jobs(full), limit=LIMIT)
     return {"runs": rows, "load": os.getloadavg()[0]}
 
 

@@ -106,6 +106,8 @@ def _module(name: str, module: types.ModuleType) -> str:
         "class": {key: x for key, x in things.items() if isinstance(x, type)},
         "table of names": {key: x for key, x in things.items() if isinstance(x, dict)},
     }
+    own = tuple(kinds["class"].values())
+    kinds["value"] = {key: x for key, x in things.items() if isinstance(x, own)}
     left = set(things).difference(*kinds.values())
     assert not left, f"shoal.{name}: nothing is said of {sorted(left)}"
     parts = [f"### shoal.{name}\n\n{_first(module)}\n"]
@@ -124,6 +126,8 @@ def _apart(name: str) -> bool:
 def _thing(name: str, thing: Any) -> str:
     if isinstance(thing, dict):
         return f"| `{name}` | {', '.join(f'`{key}`' for key in thing)} |"
+    if not callable(thing):
+        return f"| `{name}` | `{cell(repr(thing))}` |"
     return f"| `{name}{_signature(thing, narrow=True)}` | {cell(_first(thing))} |"
 
 

@@ -17,6 +17,7 @@ LAYERS = {  # what a folder may import, besides itself and errors
     "dp": {"core"},
     "privacy": {"core"},
     "reading": {"core"},
+    "robust": {"core"},
     "datasets": {"core", "reading"},
     "anonymize": {"core", "dp", "privacy"},
     "metrics": {"core", "privacy", "anonymize"},
@@ -27,18 +28,19 @@ LAYERS = {  # what a folder may import, besides itself and errors
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
     "experiments": {
         "core", "dp", "privacy", "datasets", "anonymize", "metrics", "risk", "report",
-        "comparison", "utility",
+        "comparison", "utility", "robust",
     },
     "cli": {
         "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
         "inspection", "report", "comparison", "experiments", "utility",
+        "robust",
     },
 }  # fmt: skip
 PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding Release Role
     Run Schema ShoalError Table UnassignedColumns anonymize compare datasets dp hierarchies metrics
-    read risk utility
+    read risk robust utility
 """.split()  # besides methods and models, which the contract test names
 
 

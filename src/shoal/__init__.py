@@ -4,7 +4,6 @@ Tables, models and methods are loaded here; what reads, measures and reports the
 heavy libraries (DuckDB, numba) by the work that needs them.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shoal import datasets
@@ -12,6 +11,7 @@ from shoal.anonymize import METHODS, anonymize, methods
 from shoal.anonymize.methods import *  # noqa: F403  every method under its name
 from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table
 from shoal.core import recipes as hierarchies
+from shoal.core.first_use import on_first_use
 from shoal.core.release import report_by
 from shoal.errors import (
     BudgetSpent,
@@ -28,7 +28,7 @@ from shoal.privacy import MODELS, models
 from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
 
 if TYPE_CHECKING:
-    from shoal import dp, metrics, risk, utility
+    from shoal import dp, metrics, risk, robust, utility
     from shoal.comparison import Comparison, compare
     from shoal.reading import Schema, UnassignedColumns, read
 
@@ -66,6 +66,7 @@ __all__ = [
     "metrics",
     "read",
     "risk",
+    "robust",
     "utility",
 ]
 __all__ += methods.__all__
@@ -75,6 +76,7 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "dp": "",
     "metrics": "",
     "risk": "",
+    "robust": "",
     "utility": "",
     "Comparison": "comparison",
     "compare": "comparison",
@@ -93,14 +95,4 @@ def _write_report(*arguments: Any, **options: Any) -> None:
 report_by(_write_report)
 
 if not TYPE_CHECKING:  # a checker would take any name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        if name not in _ON_FIRST_USE:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        home = _ON_FIRST_USE[name]
-        found = import_module(f"shoal.{home or name}")
-        globals()[name] = getattr(found, name) if home else found
-        return globals()[name]
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)

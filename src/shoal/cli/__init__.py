@@ -20,6 +20,7 @@ from shoal.cli import (
     methods,
     metrics,
     risk,
+    robust,
     utility,
     verify,
 )
@@ -45,6 +46,7 @@ app.command(cls=Command)(metrics.metrics)
 app.command(cls=Command)(utility.utility)
 app.add_typer(risk.app, name="risk")
 app.add_typer(dp.app, name="dp")
+app.add_typer(robust.app, name="robust")
 app.add_typer(hierarchy.app, name="hierarchy")
 app.command(cls=Command)(methods.methods)
 app.add_typer(datasets.app, name="datasets")

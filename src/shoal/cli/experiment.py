@@ -24,6 +24,10 @@ def experiment(
     full: Annotated[
         bool, typer.Option("--full", help="At the published size; may take hours.")
     ] = False,
+    releases: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Releases by each method; metrics-vs-utility alone."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Repeat a published study, or list those there are.
@@ -42,7 +46,7 @@ def experiment(
     if output is None:
         raise InputError("name a folder for the results with --out DIR")
     with bars():
-        page = EXPERIMENTS[name].run(output, full=full, data=data)
+        page = EXPERIMENTS[name].run(output, full=full, data=data, releases=releases)
     emit(json, {"page": str(page)}, lambda: note(f"wrote {page}"))
 
 

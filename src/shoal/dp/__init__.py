@@ -3,9 +3,9 @@
 The arithmetic is loaded here, what draws, learns and audits on first use.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from shoal.core.first_use import on_first_use
 from shoal.dp.audit import Audit, audit
 from shoal.dp.audit_exact import ExactAudit, audit_exactly
 from shoal.dp.claims import DP, Claim, DPUnderSampling
@@ -61,13 +61,4 @@ _ON_FIRST_USE = {  # where each of these names is
 }
 
 if not TYPE_CHECKING:  # a checker would take any name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        if name not in _ON_FIRST_USE:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = import_module(f"shoal.dp.{_ON_FIRST_USE[name]}")
-        globals()[name] = getattr(found, name)
-        return globals()[name]
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)

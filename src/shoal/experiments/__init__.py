@@ -58,6 +58,13 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         "shoal.experiments.dp_learning",
         ("all", "adult", "census-income", "patients"),
     ),
+    "metrics-vs-utility": Experiment(
+        "Whether metrics tell which of two releases teaches more: twelve metrics, six utilities, "
+        "and regressions over all (de Spoelberch 2020, chapter 4)",
+        "shoal.experiments.metrics_vs_utility",
+        ("all", "cmc", "ring", "adult", "heart"),
+        ("releases",),
+    ),
     "partition-benchmark": Experiment(
         "Methods that group records: loss and time against rows, k and attributes "
         "(Liang 2020, figures 3.2 to 3.8)",

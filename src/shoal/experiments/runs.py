@@ -1,6 +1,6 @@
-"""Single runs of an experiment: measured one after the other, each kept as soon as it is done.
+"""Single runs of an experiment, each kept as soon as it is done.
 
-Times are only comparable when nothing else runs, so that runs are never side by side.
+Times are only comparable when nothing else runs: where they are told, runs follow one another.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from shoal.core.files import replace_file
 from shoal.core.progress import report
+from shoal.errors import ShoalError
 
 Task = Mapping[str, Any]
 Row = dict[str, Any]
@@ -28,7 +30,7 @@ def measure_all(tasks: Sequence[Task], measure: Callable[[Task], Row], folder: P
     rows = []
     for done, task in enumerate(tasks):
         report("runs", done, len(tasks))
-        place = folder / f"{_key(task)}.json"
+        place = _place(task, folder)
         if place.is_file():
             rows.append(json.loads(place.read_text(encoding="utf-8")))
             continue
@@ -40,9 +42,40 @@ def measure_all(tasks: Sequence[Task], measure: Callable[[Task], Row], folder: P
     return rows
 
 
-def _key(task: Task) -> str:
+def measure_abreast(
+    tasks: Sequence[Task],
+    measure: Callable[[Task], Row],
+    folder: Path,
+    *,
+    batch: int,
+    stage: str = "runs",
+) -> list[Row]:
+    """Return the same as `measure_all`, measured by several processes.
+
+    measure: from a module, so that other processes can import it.
+    batch: how many tasks a process takes, which itself needs a second or two to start.
+    """
+    from shoal.comparison.runner import run_tasks
+
+    waiting = [task for task in tasks if not _place(task, folder).is_file()]
+    parts = [waiting[start : start + batch] for start in range(0, len(waiting), batch)]
+    batches = {str(number): part for number, part in enumerate(parts)}
+    work = partial(_measure_batch, measure=measure, folder=folder)
+    for outcome in run_tasks(batches, work, stage=stage).values():
+        if outcome.result is None:
+            raise ShoalError(f"{stage}: {outcome.reason}; run it again to go on from there")
+    return measure_all(tasks, measure, folder)
+
+
+def _measure_batch(
+    tasks: Sequence[Task], measure: Callable[[Task], Row], folder: Path
+) -> dict[str, Any]:
+    return {"rows": len(measure_all(tasks, measure, folder))}
+
+
+def _place(task: Task, folder: Path) -> Path:
     told = json.dumps(task, sort_keys=True).encode()
-    return hashlib.sha256(told).hexdigest()[:20]
+    return folder / f"{hashlib.sha256(told).hexdigest()[:20]}.json"
 
 
 class Stopwatch:

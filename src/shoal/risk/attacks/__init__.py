@@ -1,8 +1,8 @@
 """What attackers know, made into matrices of who may be whom; each is loaded on first use."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from shoal.core.first_use import on_first_use
 from shoal.risk.attacks.attack import Attack
 
 if TYPE_CHECKING:
@@ -45,13 +45,4 @@ _ON_FIRST_USE = {  # where each of these names is
 }
 
 if not TYPE_CHECKING:  # a checker would take any name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        if name not in _ON_FIRST_USE:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = import_module(f"shoal.risk.attacks.{_ON_FIRST_USE[name]}")
-        globals()[name] = getattr(found, name)
-        return globals()[name]
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)

@@ -1,0 +1,92 @@
+"""Options that the commands of `shoal robust` share, and what is read out of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli.options import names
+from shoal.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from shoal.robust import Architecture, Ensemble
+
+Pictures = Annotated[
+    str,
+    typer.Argument(metavar="DATA", help="An .npz file with images and labels, or: digits."),
+]
+Networks = Annotated[
+    Path, typer.Argument(metavar="NETWORKS", help="What `shoal robust train` wrote.")
+]
+Found = Annotated[Path, typer.Argument(metavar="EXAMPLES", help="What `robust attack` wrote.")]
+Tensors = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write: .safetensors.")
+]
+Held = Annotated[
+    float, typer.Option(metavar="SHARE", help="Share of the rows, the last, for tests and attacks.")
+]
+Device = Annotated[str, typer.Option(metavar="NAME", help="Where to compute: cpu or cuda.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same result.")]
+Distribution = Annotated[
+    str, typer.Option(metavar="NAME", help="Shape of the noise: laplace, normal, uniform.")
+]
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Read `1,2,3`."""
+    try:
+        found = [float(part) for part in names(text)]
+    except ValueError:
+        found = []
+    if not found:
+        raise InputError(f"{option} must be numbers such as 0,0.1, not {text!r}")
+    return found
+
+
+def temperatures_of(text: str, networks: int) -> list[float]:
+    """Return one temperature for each network."""
+    found = numbers("temperature", text)
+    if networks < 1:
+        raise InputError(f"networks must be 1 or more, not {networks}")
+    if len(found) not in (1, networks) or min(found) <= 0:
+        raise InputError(f"temperature must be one number above 0, or {networks} of them")
+    return found * networks if len(found) == 1 else found
+
+
+def usable_device(name: str) -> str:
+    """Refuse a device that is not there."""
+    import torch
+
+    usable = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    if name not in usable:
+        raise unknown("no device", name, usable)
+    return name
+
+
+def fitting_architecture(images: Tensor, labels: Tensor) -> Architecture:
+    """Return the architecture made for pictures of this shape."""
+    from shoal.robust import ARCHITECTURES
+
+    shape = tuple(images.shape[1:])
+    for made in ARCHITECTURES.values():
+        if made.shape == shape and int(labels.max()) < made.classes:
+            return made
+    known = ", ".join(f"{made.name} {made.shape}" for made in ARCHITECTURES.values())
+    raise InputError(
+        f"no network for pictures of {shape} and {int(labels.max()) + 1} classes; there are "
+        f"{known}, 10 classes each; in Python, shoal.robust.train takes any"
+    )
+
+
+def check_fit(ensemble: Ensemble, images: Tensor, labels: Tensor) -> None:
+    """Refuse pictures or labels that the networks were not made for."""
+    made = ensemble.architecture
+    if made and (made.shape != tuple(images.shape[1:]) or int(labels.max()) >= made.classes):
+        raise InputError(
+            f"the networks are for pictures of {made.shape} and {made.classes} classes, "
+            f"not of {tuple(images.shape[1:])}"
+        )

@@ -1,0 +1,39 @@
+"""Names of a package that are loaded when somebody first asks for them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from shoal.errors import MissingExtra
+
+
+def on_first_use(
+    package: str, places: Mapping[str, str], *, extra: tuple[str, ...] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and `__dir__` of a package.
+
+    places: the module of each name, "" for a module of its own.
+    extra: an optional dependency's name, then the packages that it installs.
+    """
+    held = sys.modules[package].__dict__
+
+    def load(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = places[name]
+        try:
+            module = import_module(f"{package}.{home or name}")
+        except ModuleNotFoundError as error:
+            if error.name not in extra[1:]:
+                raise
+            raise MissingExtra(str(error.name), extra[0]) from None
+        held[name] = getattr(module, name) if home else module
+        return held[name]
+
+    def names() -> list[str]:
+        return sorted({*held, *held["__all__"]})
+
+    return load, names

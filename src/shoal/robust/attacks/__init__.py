@@ -1,0 +1,30 @@
+"""Attacks, one a file: each finds examples for all pictures, goals and networks at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.robust.attacks.attack import Attack, Examples, every_target
+from shoal.robust.attacks.carlini_wagner import CarliniWagner
+from shoal.robust.attacks.fgsm import FGSM
+from shoal.robust.attacks.iterative_fgsm import IterativeFGSM
+from shoal.robust.attacks.jsma import JSMA
+from shoal.robust.attacks.lbfgs import LBFGS
+from shoal.robust.attacks.superimposition import superimpose
+
+__all__ = [
+    "ATTACKS",
+    "FGSM",
+    "JSMA",
+    "LBFGS",
+    "Attack",
+    "CarliniWagner",
+    "Examples",
+    "IterativeFGSM",
+    "every_target",
+    "superimpose",
+]
+
+ATTACKS: dict[str, type[Any]] = {
+    made.name: made for made in (CarliniWagner, FGSM, IterativeFGSM, LBFGS, JSMA)
+}

@@ -1,0 +1,51 @@
+"""FGSM: one step of equal size for every pixel, along the sign of the loss's gradient.
+
+Goodfellow, Shlens & Szegedy, "Explaining and harnessing adversarial examples", ICLR 2015.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from shoal.robust.attacks.attack import (
+    Examples,
+    cross_entropy,
+    gradient,
+    prepared,
+    reached,
+)
+from shoal.robust.classifier import Classifier
+
+
+@dataclass(frozen=True, kw_only=True)
+class FGSM:
+    """The fast gradient sign method.
+
+    epsilon: what each pixel may change by.
+    """
+
+    name: ClassVar[str] = "fgsm"
+    epsilon: float = 0.2
+
+    def run(
+        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+    ) -> Examples:
+        """Step once, toward the target or away from the label."""
+        originals, goals = prepared(model, originals, goals)
+        found = signed_step(model, model.spread(originals), goals, self.epsilon, targeted)
+        with torch.no_grad():
+            success = reached(model.logits(found), goals, targeted)
+        return Examples(originals, goals, found, success, targeted)
+
+
+def signed_step(
+    model: Classifier, inputs: Tensor, goals: Tensor, size: float, targeted: bool
+) -> Tensor:
+    """Return (networks, rows, *shape) moved by this size along the sign, inside the bounds."""
+    _, slope = gradient(inputs, lambda x: cross_entropy(model, model.logits(x), goals))
+    step = -size if targeted else size
+    return (inputs + step * slope.sign()).clamp(*model.bounds).detach()

@@ -1,0 +1,53 @@
+"""Iterative FGSM: small signed steps, never farther from the original than epsilon.
+
+Kurakin, Goodfellow & Bengio, "Adversarial examples in the physical world", ICLR workshop 2017.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from shoal.core.progress import report
+from shoal.robust.attacks.attack import Examples, prepared, reached
+from shoal.robust.attacks.fgsm import signed_step
+from shoal.robust.classifier import Classifier
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterativeFGSM:
+    """Several signed steps; each example stays where it first succeeded.
+
+    epsilon: what each pixel may change by in all.
+    size: of one step; by default 2.5 · epsilon / steps, so that a step may be taken back.
+    """
+
+    name: ClassVar[str] = "iterative-fgsm"
+    epsilon: float = 0.2
+    steps: int = 20
+    size: float | None = None
+
+    def run(
+        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+    ) -> Examples:
+        """Step until the goal is reached or steps run out."""
+        originals, goals = prepared(model, originals, goals)
+        size = 2.5 * self.epsilon / self.steps if self.size is None else self.size
+        inputs = model.spread(originals).clone()
+        success = torch.zeros(inputs.shape[:2], dtype=torch.bool, device=inputs.device)
+        for step in range(self.steps):
+            report(self.name, step, self.steps)
+            moved = signed_step(model, inputs, goals, size, targeted)
+            near = torch.minimum(
+                torch.maximum(moved, originals - self.epsilon), originals + self.epsilon
+            )
+            with torch.no_grad():
+                now = reached(model.logits(near), goals, targeted)
+            still = (~success).view(*success.shape, *[1] * (inputs.ndim - 2))
+            inputs = torch.where(still, near, inputs)
+            success |= now
+        report(self.name, self.steps, self.steps)
+        return Examples(originals, goals, inputs, success, targeted)

@@ -1,0 +1,101 @@
+"""JSMA: few pixels, changed all the way, chosen pair by pair from the logits' slopes.
+
+A pair is worth the more, the more it raises the target and lowers the other classes together.
+Papernot et al., "The limitations of deep learning in adversarial settings", EuroS&P 2016.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from shoal.core.progress import report
+from shoal.errors import InputError
+from shoal.robust.attacks.attack import Examples, prepared, reached
+from shoal.robust.classifier import Classifier
+
+_PAIRS_AT_ONCE = 50_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class JSMA:
+    """The attack by saliency maps, which needs a target.
+
+    theta: what a chosen pixel is raised by; below 0, lowered.
+    share: of the pixels that may be changed.
+    """
+
+    name: ClassVar[str] = "jsma"
+    theta: float = 1.0
+    share: float = 0.145
+
+    def run(
+        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+    ) -> Examples:
+        """Change pair after pair until the target is named or the share is used up."""
+        if not targeted:
+            raise InputError("jsma needs a target: give goals, and leave targeted=True")
+        originals, goals = prepared(model, originals, goals)
+        pixels = model.spread(originals).flatten(2).clone()
+        shape = (model.networks, *originals.shape)
+        low, high = model.bounds
+        limit = high if self.theta > 0 else low
+        usable = pixels != limit
+        steps = int(pixels.shape[2] * self.share / 2)
+        success = torch.zeros(pixels.shape[:2], dtype=torch.bool, device=pixels.device)
+        for step in range(steps + 1):
+            report(self.name, step, steps + 1)
+            logits, toward, others = slopes(model, pixels.view(shape), goals)
+            success |= reached(logits, goals, True)
+            if step == steps or bool(success.all()):
+                break
+            pairs, worth = best_pairs(toward, others, usable, self.theta)
+            going = (~success & (worth > 0)).unsqueeze(2)
+            if not going.any():
+                break
+            moved = (pixels.gather(2, pairs) + self.theta).clamp(low, high)
+            moved = torch.where(going, moved, pixels.gather(2, pairs))
+            pixels = pixels.scatter(2, pairs, moved)
+            usable = usable & (pixels != limit)
+        report(self.name, steps + 1, steps + 1)
+        found = pixels.view(shape)
+        return Examples(originals, goals, found, success, True)
+
+
+def slopes(model: Classifier, inputs: Tensor, goals: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the logits, and by pixel the slope of the target's and of the others' sum."""
+    given = inputs.detach().requires_grad_()
+    logits = model.logits(given)
+    wanted = logits.gather(-1, goals.expand(logits.shape[:-1]).unsqueeze(-1)).sum()
+    (toward,) = torch.autograd.grad(wanted, given, retain_graph=True)
+    (all_of_them,) = torch.autograd.grad(logits.sum(), given)
+    return logits.detach(), toward.flatten(2), (all_of_them - toward).flatten(2)
+
+
+def best_pairs(
+    toward: Tensor, others: Tensor, usable: Tensor, theta: float
+) -> tuple[Tensor, Tensor]:
+    """Return (networks, rows, 2) the pair worth most, and its worth, 0 where none helps."""
+    networks, rows, count = toward.shape
+    flat = [value.reshape(-1, count) for value in (toward, others, usable)]
+    size = max(1, _PAIRS_AT_ONCE // count**2)
+    sign = 1 if theta > 0 else -1
+    parts = [
+        _best(up, down, free, sign)
+        for up, down, free in zip(*(value.split(size) for value in flat), strict=True)
+    ]
+    pairs = torch.cat([pair for pair, _ in parts]).view(networks, rows, 2)
+    return pairs, torch.cat([worth for _, worth in parts]).view(networks, rows)
+
+
+def _best(toward: Tensor, others: Tensor, usable: Tensor, sign: int) -> tuple[Tensor, Tensor]:
+    count = toward.shape[1]
+    up = sign * (toward.unsqueeze(2) + toward.unsqueeze(1))  # (examples, pixels, pixels)
+    down = sign * (others.unsqueeze(2) + others.unsqueeze(1))
+    apart = torch.ones(count, count, dtype=torch.bool, device=toward.device).triu(1)
+    allowed = usable.unsqueeze(2) & usable.unsqueeze(1) & apart & (up > 0) & (down < 0)
+    worth, place = torch.where(allowed, -up * down, 0.0).flatten(1).max(dim=1)
+    return torch.stack([place // count, place % count], dim=1), worth

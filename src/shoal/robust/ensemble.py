@@ -1,0 +1,149 @@
+"""An ensemble: networks of one make that are asked, trained, kept and loaded as one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from shoal.core.files import check_readable, replace_file
+from shoal.errors import InputError
+from shoal.robust.classifier import Classifier
+from shoal.robust.networks import Architecture
+from shoal.robust.stack import Stack, stack
+
+_FORMAT = "shoal-ensemble-1"
+_TOLD = "shoal"  # under which name a file's description stands in its metadata
+
+
+class Ensemble(Classifier):
+    """Trained networks, side by side.
+
+    stack: the networks, to be asked only: their weights no longer collect gradients.
+    """
+
+    def __init__(
+        self,
+        networks: Stack,
+        *,
+        temperatures: Sequence[float] | None = None,
+        bounds: tuple[float, float] = (0.0, 1.0),
+        architecture: Architecture | None = None,
+    ) -> None:
+        self.stack = networks.eval().requires_grad_(False)
+        self.networks = networks.networks
+        wanted = [1.0] * self.networks if temperatures is None else list(temperatures)
+        if len(wanted) != self.networks or min(wanted) <= 0:
+            raise InputError(f"there must be {self.networks} temperatures, all above 0")
+        self.temperatures = torch.tensor(wanted, dtype=torch.float32, device=networks.device)
+        self.bounds = bounds
+        self.architecture = architecture
+
+    def __repr__(self) -> str:
+        made = self.architecture.name if self.architecture else type(self.stack).__name__
+        return f"<Ensemble of {self.networks} networks ({made}) on {self.device}>"
+
+    @classmethod
+    def of(cls, networks: Sequence[nn.Module], **options: Any) -> Ensemble:
+        """Return networks of one make as an ensemble; the options are the constructor's."""
+        return cls(stack(networks), **options)
+
+    def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
+        """Return (networks, rows, classes) the answer of each network to its own rows."""
+        answer: Tensor = self.stack(inputs, layer)
+        return answer
+
+    def subset(self, members: Sequence[int]) -> Ensemble:
+        """Return an ensemble of some of the networks, by their positions."""
+        if not self.architecture:
+            raise InputError("only networks of a named architecture can be taken out")
+        made = _empty(self.architecture.build, len(members))
+        chosen = torch.as_tensor(list(members), device=self.device)
+        made.load_weights({name: w[chosen] for name, w in self.stack.weights().items()})
+        return Ensemble(
+            made.to(self.device),
+            temperatures=self.temperatures[chosen].tolist(),
+            bounds=self.bounds,
+            architecture=self.architecture,
+        )
+
+    def to(self, device: str | torch.device) -> Ensemble:
+        """Return the ensemble with its weights on another device."""
+        self.stack.to(device)
+        self.temperatures = self.temperatures.to(device)
+        return self
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the ensemble as safetensors, which hold numbers and no code."""
+        write_tensors(Path(path), self.stack.weights(), self._told(), force=force)
+
+    def _told(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "networks": self.networks,
+            "temperatures": self.temperatures.tolist(),
+            "bounds": list(self.bounds),
+            "architecture": self.architecture.to_dict() if self.architecture else None,
+        }
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        build: Callable[[int], nn.Module] | None = None,
+        device: str | torch.device = "cpu",
+    ) -> Ensemble:
+        """Read an ensemble that `save` wrote.
+
+        build: makes one network, given a seed; needed for those of no named architecture.
+        """
+        weights, told = read_tensors(Path(path))
+        if told.get("format") != _FORMAT:
+            raise InputError(f"{path}: not an ensemble that Shoal saved")
+        known = Architecture.from_dict(told["architecture"]) if told["architecture"] else None
+        if known is None and build is None:
+            raise InputError(f"{path}: its networks are of no named architecture; give build=")
+        made = _empty(build or known.build, told["networks"])  # type: ignore[union-attr]
+        try:
+            made.load_weights(weights)
+        except RuntimeError:
+            raise InputError(f"{path}: its weights do not fit this network") from None
+        return cls(
+            made.to(device),
+            temperatures=told["temperatures"],
+            bounds=(told["bounds"][0], told["bounds"][1]),
+            architecture=known,
+        )
+
+
+def _empty(build: Callable[[int], nn.Module], networks: int) -> Stack:
+    return stack([build(0)] * networks)
+
+
+def write_tensors(
+    path: Path, tensors: dict[str, Tensor], told: dict[str, Any], *, force: bool
+) -> None:
+    """Write tensors and what is to be told of them, whole or not at all."""
+    from safetensors.torch import save_file
+
+    kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    with replace_file(path, force=force) as temporary:
+        save_file(kept, str(temporary), metadata={_TOLD: json.dumps(told)})
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `write_tensors` wrote."""
+    from safetensors import SafetensorError, safe_open
+
+    check_readable(path)
+    try:
+        with safe_open(str(path), framework="pt") as opened:
+            told = json.loads((opened.metadata() or {}).get(_TOLD, "{}"))
+            return {name: opened.get_tensor(name) for name in opened.keys()}, told  # noqa: SIM118
+    except (SafetensorError, ValueError):
+        raise InputError(f"{path}: not a safetensors file, or a damaged one") from None

@@ -1,0 +1,130 @@
+"""Networks that classify pictures: two convolutions and pooling, twice, then two layers.
+
+Those of Table 4.1 in Liang, "Algorithms in privacy & security for data analytics and machine
+learning", 2020, after Carlini & Wagner, "Towards evaluating the robustness of neural networks", S&P
+2017, and a small one for the 8 × 8 digits.
+
+Biases start at 0, weights as in He et al., "Delving deep into rectifiers", ICCV 2015: a temperature
+T makes slopes T times smaller, and networks that start smaller (Glorot & Bengio, AISTATS 2010) take
+several times as many steps until they learn at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from shoal.robust import draws
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What a network is made of.
+
+    shape: channels, height and width of a picture.
+    filters: of each convolution, 3 × 3; pooling follows every second one.
+    hidden: units of the fully connected layers; dropout acts between them.
+    padded: whether convolutions keep height and width.
+    """
+
+    name: str
+    shape: tuple[int, int, int]
+    filters: tuple[int, ...]
+    hidden: tuple[int, ...]
+    classes: int = 10
+    dropout: float = 0.5
+    padded: bool = False
+
+    def build(self, seed: int) -> nn.Sequential:
+        """Return the network with its starting weights."""
+        return seeded(self._build, seed)
+
+    def _build(self) -> nn.Sequential:
+        layers: list[nn.Module] = []
+        channels, *size = self.shape
+        for place, filters in enumerate(self.filters):
+            layers += [nn.Conv2d(channels, filters, 3, padding=int(self.padded)), nn.ReLU()]
+            channels = filters
+            size = [side if self.padded else side - 2 for side in size]
+            if place % 2:
+                layers.append(nn.MaxPool2d(2))
+                size = [side // 2 for side in size]
+        layers.append(nn.Flatten())
+        units = channels * size[0] * size[1]
+        for place, hidden in enumerate(self.hidden):
+            layers += [nn.Linear(units, hidden), nn.ReLU()]
+            if place < len(self.hidden) - 1:
+                layers.append(Dropout(self.dropout))
+            units = hidden
+        layers.append(nn.Linear(units, self.classes))
+        network = nn.Sequential(*layers)
+        for layer in network:
+            if isinstance(layer, nn.Conv2d | nn.Linear):
+                nn.init.kaiming_uniform_(layer.weight, nonlinearity="relu")
+                nn.init.zeros_(layer.bias)
+        return network
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, for a file."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, told: dict[str, Any]) -> Architecture:
+        """Return the architecture that `to_dict` told of."""
+        lists = {name: tuple(told[name]) for name in ("shape", "filters", "hidden")}
+        return cls(**{**told, **lists})
+
+
+MNIST = Architecture("mnist", (1, 28, 28), (32, 32, 32, 32), (200, 200))
+CIFAR10 = Architecture("cifar10", (3, 32, 32), (64, 64, 64, 64), (256, 256))
+DIGITS = Architecture("digits", (1, 8, 8), (8, 8, 16, 16), (64, 64), padded=True)
+ARCHITECTURES = {made.name: made for made in (MNIST, CIFAR10, DIGITS)}
+
+
+class Dropout(nn.Module):  # type: ignore[misc]
+    """Dropout whose draws depend on a seed and a step, and on nothing else.
+
+    A training loop sets both; a network that is not trained lets everything pass.
+    """
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self.share = share
+        for name in ("seed", "step"):
+            self.register_buffer(name, torch.zeros((), dtype=torch.int64), persistent=False)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Drop units of (rows, …) inputs, or of (networks, rows, …) for as many seeds."""
+        if not self.training or self.share == 0:
+            return inputs
+        count = inputs[0].numel() if self.seed.ndim else inputs.numel()
+        drawn = draws.uniforms(self.seed, self.step, count=count).view(inputs.shape)
+        return inputs * (drawn >= self.share).to(inputs.dtype) / (1 - self.share)
+
+    def extra_repr(self) -> str:
+        """Say the share."""
+        return f"share={self.share}"
+
+
+def seeded(build: Callable[[], nn.Module], seed: int) -> Any:
+    """Return what the builder makes when torch's own generator starts at a seed, and restore it."""
+    kept = torch.default_generator.get_state()
+    try:
+        torch.default_generator.manual_seed(seed)
+        return build()
+    finally:
+        torch.default_generator.set_state(kept)
+
+
+def with_own_dropout(network: nn.Module) -> nn.Module:
+    """Replace every `nn.Dropout` inside the network by one whose draws can be told."""
+    for name, child in network.named_children():
+        if isinstance(child, nn.Dropout):
+            setattr(network, name, Dropout(child.p))
+        else:
+            with_own_dropout(child)
+    return network

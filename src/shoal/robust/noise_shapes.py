@@ -1,0 +1,36 @@
+"""The shapes that noise may have, and what their scale means."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from shoal.errors import InputError, unknown
+
+Distribution = Literal["laplace", "normal", "uniform"]
+_DEVIATIONS = {"laplace": math.sqrt(2), "normal": 1.0, "uniform": 1 / math.sqrt(3)}
+DISTRIBUTIONS = tuple(_DEVIATIONS)
+
+
+def deviation_of(distribution: str, scale: float) -> float:
+    """Return the standard deviation of a distribution of this scale."""
+    check_noise(scale, distribution)
+    return _DEVIATIONS[distribution] * scale
+
+
+def scale_for(distribution: str, deviation: float) -> float:
+    """Return the scale at which a distribution has this standard deviation.
+
+    >>> round(scale_for("uniform", 0.5), 4)
+    0.866
+    """
+    check_noise(deviation, distribution)
+    return deviation / _DEVIATIONS[distribution]
+
+
+def check_noise(scale: float, distribution: str) -> None:
+    """Refuse a shape that is not there and a scale that is no number from 0 up."""
+    if distribution not in _DEVIATIONS:
+        raise unknown("no distribution", distribution, _DEVIATIONS)
+    if not (math.isfinite(scale) and scale >= 0):
+        raise InputError(f"scale must be a number from 0 up, not {scale}")

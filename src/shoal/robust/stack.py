@@ -1,0 +1,144 @@
+"""Networks of one make, run as one: each has its own weights and its own inputs.
+
+A chain of plain layers runs as grouped convolutions and batched matrix products; any other network
+is mapped over its stacked weights (`torch.func`). Either way nothing passes between members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+import torch
+from torch import Tensor, nn
+
+from shoal.errors import InputError, unknown
+from shoal.robust.networks import Dropout, with_own_dropout
+from shoal.robust.stacked_layers import StackedConv2d, StackedFlatten, stacked_layers, unfolded
+
+
+class Stack(nn.Module):  # type: ignore[misc]
+    """Several networks: (networks, rows, *shape) in, (networks, rows, classes) out.
+
+    layers: the network's own parts and names, each weight with one more axis in front.
+    """
+
+    def __init__(self, networks: int, layers: nn.Module) -> None:
+        super().__init__()
+        self.networks = networks
+        self.layers = layers
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    @property
+    def layer_names(self) -> tuple[str, ...]:
+        """The layers that may be asked, as `nn.Module.named_modules` names them."""
+        return tuple(name for name, _ in self.layers.named_modules() if name)
+
+    def forward(self, inputs: Tensor, layer: str | None = None) -> Tensor:
+        """Return each network's answer to its own rows, at the last layer or at a named one."""
+        if layer is not None and layer not in self.layer_names:
+            raise unknown("no layer", layer, self.layer_names)
+        return self._answer(inputs, layer)
+
+    def _answer(self, inputs: Tensor, layer: str | None) -> Tensor:
+        raise NotImplementedError
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return the stacked weights, and what else a network remembers, by name."""
+        return dict(self.layers.state_dict())
+
+    def load_weights(self, weights: dict[str, Tensor]) -> None:
+        """Take over weights such as `weights` returns."""
+        self.layers.load_state_dict(weights)
+
+    def seed_dropout(self, seeds: Tensor) -> None:
+        """Give every dropout layer a seed of its own for each network."""
+        for place, part in enumerate(self._dropouts()):
+            part.seed = seeds.to(self.device) * 64 + place
+
+    def set_step(self, step: int) -> None:
+        """Tell dropout which step of training this is."""
+        for part in self._dropouts():
+            part.step.fill_(step)
+
+    def _dropouts(self) -> list[Dropout]:
+        return [part for part in self.layers.modules() if isinstance(part, Dropout)]
+
+
+class ChainStack(Stack):
+    """Chains of plain layers, each layer run for all networks at once."""
+
+    def _answer(self, inputs: Tensor, layer: str | None) -> Tensor:
+        state, folded = inputs, False
+        for name, part in self.layers.named_children():
+            state = part(state)
+            folded = isinstance(part, StackedConv2d) or (
+                folded and not isinstance(part, StackedFlatten)
+            )
+            if name == layer:
+                break
+        return unfolded(state, self.networks) if folded else state
+
+
+class MappedStack(Stack):
+    """Any networks of one make, mapped over their stacked weights."""
+
+    def _answer(self, inputs: Tensor, layer: str | None) -> Tensor:
+        named = {**dict(self.layers.named_parameters()), **dict(self.layers.named_buffers())}
+
+        def one(values: dict[str, Tensor], rows: Tensor) -> Tensor:
+            seen: list[Tensor] = []
+            part = self.layers.get_submodule(layer) if layer is not None else self.layers
+            hook = part.register_forward_hook(lambda _m, _i, output: seen.append(output))
+            try:
+                torch.func.functional_call(self.layers, values, (rows,))
+            finally:
+                hook.remove()
+            return seen[-1]
+
+        return torch.func.vmap(one, randomness="different")(named, inputs)
+
+    def set_step(self, step: int) -> None:
+        """Tell dropout which step of training this is."""
+        for part in self._dropouts():
+            part.step = torch.full_like(part.seed, step)
+
+
+def stack(networks: Sequence[nn.Module]) -> Stack:
+    """Return the networks, all of one make, as one."""
+    if not networks:
+        raise InputError("an ensemble needs at least one network")
+    made = [[(name, value.shape) for name, value in each.state_dict().items()] for each in networks]
+    if any(names != made[0] for names in made):
+        raise InputError("the networks of an ensemble must be of one make: their weights differ")
+    layers = stacked_layers(networks)
+    if layers is not None:
+        return ChainStack(len(networks), layers)
+    return MappedStack(len(networks), _with_stacked_values(networks))
+
+
+def check_trainable(made: Stack) -> None:
+    """Refuse networks that change more than their weights as they learn."""
+    if any(getattr(part, "track_running_stats", False) for part in made.modules()):
+        raise InputError(
+            "batch normalization that keeps running statistics cannot be trained in an ensemble; "
+            "make it with track_running_stats=False, or use group normalization"
+        )
+
+
+def _with_stacked_values(networks: Sequence[nn.Module]) -> nn.Module:
+    """Return a copy of the first network that holds the values of all."""
+    copies = [with_own_dropout(deepcopy(network)) for network in networks]
+    skeleton = copies[0]
+    for path, part in skeleton.named_modules():
+        parts = [copied.get_submodule(path) for copied in copies]
+        for name in [name for name, _ in part.named_parameters(recurse=False)]:
+            values = torch.stack([getattr(each, name).detach() for each in parts])
+            setattr(part, name, nn.Parameter(values))
+        for name in [name for name, _ in part.named_buffers(recurse=False)]:
+            setattr(part, name, torch.stack([getattr(each, name) for each in parts]))
+    return skeleton

@@ -1,0 +1,107 @@
+"""Layers that hold the weights of several networks and run them in one call.
+
+Between a convolution and the next flattening, networks lie side by side as channels: pictures are
+(rows, networks × channels, height, width), elsewhere (networks, rows, units).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from shoal.robust.networks import Dropout
+
+_FEW_ROWS = 32  # on a processor, from here on, one convolution a network is quicker than groups
+_PLAIN = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.ELU, nn.SiLU, nn.Identity)  # whatever the shape
+_POOLS = (nn.MaxPool2d, nn.AvgPool2d)
+
+
+class StackedConv2d(nn.Module):  # type: ignore[misc]
+    """A convolution of each network; the first one of a chain lays pictures side by side."""
+
+    def __init__(self, layers: Sequence[nn.Conv2d], *, first: bool) -> None:
+        super().__init__()
+        made = layers[0]
+        self.weight = _stacked([layer.weight for layer in layers])
+        self.bias = None if made.bias is None else _stacked([layer.bias for layer in layers])
+        self.options = {name: getattr(made, name) for name in ("stride", "padding", "dilation")}
+        self.first = first
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Convolve: (rows, networks × channels, height, width) in and out."""
+        networks = len(self.weight)
+        pictures = inputs.transpose(0, 1).flatten(1, 2) if self.first else inputs
+        if pictures.device.type == "cpu" and len(pictures) >= _FEW_ROWS:
+            biases = [None] * networks if self.bias is None else self.bias.unbind()
+            each = zip(pictures.chunk(networks, dim=1), self.weight.unbind(), biases, strict=True)
+            return torch.cat([functional.conv2d(*given, **self.options) for given in each], dim=1)
+        bias = None if self.bias is None else self.bias.flatten()
+        weight = self.weight.flatten(0, 1)
+        return functional.conv2d(pictures, weight, bias, groups=networks, **self.options)
+
+
+class StackedLinear(nn.Module):  # type: ignore[misc]
+    """A fully connected layer of each network."""
+
+    def __init__(self, layers: Sequence[nn.Linear]) -> None:
+        super().__init__()
+        self.weight = _stacked([layer.weight for layer in layers])
+        made = layers[0]
+        self.bias = None if made.bias is None else _stacked([layer.bias for layer in layers])
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Multiply: (networks, rows, units) in and out."""
+        if self.bias is None:
+            return torch.bmm(inputs, self.weight.transpose(1, 2))
+        return torch.baddbmm(self.bias.unsqueeze(1), inputs, self.weight.transpose(1, 2))
+
+
+class StackedFlatten(nn.Module):  # type: ignore[misc]
+    """The end of pictures: from (rows, networks × channels, …) to (networks, rows, units)."""
+
+    def __init__(self, networks: int, *, folded: bool) -> None:
+        super().__init__()
+        self.networks = networks
+        self.folded = folded
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Flatten all that belongs to one row of one network."""
+        return (unfolded(inputs, self.networks) if self.folded else inputs).flatten(2)
+
+
+def unfolded(pictures: Tensor, networks: int) -> Tensor:
+    """Return pictures side by side as (networks, rows, channels, height, width)."""
+    return pictures.unflatten(1, (networks, -1)).transpose(0, 1)
+
+
+def stacked_layers(networks: Sequence[nn.Module]) -> nn.Sequential | None:
+    """Return the layers of all networks at once, None where one is not known here."""
+    if not all(type(network) is nn.Sequential for network in networks):
+        return None
+    folded = False
+    made: list[nn.Module] = []
+    for layers in zip(*networks, strict=True):
+        layer = layers[0]
+        if type(layer) is nn.Conv2d and layer.groups == 1 and layer.padding_mode == "zeros":
+            made.append(StackedConv2d(layers, first=not folded))
+            folded = True
+        elif type(layer) is nn.Linear and not folded:
+            made.append(StackedLinear(layers))
+        elif type(layer) is nn.Flatten and (layer.start_dim, layer.end_dim) == (1, -1):
+            made.append(StackedFlatten(len(networks), folded=folded))
+            folded = False
+        elif isinstance(layer, Dropout | nn.Dropout) and not folded:
+            made.append(Dropout(layer.share if isinstance(layer, Dropout) else layer.p))
+        elif isinstance(layer, _PLAIN) or (isinstance(layer, _POOLS) and folded):
+            made.append(deepcopy(layer))
+        else:
+            return None
+    return None if folded else nn.Sequential(*made)
+
+
+def _stacked(values: Sequence[Tensor]) -> nn.Parameter:
+    return nn.Parameter(torch.stack([value.detach() for value in values]))

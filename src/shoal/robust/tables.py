@@ -1,0 +1,140 @@
+"""The same for tables: classifiers that vote, each on a noisy copy of the query.
+
+Members are scikit-learn classifiers, as a rule one for each of several anonymized releases of one
+table; a query is a matrix of the same columns. Needs no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Counts, Floats
+from shoal.errors import InputError
+from shoal.robust.noise_shapes import check_noise
+
+_BEHIND: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], np.random.Generator]]
+
+
+@dataclass(frozen=True, eq=False)
+class TableVotes:
+    """How classifiers voted on some rows.
+
+    counts: (rows, classes) classifiers that named each class, in the order of `classes_`.
+    winners: (rows,) the place of the winner; of equals the one with the greater mean probability,
+    of equals in that, too, the first.
+    margins: (rows,) votes of the winner less those of the next class, as a share of all.
+    tied: (rows,) whether the probabilities had to decide.
+    """
+
+    counts: Counts
+    winners: Counts
+    margins: Floats
+    tied: Bools
+
+
+class NoisyVote:
+    """Fitted classifiers behind noise and a vote, with scikit-learn's `predict`.
+
+    classifiers: fitted, with `predict_proba`; classes that one never saw count as impossible to it.
+    scale: of the noise, in units of each column (see `units`).
+    distribution: laplace, normal or uniform.
+    units: (columns,) what a scale of 1 is in each column, 0 for one to be left alone; by default 1.
+    seed: for tests and experiments only, where noise must come again.
+    """
+
+    def __init__(
+        self,
+        classifiers: Sequence[Any],
+        scale: float = 0.0,
+        distribution: str = "laplace",
+        *,
+        units: Any = None,
+        seed: int | None = None,
+    ) -> None:
+        check_noise(scale, distribution)
+        if not classifiers:
+            raise InputError("a vote needs at least one classifier")
+        _BEHIND[self] = tuple(classifiers), np.random.default_rng(seed)
+        self.classes_ = np.unique(np.concatenate([each.classes_ for each in classifiers]))
+        self.classifiers = len(classifiers)
+        self.scale, self.distribution = float(scale), distribution
+        self.units = None if units is None else np.asarray(units, dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return (
+            f"<NoisyVote over {self.classifiers} classifiers, {self.distribution}({self.scale:g})>"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise InputError("a noisy vote cannot be copied or pickled: its noise would come again")
+
+    @classmethod
+    def fit(
+        cls,
+        classifier: Any,
+        matrices: Sequence[tuple[Any, Any]],
+        scale: float = 0.0,
+        **options: Any,
+    ) -> NoisyVote:
+        """Fit a copy of the classifier to each matrix and its classes, one pair a release.
+
+        Units are by default the standard deviation of each column over all matrices.
+        """
+        from sklearn.base import clone
+
+        fitted = [clone(classifier).fit(rows, classes) for rows, classes in matrices]
+        if "units" not in options:
+            options["units"] = np.concatenate([np.asarray(rows) for rows, _ in matrices]).std(
+                axis=0
+            )
+        return cls(fitted, scale, **options)
+
+    def vote(self, rows: Any) -> TableVotes:
+        """Have every classifier answer a noisy copy of its own of (rows, columns), and count."""
+        votes, likely = self._asked(rows)
+        first = votes == votes.max(axis=1, keepdims=True)
+        winners = np.where(first, likely, -1.0).argmax(axis=1)
+        ranked = np.sort(votes, axis=1)
+        second = ranked[:, -2] if len(self.classes_) > 1 else 0
+        margins = (ranked[:, -1] - second) / self.classifiers
+        return TableVotes(votes, winners, margins, first.sum(axis=1) > 1)
+
+    def predict(self, rows: Any) -> Any:
+        """Return (rows,) the class that wins."""
+        return self.classes_[self.vote(rows).winners]
+
+    def predict_proba(self, rows: Any) -> Floats:
+        """Return (rows, classes) the share of votes, which is all that is told of the members."""
+        shares: Floats = self.vote(rows).counts / self.classifiers
+        return shares
+
+    def _asked(self, rows: Any) -> tuple[Counts, Floats]:
+        """(rows, classes) votes, and mean probabilities from the same noise."""
+        members, stream = _BEHIND[self]
+        given = np.asarray(rows, dtype=np.float64)
+        votes = np.zeros((len(given), len(self.classes_)), dtype=np.int64)
+        likely = np.zeros(votes.shape)
+        for member in members:
+            told = member.predict_proba(given + self._noise(stream, given.shape))
+            places = np.searchsorted(self.classes_, member.classes_)
+            likely[:, places] += told / self.classifiers
+            votes[np.arange(len(given)), places[told.argmax(axis=1)]] += 1
+        return votes, likely
+
+    def _noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+        if self.distribution == "normal":
+            drawn = stream.standard_normal(shape)
+        elif self.distribution == "uniform":
+            drawn = stream.uniform(-1, 1, shape)
+        else:
+            drawn = stream.laplace(size=shape)
+        scaled: Floats = drawn * self.scale * (1.0 if self.units is None else self.units)
+        return scaled
+
+
+_BEHIND = WeakKeyDictionary()

@@ -1,0 +1,39 @@
+"""Threat models: what an attacker holds, and so which model the attack climbs.
+
+Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, §4.2.4 and
+§4.5.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from shoal.errors import InputError, unknown
+from shoal.robust.classifier import Classifier
+from shoal.robust.expectation import Expectation
+
+Threat = Literal["queries", "averages", "copy"]
+THREATS = {
+    "queries": "asks the defended model, once a step; this is what Noisy Logit is meant for",
+    "averages": "asks the defended model many times a step and takes the mean",
+    "copy": "holds the networks themselves, and attacks them without the defence",
+}
+
+
+def attacked(
+    defended: Classifier, threat: str, *, copy: Classifier | None = None, queries: int = 16
+) -> Classifier:
+    """Return the model that an attack is to be run on; judge what it finds by the defended one.
+
+    copy: the networks without defence, for the attacker who has them.
+    queries: asked for each step, by the attacker who averages.
+    """
+    if threat not in THREATS:
+        raise unknown("no threat model", threat, THREATS)
+    if threat == "queries":
+        return defended
+    if threat == "averages":
+        return Expectation(defended, queries)
+    if copy is None:
+        raise InputError("an attacker with a copy needs it: give copy=")
+    return copy

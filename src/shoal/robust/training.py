@@ -1,0 +1,226 @@
+"""Training: all networks of an ensemble at once, each as if it were trained alone.
+
+Cross-entropy of softmax(logits / T) by stochastic gradient descent with momentum, the rate falling
+as rate / (1 + decay · step): Table 4.2 of Liang, "Algorithms in privacy & security for data
+analytics and machine learning", 2020. Starting weights, shuffles and dropout follow from a member's
+own seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from shoal.core.progress import report
+from shoal.errors import InputError, NotConverged
+from shoal.robust import draws
+from shoal.robust.checkpoint import Checkpoint
+from shoal.robust.classifier import repeatable
+from shoal.robust.ensemble import Ensemble
+from shoal.robust.networks import Architecture, seeded
+from shoal.robust.stack import Stack, check_trainable, stack
+
+_SHUFFLE = 1  # the place of shuffles among a member's draws
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How networks learn.
+
+    precision: float32, or bfloat16 for the products, which a GPU does in half the time.
+    every: epochs between checkpoints.
+    repeatable: whether CUDA must take kernels that give the same each time; if not, the quickest.
+    """
+
+    epochs: int = 3000
+    batch: int = 128
+    rate: float = 0.01
+    decay: float = 1e-6
+    momentum: float = 0.9
+    precision: str = "float32"
+    every: int = 100
+    repeatable: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch", "every"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        if self.precision not in ("float32", "bfloat16"):
+            raise InputError(f"precision must be float32 or bfloat16, not {self.precision!r}")
+
+
+@dataclass(frozen=True)
+class Member:
+    """One network to be trained: its seed, its temperature, and the rows that it learns from."""
+
+    seed: int
+    temperature: float
+    rows: Tensor
+
+
+def partitioned(
+    rows: int, temperatures: Sequence[float], *, size: int | None = None, seed: int = 0
+) -> list[Member]:
+    """Return a member for each temperature, no two of which see the same row.
+
+    size: rows of each; by default as many as there are for all.
+    """
+    most = rows // len(temperatures)
+    if not 1 <= (size or most) <= most:
+        raise InputError(
+            f"{len(temperatures)} networks of {size or 1} rows each need more than the {rows} given"
+        )
+    order = draws.permutations(torch.tensor(seed), count=rows)
+    parts = order[: len(temperatures) * (size or most)].view(len(temperatures), -1)
+    return _members(temperatures, list(parts), seed)
+
+
+def shared(rows: int, temperatures: Sequence[float], *, seed: int = 0) -> list[Member]:
+    """Return a member for each temperature, all of which see all rows."""
+    return _members(temperatures, [torch.arange(rows)] * len(temperatures), seed)
+
+
+def _members(temperatures: Sequence[float], rows: Sequence[Tensor], seed: int) -> list[Member]:
+    seeds = (draws.words(torch.tensor(seed), count=len(temperatures)) & (2**48 - 1)).tolist()
+    return [Member(*each) for each in zip(seeds, temperatures, rows, strict=True)]
+
+
+def train(
+    network: Architecture | Callable[[], nn.Module],
+    images: Tensor,
+    labels: Tensor,
+    members: Sequence[Member],
+    training: Training | None = None,
+    *,
+    device: str | torch.device = "cpu",
+    checkpoint: str | Path | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Ensemble:
+    """Train all members and return them as an ensemble.
+
+    network: an architecture, or what makes a network of any kind.
+    checkpoint: a file that keeps what was reached; training goes on from it where it is there.
+    """
+    training = training or Training()
+    lengths = {len(member.rows) for member in members}
+    if len(lengths) != 1 or 0 in lengths:
+        raise InputError("the members of an ensemble must learn from equally many rows, 1 or more")
+    made = stack([_build(network, member.seed) for member in members]).to(device)
+    check_trainable(made)
+    lesson = _Lesson(made, images.to(device), labels.to(device), members, training)
+    kept = Checkpoint(Path(checkpoint), lesson) if checkpoint else None
+    done = kept.resume() if kept else 0
+    if done > training.epochs:
+        raise InputError(f"{checkpoint}: holds {done} epochs already, more than {training.epochs}")
+    with repeatable(training.repeatable):
+        for epoch in range(done, training.epochs):
+            report("training", epoch, training.epochs)
+            lesson.learn(epoch)
+            if kept and ((epoch + 1) % training.every == 0 or epoch + 1 == training.epochs):
+                kept.keep(epoch + 1)
+    report("training", training.epochs, training.epochs)
+    _check_finite(made)
+    return Ensemble(
+        made,
+        temperatures=[member.temperature for member in members],
+        bounds=bounds,
+        architecture=network if isinstance(network, Architecture) else None,
+    )
+
+
+def _build(network: Architecture | Callable[[], nn.Module], seed: int) -> nn.Module:
+    made: nn.Module = (
+        network.build(seed) if isinstance(network, Architecture) else seeded(network, seed)
+    )
+    return made
+
+
+def _check_finite(made: Stack) -> None:
+    lost = torch.zeros(made.networks, dtype=torch.bool, device=made.device)
+    for values in made.parameters():
+        lost |= ~values.detach().isfinite().flatten(1).all(dim=1)
+    if lost.any():
+        raise NotConverged(
+            f"{int(lost.sum())} of {made.networks} networks diverged; lower the rate"
+        )
+
+
+class _Lesson:
+    """Networks in training: weights, momentum, and the rows that each is to see."""
+
+    def __init__(
+        self,
+        made: Stack,
+        images: Tensor,
+        labels: Tensor,
+        members: Sequence[Member],
+        training: Training,
+    ) -> None:
+        self.made, self.images, self.labels, self.training = made.train(), images, labels, training
+        place = images.device
+        self.rows = torch.stack([member.rows for member in members]).to(place)
+        self.seeds = torch.tensor([member.seed for member in members], device=place)
+        self.temperatures = torch.tensor(
+            [float(member.temperature) for member in members], device=place
+        )
+        made.seed_dropout(self.seeds)
+        self.optimizer = torch.optim.SGD(
+            made.parameters(), lr=training.rate, momentum=training.momentum
+        )
+
+    def learn(self, epoch: int) -> None:
+        """Go once through the rows of every member, in an order of its own."""
+        size = self.rows.shape[1]
+        order = draws.permutations(self.seeds, _SHUFFLE, epoch, count=size)
+        batches = self.rows.gather(1, order).split(self.training.batch, dim=1)
+        for place, batch in enumerate(batches):
+            self._step(epoch * len(batches) + place, batch)
+
+    def _step(self, step: int, batch: Tensor) -> None:
+        """Descend once. batch: (networks, rows) positions of pictures."""
+        wanted = self.training
+        self.optimizer.param_groups[0]["lr"] = wanted.rate / (1 + wanted.decay * step)
+        self.made.set_step(step)
+        self.optimizer.zero_grad(set_to_none=True)
+        half = wanted.precision == "bfloat16"
+        with torch.autocast(batch.device.type, dtype=torch.bfloat16, enabled=half):
+            logits = self.made(self.images[batch])
+        scaled = logits.float() / self.temperatures.view(-1, 1, 1)
+        losses = functional.cross_entropy(
+            scaled.flatten(0, 1), self.labels[batch].flatten(), reduction="sum"
+        )
+        (losses / batch.shape[1]).backward()  # each network's own mean: sums do not mix gradients
+        self.optimizer.step()
+
+    def momenta(self) -> dict[str, Tensor]:
+        """Return the momentum of each weight, by the weight's name."""
+        state = self.optimizer.state
+        return {
+            name: state[value]["momentum_buffer"]
+            for name, value in self.made.layers.named_parameters()
+            if value in state and state[value].get("momentum_buffer") is not None
+        }
+
+    def load_momenta(self, momenta: dict[str, Tensor]) -> None:
+        """Take over what `momenta` returned."""
+        for name, value in self.made.layers.named_parameters():
+            if name in momenta:
+                kept = momenta[name].to(value.device)
+                self.optimizer.state[value]["momentum_buffer"] = kept
+
+    def told(self) -> dict[str, Any]:
+        """Tell what must be the same for training to go on."""
+        options = {name: getattr(self.training, name) for name in ("batch", "rate", "decay")}
+        return {
+            **options,
+            "momentum": self.training.momentum,
+            "precision": self.training.precision,
+            "seeds": self.seeds.tolist(),
+            "temperatures": self.temperatures.tolist(),
+        }

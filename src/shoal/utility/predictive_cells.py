@@ -1,0 +1,91 @@
+"""What a reader of a release goes by: for each column, who may stand where.
+
+Values are told apart as flags tell them: numbers of more than 20 values by 20 bins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Counts, Floats
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.utility.encodings import Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One column of a release beside the raw values.
+
+    entries: (rows,) what is published; slots: (rows,) where the raw value lies.
+    shares: (entries, slots) an entry's record, spread evenly over what it may stand for.
+    """
+
+    entries: Counts
+    slots: Counts
+    shares: Floats
+
+    @classmethod
+    def of(cls, recoding: Recoding, rows: Counts) -> Cells:
+        """Return a column as these released rows publish it."""
+        scale = Scale.fit(recoding, rows, "weights")
+        place = scale.of_values(recoding.column).argmax(axis=1)
+        return cls(
+            recoding.codes.astype(np.int64),
+            place[recoding.column.codes].astype(np.int64),
+            scale.of_cells(recoding).astype(np.float64),
+        )
+
+    def own(self, rows: Counts) -> Floats:
+        """(rows,) how much of a row's own record lies where its raw value does."""
+        return self.shares[self.entries[rows], self.slots[rows]]
+
+    def spread(self, counts: Floats) -> Floats:
+        """(slots, …) the records of all entries, spread: (entries, …) are their counts."""
+        parts = [
+            (self.shares * column[:, None]).sum(axis=0)  # no BLAS: its sums depend on the machine
+            for column in counts.reshape(len(counts), -1).T
+        ]
+        return np.stack(parts, axis=-1).reshape(self.shares.shape[1], *counts.shape[1:])
+
+
+def columns_of(release: Release, recodings: Sequence[Recoding]) -> list[Cells]:
+    """Return columns as the released rows publish them."""
+    rows = np.flatnonzero(released(release))
+    return [Cells.of(each, rows) for each in recodings]
+
+
+def released(release: Release) -> Bools:
+    """(rows,) whether the row is published."""
+    if release.suppressed is None:
+        return np.ones(len(release.original), dtype=np.bool_)
+    return ~release.suppressed
+
+
+def records(release: Release) -> Floats:
+    """(rows,) how many records a row stands for."""
+    counts = release.original.counts
+    return np.ones(len(release.original)) if counts is None else counts.astype(np.float64)
+
+
+def untouched(release: Release) -> Release:
+    """Return the release that changes nothing."""
+    same = {name: Recoding.identity(each.column) for name, each in release.recodings.items()}
+    return replace(release, recodings=same, suppressed=None, node=None)
+
+
+def sample(weights: Floats, most: int) -> Counts:
+    """Return the row of each record, or of as many records drawn at random as there may be.
+
+    Who is drawn depends on nothing but the number of records.
+    """
+    ends = np.cumsum(weights)
+    total = int(ends[-1]) if len(ends) else 0
+    if total > most:
+        drawn = np.sort(np.random.default_rng(total).choice(total, most, replace=False))
+    else:
+        drawn = np.arange(total)
+    return np.searchsorted(ends, drawn, side="right")

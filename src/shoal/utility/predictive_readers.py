@@ -1,0 +1,137 @@
+"""Two readers of a release who guess a raw record's label by counting, nothing fitted.
+
+One adds up what each column says by itself, the other asks the nearest released records. Neither
+may use the record's own row. Their skill is 0 for a guess by the labels' shares, 1 for certainty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Counts, Floats
+from shoal.core.release import Release
+from shoal.utility.predictive_cells import Cells, columns_of, records, released, sample
+from shoal.utility.scoring import Predictions, auroc
+
+_ASKED = 20_000  # records that the first reader is tried on at most
+_ASKED_NEAR = 1_000  # and the second, who looks at all classes for each
+_NEIGHBOURS = 5
+_DOUBT = 2.0  # records, shared as all are, that a reader adds to what is told of a value
+_DECIMALS = 9  # beyond, evidence differs by rounding alone
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What is to be guessed.
+
+    codes: (rows,) each row's label; known: (rows,) whether it has one; count: of labels.
+    """
+
+    codes: Counts
+    known: Bools
+    count: int
+
+
+def skill(release: Release, labels: Labels, columns: Sequence[str]) -> float:
+    """Return the mean skill of both readers, not below 0; columns: which they may look at."""
+    told = columns_of(release, [release.recodings[name] for name in columns])
+    taught = released(release) & labels.known
+    weights = records(release)
+    totals = np.bincount(labels.codes[taught], weights[taught], minlength=labels.count)
+    if totals.sum() <= 1:
+        return 0.0
+    asked = np.where(labels.known, weights, 0.0)
+    by_column = _by_column(told, labels, weights * taught, sample(asked, _ASKED))
+    nearest = _nearest(release, told, labels, weights * taught, sample(asked, _ASKED_NEAR))
+    return max((by_column + nearest) / 2, 0.0)
+
+
+def _by_column(told: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts) -> float:
+    """Return 2 · AUROC − 1 of evidence added up over columns.
+
+    A record's own row counts: taken out, it would break every tie against the record's label, and
+    among all who may have a value it weighs little.
+    """
+    totals = np.bincount(labels.codes, weights, minlength=labels.count)
+    usual = totals / totals.sum()
+    evidence = np.tile(np.log(np.maximum(totals, 0.5)), (len(rows), 1))
+    for cells in told:
+        seen = _seen(cells, labels, weights)  # (slots, labels)
+        among = seen.sum(axis=1, keepdims=True) + _DOUBT
+        ratio = np.ones_like(seen)
+        np.divide(seen + _DOUBT * usual, usual * among, out=ratio, where=usual > 0)
+        evidence += np.log(ratio)[cells.slots[rows]]
+    odds = np.round(_odds(evidence), _DECIMALS)
+    area = auroc(Predictions(labels.codes[rows], None, odds))
+    return 0.0 if area is None else 2 * area - 1
+
+
+def _seen(cells: Cells, labels: Labels, weights: Floats) -> Floats:
+    """(slots, labels) the records that may have a value, by label."""
+    places = cells.entries * labels.count + labels.codes
+    counts = np.bincount(places, weights, minlength=len(cells.shares) * labels.count)
+    return cells.spread(counts.astype(np.float64).reshape(-1, labels.count))
+
+
+def _odds(evidence: Floats) -> Floats:
+    """(rows, labels) logarithms of a label's share against that of all others together."""
+    rows = np.arange(len(evidence))
+    best = evidence.argmax(axis=1)
+    others = evidence.copy()
+    others[rows, best] = -np.inf
+    second = others.max(axis=1, keepdims=True)
+    rest = second[:, 0] + np.log(np.exp(others - second).sum(axis=1))
+    top = evidence[rows, best][:, None]
+    shares = np.exp(evidence - top)
+    shares[rows, best] = 0.0  # set below
+    odds = evidence - top - np.log(1 + shares.sum(axis=1, keepdims=True) - shares)
+    odds[rows, best] = top[:, 0] - rest
+    return np.asarray(odds)
+
+
+def _nearest(
+    release: Release, told: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts
+) -> float:
+    """Return the share of its label among a record's neighbours, against chance.
+
+    Distances are those between flags: a wide cell is far from everyone.
+    """
+    from shoal.utility._nearest import nearest_votes
+
+    ids = np.where(weights > 0, release.classes.ids, -1)
+    taught = np.flatnonzero(ids >= 0)
+    used, first, dense = np.unique(ids[taught], return_index=True, return_inverse=True)
+    places = dense * labels.count + labels.codes[taught]
+    members = np.bincount(places, weights[taught], minlength=len(used) * labels.count)
+    class_of = np.full(len(ids), -1, dtype=np.int64)
+    class_of[taught] = dense
+    flags = [cells.shares > 0 for cells in told]
+    steps = [(f.sum(axis=1)[None, :] + 1 - 2 * f.T).astype(np.int32) for f in flags]
+    starts = np.cumsum([0, *(step.size for step in steps)])
+    begins = [
+        start + cells.slots[rows] * step.shape[1]
+        for start, cells, step in zip(starts[:-1], told, steps, strict=True)
+    ]
+    votes = np.zeros((len(rows), labels.count))
+    nearest_votes(
+        np.concatenate([step.ravel() for step in steps]),
+        np.stack(begins, axis=1),
+        np.stack([cells.entries[taught[first]] for cells in told]),
+        members.reshape(-1, labels.count),
+        class_of[rows],
+        labels.codes[rows],
+        labels.count,
+        _NEIGHBOURS,
+        np.zeros(len(used), dtype=np.int64),
+        votes,
+    )
+    usual = np.bincount(labels.codes, weights, minlength=labels.count) / weights.sum()
+    shares = votes + usual / 2
+    shares /= shares.sum(axis=1, keepdims=True)
+    chance = float((usual**2).sum())
+    if chance >= 1:
+        return 0.0
+    return (float(shares[np.arange(len(rows)), labels.codes[rows]].mean()) - chance) / (1 - chance)

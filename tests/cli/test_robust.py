@@ -1,0 +1,199 @@
+"""`shoal robust`: networks are trained, attacked, judged and looked at, from the command line."""
+
+import csv
+import json
+import struct
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_digits
+
+from shoal.cli.robust_files import load_examples, read_pictures
+from shoal.cli.robust_pictures import png, triptychs
+from shoal.robust import DIGITS, Ensemble, EnsembleVote, Training, shared, train
+
+QUICK = ("--method", "iterative-fgsm", "-O", "epsilon=0.4", "-O", "steps=8", "--samples", 3)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory, one_thread):
+    """Two networks that have learned the digits a little."""
+    images, labels = read_pictures("digits")
+    members = shared(1438, [1, 1], seed=3)
+    path = tmp_path_factory.mktemp("robust") / "networks.safetensors"
+    train(DIGITS, images, labels, members, Training(epochs=8, rate=0.06)).save(path)
+    return path
+
+
+@pytest.fixture
+def examples(shoal, folder, networks):
+    shown = shoal("robust", "attack", "digits", networks, "-o", "found.safetensors", *QUICK)
+    assert shown.status == 0, shown.err
+    return folder / "found.safetensors"
+
+
+def test_training_writes_networks_that_load(shoal, folder):
+    found = load_digits()
+    images = (found.images[:120] * 15).astype(np.uint8)
+    np.savez(folder / "small.npz", images=images, labels=found.target[:120])
+    options = ("--networks", 2, "--epochs", 1, "--temperature", "1,4", "--partition", 40, "--json")
+    told = json.loads(shoal("robust", "train", "small.npz", "-o", "a.safetensors", *options).out)
+    assert {name: told[name] for name in ("networks", "architecture", "rows", "held")} == {
+        "networks": 2,
+        "architecture": "digits",
+        "rows": 96,
+        "held": 24,
+    }
+    loaded = Ensemble.load(folder / "a.safetensors")
+    assert loaded.temperatures.tolist() == [1, 4]
+    pixels, labels = read_pictures("small.npz")
+    assert torch.equal(pixels[:, 0], torch.from_numpy(images).float() / 255)
+    assert told["vote"] == float(EnsembleVote(loaded).accuracy(pixels[96:], labels[96:]))
+    again = shoal("robust", "train", "small.npz", "-o", "a.safetensors", *options)
+    assert (again.status, "exists already" in again.err) == (2, True)
+
+
+def test_examples_start_from_held_back_pictures_that_the_vote_gets_right(examples, networks):
+    kept = load_examples(examples)
+    images, labels = read_pictures("digits")
+    assert kept.examples.adversarial.shape == (2, 27, 1, 8, 8)
+    assert kept.samples.min() >= 1438
+    assert torch.equal(kept.labels, labels[kept.samples])
+    assert torch.equal(kept.examples.originals, images[kept.samples])
+    assert not (kept.examples.goals == kept.labels).any()
+    vote = EnsembleVote(Ensemble.load(networks))
+    assert torch.equal(vote.labels(kept.examples.originals)[0], kept.labels)
+    assert kept.told["threat"] == "queries"
+
+
+def test_the_same_seed_finds_the_same_under_noise(shoal, folder, networks):
+    found = {}
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        options = ("--noise", 0.2, "--seed", seed, "--vote", *QUICK)
+        assert (
+            shoal("robust", "attack", "digits", networks, "-o", f"{name}.safetensors", *options)
+        ).status == 0
+        found[name] = load_examples(folder / f"{name}.safetensors").examples.adversarial
+    assert found["a"].shape[0] == 1
+    assert torch.equal(found["a"], found["b"])
+    assert not torch.equal(found["a"], found["c"])
+
+
+def test_an_evaluation_is_told_and_written(shoal, folder, examples, networks):
+    arguments = ("robust", "evaluate", examples, networks, "--noise", "0,0.3")
+    shown = shoal(*arguments, "-o", "results.csv", "--json")
+    told = json.loads(shown.out)["results"]
+    with (folder / "results.csv").open(newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    assert len(rows) == 2 * 54
+    for each in told:
+        mine = [row for row in rows if float(row["noise"]) == float(each["noise"])]
+        right = sum(row["outcome"] == "correct" for row in mine) / len(mine)
+        assert right == pytest.approx(each["vote_attacked"])
+    assert told[0]["vote_clean"] == 1
+    assert told[0]["single_attacked"] < told[0]["single_clean"]
+    assert "vote attacked" in shoal(*arguments).out
+
+
+def test_pictures_show_original_change_and_sum(shoal, folder, examples):
+    assert shoal("robust", "show", examples, "-o", "seen.png", "--most", 2, "--zoom", 3).status == 0
+    pixels = _unpacked((folder / "seen.png").read_bytes())
+    assert pixels.shape == (2 * (8 + 2) * 3, (3 * 8 + 2 * 2) * 3)
+    kept = load_examples(examples).examples
+    network, row = kept.success.nonzero()[0].tolist()
+    expected = np.rint(kept.originals[row, 0].numpy() * 255)
+    assert np.array_equal(pixels[0:24:3, 0:24:3], expected)
+    assert np.array_equal(
+        pixels[0:24:3, 60:84:3], np.rint(kept.adversarial[network, row, 0].numpy() * 255)
+    )
+    assert shoal("robust", "show", examples, "-o", "seen.html", "--most", 2).status == 0
+    page = (folder / "seen.html").read_text()
+    assert page.count("data:image/png;base64,") == page.count("<figcaption>row ") == 2
+    assert "<script" not in page
+
+
+def test_a_change_is_grey_where_there_is_none():
+    originals = np.zeros((1, 3, 2, 2), dtype=np.float32)
+    changed = originals.copy()
+    changed[0, 0, 0, 0] = 0.1
+    drawn = triptychs(originals, changed)
+    assert drawn.shape == (1, 2, 10, 3)
+    assert drawn[0, 0, 4].tolist() == [255, 128, 128]
+    assert drawn[0, 1, 5].tolist() == [128, 128, 128]
+    assert png(drawn[0])[24:26] == bytes([8, 2])  # eight bits, in colour
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "nowhere.npz", "-o", "a.safetensors"), "nowhere.npz"),
+        (("train", "people.csv", "-o", "a.safetensors"), "digits, or from an .npz file"),
+        (("train", "broken.npz", "-o", "a.safetensors"), "not an .npz file"),
+        (("train", "objects.npz", "-o", "a.safetensors"), "not an .npz file of plain arrays"),
+        (("train", "other.npz", "-o", "a.safetensors"), "two arrays, images and labels"),
+        (("train", "bright.npz", "-o", "a.safetensors"), "pixels must be bytes"),
+        (("train", "large.npz", "-o", "a.safetensors"), "no network for pictures of (1, 9, 9)"),
+        (("train", "digits", "-o", "a.pickle"), "end the name in .safetensors"),
+        (("train", "digits", "-o", "a.safetensors", "--temperature", "1,2"), "or 5 of them"),
+        (("train", "digits", "-o", "a.safetensors", "--held", 1), "held must be"),
+        (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--method", "fgsn"), "'fgsm'?"),
+        (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "-O", "step=3"), "'steps'?"),
+        (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--threat", "all"), "threat"),
+        (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--held", 0), "give --held 0.2"),
+        (("attack", "large.npz", "NETWORKS", "-o", "a.safetensors"), "networks are for pictures"),
+        (("evaluate", "NETWORKS", "NETWORKS"), "not adversarial examples that Shoal saved"),
+        (("show", "NETWORKS", "-o", "a.jpg"), "a picture ends in .png or .html"),
+    ],
+)
+def test_what_is_wrong_is_said_plainly(shoal, folder, networks, arguments, message):
+    labels = np.arange(4)
+    (folder / "broken.npz").write_bytes(b"PK\x03\x04 no archive")
+    np.savez(folder / "objects.npz", images=np.array([{}, {}]), labels=labels[:2])
+    np.savez(folder / "other.npz", pictures=np.zeros((4, 8, 8)))
+    np.savez(folder / "bright.npz", images=np.full((4, 8, 8), 2.0), labels=labels)
+    np.savez(folder / "large.npz", images=np.zeros((4, 9, 9)), labels=labels)
+    given = [networks if part == "NETWORKS" else part for part in arguments]
+    shown = shoal("robust", *given)
+    assert (shown.status, shown.out) == (2, "")
+    assert message in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_without_torch_the_remedy_is_told():
+    code = (
+        "import sys; sys.modules['torch'] = None; from shoal.cli import main; "
+        "sys.argv = ['shoal', 'robust', 'train', 'digits', '-o', 'a.safetensors']; main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert "pip install 'shoal[robust]'" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def _unpacked(content):
+    """Read the grey PNG that `png` writes, by its chunks."""
+    place, body = 8, b""
+    while place < len(content):
+        (length,) = struct.unpack(">I", content[place : place + 4])
+        name, part = content[place + 4 : place + 8], content[place + 8 : place + 8 + length]
+        (told,) = struct.unpack(">I", content[place + 8 + length : place + 12 + length])
+        assert told == zlib.crc32(name + part)
+        if name == b"IHDR":
+            width, height = struct.unpack(">II", part[:8])
+        if name == b"IDAT":
+            body += part
+        place += 12 + length
+    lines = np.frombuffer(zlib.decompress(body), dtype=np.uint8).reshape(height, 1 + width)
+    assert not lines[:, 0].any()
+    return lines[:, 1:]

@@ -1,0 +1,99 @@
+"""Classifiers of tables vote behind noise, without torch."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from shoal.errors import InputError
+from shoal.robust import NoisyVote
+
+STREAM = np.random.default_rng(1)
+ROWS = STREAM.normal(size=(300, 3)) * [1, 10, 1]
+CLASSES = np.where(ROWS[:, 0] + ROWS[:, 1] / 10 > 0, "yes", "no")
+PARTS = [(ROWS[i::3], CLASSES[i::3]) for i in range(3)]
+
+
+class Sure:
+    """A classifier that always gives the same probabilities."""
+
+    def __init__(self, classes, shares):
+        self.classes_ = np.array(list(classes))
+        self.shares = np.array(shares)
+
+    def predict_proba(self, rows):
+        return np.tile(self.shares, (len(rows), 1))
+
+
+def test_without_noise_the_vote_is_that_of_the_members():
+    voted = NoisyVote.fit(DecisionTreeClassifier(max_depth=2, random_state=0), PARTS)
+    members = [DecisionTreeClassifier(max_depth=2, random_state=0).fit(*part) for part in PARTS]
+    named = np.stack([member.predict(ROWS) for member in members])
+    most = np.where((named == "yes").sum(0) >= 2, "yes", "no")
+    assert (voted.predict(ROWS) == most).all()
+    assert voted.predict_proba(ROWS)[:, 1] == pytest.approx((named == "yes").mean(0))
+
+
+@pytest.mark.parametrize(
+    ("members", "winner", "tied"),
+    [
+        ([Sure("ab", [0.6, 0.4]), Sure("ab", [0.6, 0.4]), Sure("ab", [0, 1])], "a", False),
+        ([Sure("ab", [0.6, 0.4]), Sure("ab", [0.1, 0.9])], "b", True),  # the surer
+        ([Sure("ab", [0.75, 0.25]), Sure("ab", [0.25, 0.75])], "a", True),  # the first
+        ([Sure("a", [1.0]), Sure("bc", [0.5, 0.5]), Sure("bc", [0.4, 0.6])], "c", True),
+    ],
+)
+def test_ties_are_broken_as_said(members, winner, tied):
+    voted = NoisyVote(members)
+    assert voted.predict(np.zeros((1, 1)))[0] == winner
+    assert bool(voted.vote(np.zeros((1, 1))).tied[0]) == tied
+
+
+def test_noise_is_fresh_and_in_the_units_of_its_column():
+    class Watching(Sure):
+        def predict_proba(self, rows):
+            seen.append(rows)
+            return super().predict_proba(rows)
+
+    seen = []
+    voted = NoisyVote([Watching("ab", [1, 0])] * 2, 0.5, "uniform", units=[1, 0, 10], seed=2)
+    for _ in range(3):
+        voted.predict(np.zeros((400, 3)))
+    drawn = np.concatenate(seen)
+    assert len(np.unique(drawn[:, 0])) == 2400
+    assert (drawn[:, 1] == 0).all()
+    assert np.abs(drawn).max(0) == pytest.approx([0.5, 0, 5], rel=0.02)
+
+
+def test_fitted_units_are_the_columns_deviations_and_a_seed_brings_the_same():
+    made = [NoisyVote.fit(LogisticRegression(), PARTS, 0.5, seed=4) for _ in range(2)]
+    assert made[0].units == pytest.approx(ROWS.std(axis=0))
+    first, second = (each.vote(ROWS).counts for each in made)
+    assert (first == second).all()
+    assert (made[0].vote(ROWS).counts != first).any()
+
+
+def test_members_are_not_to_be_found():
+    voted = NoisyVote([Sure("ab", [1, 0])], 1.0)
+    assert not any(isinstance(value, Sure | tuple) for value in vars(voted).values())
+    with pytest.raises(InputError, match="cannot be copied"):
+        copy.copy(voted)
+
+
+def test_wrong_options_are_refused():
+    with pytest.raises(InputError, match="at least one"):
+        NoisyVote([])
+    with pytest.raises(InputError, match="no distribution"):
+        NoisyVote([Sure("ab", [1, 0])], 1.0, "cauchy")
+
+
+def test_torch_is_not_needed():
+    program = "import sys; from shoal.robust import NoisyVote; print('torch' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert shown.stdout.decode().strip() == "False"
