@@ -27,7 +27,10 @@ from jobs import HERE, scratch
 from mutants import Mutant, mutants
 
 ROOT = HERE.parent
-FOLDERS = ("core", "privacy", "reading", "anonymize", "metrics", "risk", "comparison", "report")
+FOLDERS = (
+    "core", "dp", "privacy", "reading", "anonymize", "metrics", "risk", "utility", "robust",
+    "comparison", "report",
+)  # fmt: skip
 COUNT, FULL = 12, 100
 LIMIT = 400  # CPU seconds for the tests of a fault: beyond, it has made a loop endless
 NO_END, NOTHING = "no end", "no test could run"
