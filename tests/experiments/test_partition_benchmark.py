@@ -8,8 +8,9 @@ import pytest
 
 from shoal import Table
 from shoal.experiments import EXPERIMENTS, numbered, partition_benchmark, partition_tasks
+from shoal.experiments.claims import Claim
 from shoal.experiments.page import Section, Verdict, write_page
-from shoal.experiments.partition_claims import CLAIMS, Claim, ratio
+from shoal.experiments.partition_claims import CLAIMS, of_figure, ratio
 from shoal.experiments.partition_tasks import Sizes
 from shoal.experiments.runs import measure_all
 
@@ -120,5 +121,8 @@ def test_the_page_escapes_what_it_is_given(tmp_path):
 def test_a_claim_is_nothing_but_its_test():
     claim = Claim("3.2", "text", lambda rows: (bool(rows), "found"))
     row = {"figure": "3.2", "loss": 1.0}
-    assert claim.judge([row]).holds is True
-    assert claim.judge([{**row, "loss": None}]).holds is False
+    assert claim.judge(of_figure([row], "3.2")).holds is True
+    assert (
+        claim.judge(of_figure([{**row, "loss": None}, {**row, "figure": "3.3"}], "3.2")).holds
+        is False
+    )

@@ -7,35 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
 from shoal.experiments import dp_learning_published as published
+from shoal.experiments.claims import Answer, Claim
 from shoal.experiments.dp_nodes import EPSILONS, PENALTIES
-from shoal.experiments.page import Verdict
 from shoal.experiments.runs import Row
 
-Answer = tuple[bool | None, str]
 CLOSE = 0.01  # accuracies that differ by no more agree, or by no more than chance explains
 NEAR = 0.1  # and so do chances
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A finding and the question that tests it."""
-
-    figure: str
-    text: str
-    test: Callable[[Sequence[Row]], Answer]
-
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Hold the claim against the rows."""
-        try:
-            holds, found = self.test(rows)
-        except (LookupError, ArithmeticError, ValueError, StopIteration):  # tables not run
-            holds, found = None, "not run"
-        return Verdict(self.text, holds, found)
 
 
 def mean(rows: Sequence[Row], what: str, **where: Any) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.experiments import dp_learning_published as published
-from shoal.experiments.dp_learning_claims import NEAR, Answer, Claim, mean
+from shoal.experiments.claims import Answer, Claim
+from shoal.experiments.dp_learning_claims import NEAR, mean
 from shoal.experiments.runs import Row
 
 

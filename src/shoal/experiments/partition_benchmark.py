@@ -16,7 +16,7 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.experiments.numbered import numbered
 from shoal.experiments.page import Section, write_page
-from shoal.experiments.partition_claims import CLAIMS
+from shoal.experiments.partition_claims import CLAIMS, of_figure
 from shoal.experiments.partition_tasks import DOKA, tasks_for
 from shoal.experiments.runs import Row, Stopwatch, Task, measure_all
 from shoal.metrics import gcp
@@ -35,7 +35,7 @@ def run(out: Path, *, full: bool, data: str) -> Path:
             TITLES[figure],
             [row for row in rows if row["figure"] == figure],
             AXES[figure],
-            [claim.judge(rows) for claim in CLAIMS if claim.figure == figure],
+            [claim.judge(of_figure(rows, figure)) for claim in CLAIMS if claim.figure == figure],
         )
         for figure in TITLES
     ]

@@ -7,32 +7,16 @@ answer whichever way it falls.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from shoal.experiments.page import Verdict
+from shoal.experiments.claims import Answer, Claim
 from shoal.experiments.runs import Row
 
-Answer = tuple[bool | None, str]
 
-
-@dataclass(frozen=True)
-class Claim:
-    """A published finding and the question that tests it."""
-
-    figure: str
-    text: str
-    test: Callable[[Sequence[Row]], Answer]
-
-    def judge(self, rows: Sequence[Row]) -> Verdict:
-        """Hold the claim against the rows of its figure."""
-        mine = [r for r in rows if r["figure"] == self.figure and r["loss"] is not None]
-        try:
-            holds, found = self.test(mine)
-        except (LookupError, ArithmeticError, ValueError):  # methods or sizes that were not run
-            holds, found = None, "not enough runs to tell"
-        return Verdict(self.text, holds, found)
+def of_figure(rows: Sequence[Row], figure: str) -> list[Row]:
+    """Return the rows of a figure that have a loss."""
+    return [row for row in rows if row["figure"] == figure and row["loss"] is not None]
 
 
 def ratio(runs: Sequence[Row], one: str, other: str, what: str = "loss", **where: Any) -> float:
