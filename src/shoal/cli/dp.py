@@ -1,4 +1,4 @@
-"""`shoal dp`: what differential privacy costs."""
+"""`shoal dp`: differential privacy planned, accounted for and audited."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from shoal.dp.planning import Setting
 
 _Value = TypeVar("_Value", int, float)
-app = typer.Typer(cls=Group, help="Tell what differential privacy costs.", no_args_is_help=True)
+app = typer.Typer(
+    cls=Group, help="Plan, account for and audit differential privacy.", no_args_is_help=True
+)
 
 
 @app.callback()
 def dp() -> None:
-    """Tell what differential privacy costs."""
+    """Plan, account for and audit differential privacy."""
 
 
 app.command(cls=Command)(dp_audit.audit)

@@ -1,6 +1,6 @@
 """Differential privacy: mechanisms, what they claim, what they spend, and how they are audited.
 
-The arithmetic is loaded here, what draws, learns and audits on first use.
+Arithmetic and audits are loaded here, what draws, learns and keeps books on first use.
 """
 
 from typing import TYPE_CHECKING
