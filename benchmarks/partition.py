@@ -54,6 +54,13 @@ def _jobs(full: bool) -> dict[str, dict[str, Any]]:
         "doka-hungarian 5k x 4 k=4": {
             **_job("doka-hungarian", 5_000, 4, 4, 1), "model": "freeform-anonymity(4)",
         },
+        **{
+            f"{name} {rows // 1000}k x {width} k={k}, freeform": {
+                **_job(name, rows, width, k, 1), "model": f"freeform-anonymity({k})",
+            }
+            for rows, width, k in ((5_000, 4, 4), (10_000, 8, 3))
+            for name in ("doka-sort-greedy", "anneal")
+        },
         "optimal 100 x 8 k=3, five draws": {
             **_job("optimal", 100, 8, 3, 5, time_limit=60.0), "kind": "draws",
         },

@@ -24,7 +24,9 @@ def numbers(rows, columns=2, **more):
         (numbers(500_000, 8), KAnonymity(5), 60, "mondrian"),
         (numbers(2_000, hierarchy={"intervals": [10, 100]}), KAnonymity(5), 60, "mondrian"),
         (numbers(2_000), FreeformAnonymity(5), 60, "doka-hungarian"),
-        (numbers(5_000), FreeformAnonymity(5), 60, "doka-sort-greedy"),
+        (numbers(5_000), FreeformAnonymity(5), 60, "anneal"),
+        (numbers(2_000, hierarchy={"mask": "right"}), FreeformAnonymity(5), 60, "doka-hungarian"),
+        (numbers(5_000, hierarchy={"mask": "right"}), FreeformAnonymity(5), 60, "anneal"),
         (numbers(50_000), FreeformAnonymity(5), 60, "anneal"),
         (numbers(60).distinct().table, KAnonymity(5), 60, "mondrian"),  # weighted
     ],

@@ -103,7 +103,8 @@ def test_an_unknown_column_of_the_schema_is_named(anonymize, folder):
     [
         ("columns: {age: quasi", "s.yaml: line 1 is not valid YAML"),
         ("columns: {age: {rule: quasi}}", "s.yaml: column 'age': unknown option 'rule'"),
-        ("columns: {age: {weight: 2}}", "column 'age': no role"),
+        ("columns: {age: {weight: 2}}", "shoal: s.yaml: column 'age': no role"),
+        ("columns: {age: quazi}", "shoal: s.yaml: column 'age': role 'quazi'"),
         ("columns: {town: {role: quasi, kind: numeric}}", "12 of 12 rows are not numbers"),
         ("columns: {age: {role: quasi, bounds: [0, 31]}}", "column 'age': 2 distinct values lie"),
         ("columns: {town: {role: quasi, hierarchy: no.csv}}", "no.csv: no such file"),
@@ -112,6 +113,15 @@ def test_an_unknown_column_of_the_schema_is_named(anonymize, folder):
 def test_a_faulty_schema_is_refused(anonymize, folder, text, told):
     (folder / "s.yaml").write_text(text)
     refused(anonymize(roles=("--schema", "s.yaml")), told)
+
+
+@pytest.mark.parametrize("command", ["verify", "inspect", "metrics"])
+def test_a_misspelt_role_is_not_passed_over(shoal, folder, command):
+    (folder / "s.yaml").write_text("columns: {age: quazi, town: quasi}")
+    files = ["people.csv", "people.csv"] if command == "metrics" else ["people.csv"]
+    model = ["-k", 2] if command == "verify" else []
+    found = shoal(command, *files, "--schema", "s.yaml", *model)
+    refused(found, "shoal: s.yaml: column 'age': role 'quazi' (did you mean 'quasi'?)")
 
 
 def test_a_missing_schema_is_named(anonymize):

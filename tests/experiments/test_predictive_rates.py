@@ -76,19 +76,3 @@ def test_the_best_metric_of_each_table():
         ("heart", METRICS[1]),
         ("cmc", METRICS[1]),
     ]
-
-
-def test_figures_are_kept_with_their_release(tmp_path, monkeypatch):
-    made = []
-
-    def release(task):
-        made.append(task["release"])
-
-    monkeypatch.setattr(rates, "released", release)
-    monkeypatch.setattr(rates, "predictive", lambda _, target=None: 0.25 if target else 0.75)
-    task = {"table": "cmc", "algorithm": "datafly", "k": 2, "seed": 1, "rows": None, "folds": 3}
-    rows = [{**task, "release": number, "ncp": 0.1} for number in range(3)]
-    first = rates.with_predictive(rows, tmp_path)
-    assert rates.with_predictive(rows, tmp_path) == first
-    assert made == [0, 1, 2]
-    assert first[2] == {**rows[2], rates.PREDICTIVE: 0.25, rates.NO_TARGET: 0.75}

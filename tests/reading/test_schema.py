@@ -128,6 +128,18 @@ def test_entries_may_be_shared_by_anchors():
         ("columns: {age:}\n", "column 'age' needs a mapping"),
         ("columns: {age: {rolle: quasi}}\n", "column 'age': unknown option 'rolle'; there are"),
         ("columns: {age: {role: [quasi]}}\n", "column 'age': role must be quasi"),
+        ("columns: {age: {}}\n", "column 'age': no role; it is one of"),
+        ("columns: {age: {role: null}}\n", "column 'age': no role; it is one of"),
+        ("columns: {age: secret}\n", "column 'age': role 'secret' is not one of identifier, quasi"),
+        ("columns: {age: quazi}\n", "column 'age': role 'quazi' (did you mean 'quasi'?) is not"),
+        (
+            "columns: {age: {role: quasi, kind: number}}\n",
+            "(did you mean 'numeric'?) is not one of",
+        ),
+        ("columns: {age: {role: quasi, weight: -1}}\n", "column 'age': weight must be a number, 0"),
+        ("columns: {age: {role: quasi, weight: .nan}}\n", "column 'age': weight must be a number"),
+        ("columns: {age: {role: quasi, weight: .inf}}\n", "column 'age': weight must be a number"),
+        ("columns: {age: {role: quasi, bounds: [1, 2, 3]}}\n", "column 'age': bounds must be two"),
         ("columns: {age: {role: quasi, weight: heavy}}\n", "column 'age': weight must be a num"),
         ("columns: {age: {role: quasi, weight: yes}}\n", "column 'age': weight must be a number"),
         (f"columns: {{age: {{weight: {10**400}}}}}\n", "column 'age': weight has a number too lar"),
@@ -145,20 +157,30 @@ def test_a_faulty_schema_is_refused_by_its_name_and_the_fault(write, people, tex
         shoal.read(people, schema(write, text))
     assert told in str(caught.value)
     assert "people.yaml: " in str(caught.value)
+    assert "people.csv" not in str(caught.value)
+
+
+@pytest.mark.parametrize("told", ["secret", {"weight": 2}])
+def test_a_faulty_role_is_blamed_on_who_stated_it(people, told):
+    with pytest.raises(InputError, match=r"^schema: column 'age': .*ro"):
+        shoal.read(people, {"columns": {"age": told}})
+    with pytest.raises(InputError, match=r"^roles: column 'age': .*ro"):
+        shoal.read(people, {"columns": {"town": "quasi"}}, roles={"age": told})
+
+
+def test_a_role_may_be_added_to_what_the_schema_says(people):
+    others = dict.fromkeys(("name", "town", "grade"), "identifier")
+    known = {"columns": {"age": {"weight": 2}, **others}}
+    column = shoal.read(people, known, roles={"age": "quasi"})["age"]
+    assert (column.role, column.weight) == ("quasi", 2)
 
 
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ({}, "column 'age': no role; it is one of"),
-        ({"role": None}, "column 'age': no role"),
-        ({"role": "secret"}, "column 'age': role 'secret' is not one of identifier, quasi"),
-        ({"role": "quasi", "kind": "number"}, "column 'age': kind 'number' is not one of"),
         ({"role": "quasi", "bounds": [35, 100]}, "column 'age': 1 distinct values lie outside"),
-        ({"role": "quasi", "bounds": [1, 2, 3]}, "column 'age': bounds are two values"),
         ({"role": "quasi", "bounds": [100, 0]}, "column 'age': bounds must"),
         ({"role": "quasi", "bounds": [None, 9]}, "column 'age': bounds must be of the column's"),
-        ({"role": "quasi", "weight": -1}, "column 'age': weight must be"),
         ({"role": "quasi", "hierarchy": {"mesh": 5}}, "column 'age': a hierarchy is a file or"),
         ({"role": "quasi", "hierarchy": {"intervals": "x"}}, "column 'age': "),
         ({"role": "quasi", "kind": "nominal", "bounds": [0, 99]}, "bounds go with kind numeric"),

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from shoal.anonymize.freeform.doka_hungarian import DokaHungarian
-from shoal.anonymize.freeform.doka_sort_greedy import DokaSortGreedy
 from shoal.anonymize.partition.anneal import Anneal
 from shoal.anonymize.partition.mondrian import Mondrian
 from shoal.anonymize.partition.optimal import Optimal
@@ -17,7 +16,7 @@ from shoal.privacy.model import Model, check_range, check_whole
 _FEW, _SMALL_K = 60, 5  # records and k up to which an optimum is usually proven in a minute
 _STEP = 1.2e-7  # seconds of annealing for a record, a column and a step, on one core
 _START = 1.5e-5  # seconds for a record and a column before annealing begins
-_FREEFORM = 3_000, 10_000  # records that freeform methods are asked for: by assignment, by sorting
+_FREEFORM = 3_000  # records up to which freeform boxes lose less; beyond, sorting loses to anneal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,11 +47,11 @@ class Auto:
         rows, width = len(table), len(table.quasi)
         if table.counts is not None:
             return Mondrian(), "rows stand for several records each, which it keeps together"
-        if not model.by_class and model.by_size:
-            chosen = self._freeform(rows)
-            if chosen is not None:
-                return chosen, f"{model} allows each record a range of its own, and loses less so"
-        if any(column.hierarchy is not None for column in table.quasi_columns):
+        detailed = not model.by_class and model.by_size  # who asks so takes ranges, not labels
+        if detailed and rows <= _FREEFORM:
+            boxes = DokaHungarian()
+            return boxes, f"{model} allows each record a range of its own, and loses less so"
+        if not detailed and any(column.hierarchy is not None for column in table.quasi_columns):
             return Mondrian(), "it publishes labels of the hierarchies, record by record"
         if rows <= _FEW and model.least_size <= _SMALL_K:
             few = Optimal(time_limit=self.time_limit)
@@ -66,9 +65,3 @@ class Auto:
             short = replace(full, time_limit=self.time_limit - start)
             return short, f"it loses least, and stops after {self.time_limit:g} s"
         return Mondrian(), f"anything finer takes over {self.time_limit:g} s for {rows} records"
-
-    def _freeform(self, rows: int) -> Any:
-        by_assignment, by_sorting = _FREEFORM
-        if rows <= by_assignment:
-            return DokaHungarian()
-        return DokaSortGreedy() if rows <= by_sorting else None

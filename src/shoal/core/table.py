@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Codes, Counts, Floats, frozen
-from shoal.core.column import Column, Role
+from shoal.core.column import Column, Kind, Role
 from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
 from shoal.errors import InputError, meant
@@ -197,12 +197,19 @@ def _spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:
         )
     if "role" not in spec:
         raise InputError(f"column {name!r}: no role; it is one of {', '.join(Role)}")
-    for option, allowed in (("role", Role), ("kind", ("numeric", "ordinal", "nominal"))):
-        if option in spec and spec[option] not in list(allowed):
-            raise InputError(
-                f"column {name!r}: {option} {spec[option]!r} is not one of {', '.join(allowed)}"
-            )
+    check_words(name, spec)
     return spec
+
+
+def check_words(name: str, spec: Mapping[str, Any]) -> None:
+    """Refuse a role or a kind of a column that does not exist."""
+    for option, words in (("role", Role), ("kind", Kind)):
+        allowed = [str(word) for word in words]
+        if option in spec and spec[option] not in allowed:
+            raise InputError(
+                f"column {name!r}: {option} {spec[option]!r}{meant(spec[option], allowed)} "
+                f"is not one of {', '.join(allowed)}"
+            )
 
 
 def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None:

@@ -8,42 +8,27 @@ the question.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from shoal.core.arrays import Floats
 from shoal.core.release import Release
 from shoal.experiments.metrics_utility_pairs import Pairs
-from shoal.experiments.metrics_utility_releases import METRICS, TABLES, UTILITIES, released
+from shoal.experiments.metrics_utility_releases import METRICS, UTILITIES
 from shoal.experiments.metrics_utility_singles import values
-from shoal.experiments.runs import Row, groups, measure_all
+from shoal.experiments.runs import Row, groups
 from shoal.utility.predictive_loss import predictive
 
 BUILT_ON = ("cmc", "ring")
 PREDICTIVE, NO_TARGET = "predictive", "predictive, no target"
 META = "Meta-Metric of another table"
 OTHERS = "another model's score"
-_TASK = ("table", "algorithm", "release", "k", "seed", "rows", "folds")
 _Cell = tuple[str, str]  # algorithm, utility
 
 
 def measured(release: Release, target: str) -> Row:
     """Return both figures of one release."""
     return {PREDICTIVE: predictive(release, target), NO_TARGET: predictive(release)}
-
-
-def with_predictive(rows: Sequence[Row], folder: Path) -> list[Row]:
-    """Return the study's rows with both figures; releases are made again, from their seeds.
-
-    folder: where figures are kept; what is there is not computed again.
-    """
-
-    def measure(task: Mapping[str, object]) -> Row:
-        return measured(released(task), TABLES[str(task["table"])])
-
-    found = measure_all([{name: row[name] for name in _TASK} for row in rows], measure, folder)
-    return [{**row, **more} for row, more in zip(rows, found, strict=True)]
 
 
 def predictive_rates(rows: Sequence[Row], fits: Sequence[Row] = ()) -> list[Row]:
@@ -55,7 +40,7 @@ def predictive_rates(rows: Sequence[Row], fits: Sequence[Row] = ()) -> list[Row]
     other models are right, on average, and, where `fits` are given, the Meta-Metrics of the other
     tables.
 
-    rows: as of `with_predictive`; fits: as of `meta_metrics`.
+    rows: the study's, with the figures of `measured`; fits: as of `meta_metrics`.
     """
     found = []
     for (table,), part in groups(rows, "table"):

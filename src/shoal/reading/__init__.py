@@ -120,6 +120,10 @@ def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[s
             "no column has a role; pass a schema, or roles={column: "
             "'quasi' | 'sensitive' | 'identifier' | 'insensitive'}"
         )
+    for name, spec in merged.items():
+        if "role" not in spec:
+            source = schema.source if name in schema.columns else "roles"
+            raise InputError(f"{source}: column {name!r}: no role; it is one of {', '.join(Role)}")
     return merged
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import yaml
 
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.table import check_words
 from shoal.errors import InputError
 from shoal.reading.yaml_files import load_yaml
 
@@ -33,10 +35,12 @@ class Schema:
 
     columns: for each column its role and further options.
     file: delimiter, quote, encoding, missing of the data file, where stated.
+    source: what messages call it.
     """
 
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     file: dict[str, Any] = field(default_factory=dict)
+    source: str = "schema"
 
     def __repr__(self) -> str:
         return f"Schema(columns={list(self.columns)})"
@@ -59,7 +63,8 @@ class Schema:
     @classmethod
     def of(cls, data: Any, path: Path | None = None) -> Schema:
         """Check a schema given as plain data; `path` is where relative hierarchy files lie."""
-        where = f"{path}: " if path else "schema: "
+        source = str(path) if path else "schema"
+        where = f"{source}: "
         if not isinstance(data, Mapping) or not isinstance(data.get("columns"), Mapping):
             raise InputError(f"{where}needs a mapping  columns: {{name: {{role: …}}}}")
         for key in data:
@@ -77,7 +82,7 @@ class Schema:
             raise InputError(
                 f"{where}unknown file option {unknown[0]!r}; there are {', '.join(_FILE)}"
             )
-        return cls(columns, dict(file))
+        return cls(columns, dict(file), source)
 
 
 def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
@@ -90,14 +95,27 @@ def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
             raise InputError(
                 f"{where}column {name!r}: unknown option {option!r}; there are {', '.join(_SPEC)}"
             )
-        types, wanted = _SPEC[option]
-        if isinstance(value, bool) or not isinstance(value, (*types, type(None))):
-            raise InputError(f"{where}column {name!r}: {option} must be {wanted}")
+        if value is not None and not _is_allowed(option, value):
+            raise InputError(f"{where}column {name!r}: {option} must be {_SPEC[option][1]}")
         if option in ("weight", "bounds") and _is_endless(value):
             raise InputError(
                 f"{where}column {name!r}: {option} has a number too large to count with"
             )
-    return {option: value for option, value in spec.items() if value is not None}
+    stated = {option: value for option, value in spec.items() if value is not None}
+    try:
+        check_words(name, stated)
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+    return stated
+
+
+def _is_allowed(option: str, value: Any) -> bool:
+    types: Any = _SPEC[option][0]
+    if isinstance(value, bool) or not isinstance(value, types):
+        return False
+    if option == "weight":
+        return bool(0 <= value < math.inf)
+    return option != "bounds" or len(value) == 2
 
 
 def _is_endless(value: Any) -> bool:
