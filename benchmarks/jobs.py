@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+PEERS = """anonypy anjana pycanon thewalrus foolbox adversarial-robustness-toolbox
+    torch==2.13.0""".split()
 
 
 class JobError(RuntimeError):
@@ -74,15 +76,14 @@ def answer(folder: Path, result: dict[str, Any]) -> None:
 
 
 def bench_python(root: Path) -> Path:
-    """Return the Python of .venv-bench, where the peers live; it is made on first use."""
+    """Return the Python of .venv-bench, where the peers live; made on first use, kept complete."""
     home = root / ".venv-bench"
     python, done = home / "bin" / "python", home / ".installed"
-    if not done.exists():
+    if not done.exists() or done.read_text().split() != PEERS:
         sys.stderr.write("making .venv-bench for the peers, once\n")
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        install = [str(python), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*install, "anonypy", "anjana", "pycanon", "thewalrus"], check=True)
-        done.touch()
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *PEERS], check=True)
+        done.write_text("\n".join(PEERS))
     return python
 
 

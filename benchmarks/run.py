@@ -24,8 +24,10 @@ import partition
 import peers
 import release
 import risk
+import robust
 import scaling
 import start
+import utility
 from jobs import HERE
 from meter import cpu_seconds
 from shoal.anonymize import versions
@@ -39,7 +41,9 @@ SECTIONS: dict[str, Any] = {
     "matchings": matchings,
     "risk": risk,
     "release": release,
+    "utility": utility,
     "dp": dp,
+    "robust": robust,
     "start": start,
     "mutation": mutation,
 }

@@ -38,6 +38,11 @@ TARGETS: dict[str, dict[str, float]] = {
     "all metrics, 1M patients": {"cpu": 8.0, "peak_mb": 2000.0},
     "report, 1M patients": {"wall": 10.0, "megabytes": 3.0},
     "compare, 12 runs, two at a time": {"gain": 1.6},
+    "learning, adult k=5, 4 models x 5 folds": {"cpu": 60.0, "peak_mb": 3000.0},
+    "learning, adult k=5, raw rows beside": {"cpu": 60.0, "peak_mb": 3000.0},
+    "200 releases, datafly, random ordered trees": {"cpu": 120.0},
+    "200 releases, datafly, shuffled trees": {"cpu": 120.0},
+    "200 releases, mondrian, permuted orders": {"cpu": 120.0},
     "Ψ, dense, n=25": {"cpu": 0.3},
     "Ψ, dense, n=28": {"cpu": 2.0},
     "Ψ, dense, n=30": {"cpu": 8.0},
@@ -53,6 +58,9 @@ TARGETS: dict[str, dict[str, float]] = {
     "safe-la adult 10 k=75": {"cpu": 5.0},
     "best node adult 10, expected rows": {"chance": 0.95},
     "planner, any k and β": {"slowest_ms": 10.0},
+    "5 digits networks, 30 epochs": {"wall": 60.0},
+    "C&W, 81 examples, one network": {"success": 1.0, "length_ratio": 1.0, "gain": 3.0},
+    "C&W, 9 examples, each of 5 networks": {"wall": 60.0},
 }
 _TEXT = {
     "loss": "loss ≤ {:.4f}",
@@ -67,8 +75,10 @@ _TEXT = {
     "megabytes": "≤ {:g} MB",
     "chance": "P ≥ {:g}",
     "slowest_ms": "≤ {:g} ms",
+    "success": "success ≥ {:.0%}",
+    "length_ratio": "L2 ≤ {:g} x",
 }
-_LEAST = ("gain", "proven", "chance")
+_LEAST = ("gain", "proven", "chance", "success")
 
 
 def verdict(name: str, figures: Mapping[str, float]) -> str:

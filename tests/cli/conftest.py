@@ -45,3 +45,19 @@ def shoal(folder, monkeypatch, capsys):
         return Outcome(caught.value.code or 0, shown.out, shown.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def networks(tmp_path_factory):
+    """Two networks that have learned the digits a little."""
+    import torch
+
+    from shoal.cli.robust_files import read_pictures
+    from shoal.robust import DIGITS, Training, shared, train
+
+    torch.set_num_threads(1)
+    images, labels = read_pictures("digits")
+    members = shared(1438, [1, 1], seed=3)
+    path = tmp_path_factory.mktemp("robust") / "networks.safetensors"
+    train(DIGITS, images, labels, members, Training(epochs=8, rate=0.06)).save(path)
+    return path

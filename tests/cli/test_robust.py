@@ -13,25 +13,10 @@ import torch
 from sklearn.datasets import load_digits
 
 from shoal.cli.robust_files import load_examples, read_pictures
-from shoal.cli.robust_pictures import png, triptychs
-from shoal.robust import DIGITS, Ensemble, EnsembleVote, Training, shared, train
+from shoal.report.robust_pictures import png, triptychs
+from shoal.robust import Ensemble, EnsembleVote
 
 QUICK = ("--method", "iterative-fgsm", "-O", "epsilon=0.4", "-O", "steps=8", "--samples", 3)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
-
-
-@pytest.fixture(scope="module")
-def networks(tmp_path_factory, one_thread):
-    """Two networks that have learned the digits a little."""
-    images, labels = read_pictures("digits")
-    members = shared(1438, [1, 1], seed=3)
-    path = tmp_path_factory.mktemp("robust") / "networks.safetensors"
-    train(DIGITS, images, labels, members, Training(epochs=8, rate=0.06)).save(path)
-    return path
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from tests.robust.closeness import close
@@ -12,6 +14,7 @@ from torch.nn import functional
 from shoal.core.progress import listening
 from shoal.errors import InputError, NotConverged
 from shoal.robust import Architecture, Training, draws, partitioned, shared, train
+from shoal.robust.training import shifted
 
 SHORT = Training(epochs=3, batch=32, rate=0.05, decay=1e-3, every=1)
 
@@ -34,6 +37,26 @@ def test_together_is_one_by_one(lesson, form):
     for place, member in enumerate(members):
         alone = train(TINY, *lesson, [member], SHORT).stack.weights()
         judge_same({name: value[place : place + 1] for name, value in together.items()}, alone)
+
+
+def test_shifts_are_a_members_own(lesson):
+    members = partitioned(200, [1, 5], seed=2)
+    how = replace(SHORT, shift=2)
+    together = train(TINY, *lesson, members, how).stack.weights()
+    alone = train(TINY, *lesson, [members[1]], how).stack.weights()
+    judge_same({name: value[1:] for name, value in together.items()}, alone)
+    plain = train(TINY, *lesson, members, SHORT).stack.weights()
+    assert not any(torch.equal(plain[name], value) for name, value in together.items())
+
+
+def test_a_shift_moves_a_picture_and_no_further():
+    pictures = torch.arange(35.0).view(5, 7).expand(1, 400, 2, 5, 7)
+    moved = shifted(pictures, torch.tensor([9]), 3, 1)
+    seen = set((moved[0, :, 0, 2, 3] - 17).int().tolist())
+    assert seen == {down * 7 + right for down in (-1, 0, 1) for right in (-1, 0, 1)}
+    assert torch.equal(moved[:, :, 0], moved[:, :, 1])  # channels move together
+    assert moved.min() == 0
+    assert moved.max() == 34  # what comes in is the edge
 
 
 def test_a_member_learns_as_by_plain_torch(lesson):
@@ -141,7 +164,9 @@ def test_networks_that_run_away_are_reported(lesson):
         train(TINY, *lesson, shared(200, [1, 1]), Training(epochs=4, rate=1e6))
 
 
-@pytest.mark.parametrize("wrong", [{"epochs": 0}, {"batch": 0}, {"precision": "int8"}])
+@pytest.mark.parametrize(
+    "wrong", [{"epochs": 0}, {"batch": 0}, {"precision": "int8"}, {"shift": -1}]
+)
 def test_wrong_options_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         Training(**wrong)

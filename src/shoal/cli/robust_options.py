@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,10 @@ Pictures = Annotated[
 Networks = Annotated[
     Path, typer.Argument(metavar="NETWORKS", help="What `shoal robust train` wrote.")
 ]
-Found = Annotated[Path, typer.Argument(metavar="EXAMPLES", help="What `robust attack` wrote.")]
+Found = Annotated[
+    Path,
+    typer.Argument(metavar="EXAMPLES", help="What `robust attack` or `robust superimpose` wrote."),
+]
 Tensors = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write: .safetensors.")
 ]
@@ -34,6 +38,19 @@ Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the sa
 Distribution = Annotated[
     str, typer.Option(metavar="NAME", help="Shape of the noise: laplace, normal, uniform.")
 ]
+Method = Annotated[
+    str, typer.Option(metavar="NAME", help="carlini-wagner, fgsm, iterative-fgsm, lbfgs or jsma.")
+]
+MethodOptions = Annotated[
+    list[str] | None,
+    typer.Option("-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."),
+]
+Threat = Annotated[
+    str, typer.Option(metavar="NAME", help="What the attacker does: queries, averages or copy.")
+]
+Queries = Annotated[int, typer.Option(metavar="N", help="Asked for each step by one who averages.")]
+Vote = Annotated[bool, typer.Option("--vote", help="Attack the whole ensemble, not each network.")]
+Samples = Annotated[int, typer.Option(metavar="N", help="Pictures to start from.")]
 
 
 def numbers(option: str, text: str) -> list[float]:
@@ -44,6 +61,14 @@ def numbers(option: str, text: str) -> list[float]:
         found = []
     if not found:
         raise InputError(f"{option} must be numbers such as 0,0.1, not {text!r}")
+    return found
+
+
+def scales_of(text: str) -> list[float]:
+    """Read scales of noise, each once."""
+    found = list(dict.fromkeys(numbers("noise", text)))
+    if not all(math.isfinite(scale) and scale >= 0 for scale in found):
+        raise InputError(f"noise must be numbers from 0 up, such as 0,0.1, not {text!r}")
     return found
 
 

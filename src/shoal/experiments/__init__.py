@@ -71,6 +71,17 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         "shoal.experiments.partition_benchmark",
         ("census-income", "fars", "adult"),
     ),
+    "robust-cifar10": Experiment(
+        "Networks that vote and answer from noise, under attack, on small photographs; needs torch "
+        "(Liang 2020, tables 4.3 to 4.8, figures 4.4 to 4.7)",
+        "shoal.experiments.robust_cifar10",
+        ("cifar10",),
+    ),
+    "robust-mnist": Experiment(
+        "The same on handwritten digits (tables 4.3 to 4.8, figures 4.1 to 4.3 and 4.7)",
+        "shoal.experiments.robust_mnist",
+        ("mnist", "digits"),
+    ),
 }
 
 __all__ = ["EXPERIMENTS", "Experiment"]

@@ -5,13 +5,12 @@ A claim is a question to the rows; the page prints the answer whichever way it f
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 from shoal.experiments import dp_learning_published as published
-from shoal.experiments.claims import Answer, Claim
+from shoal.experiments.claims import Answer, Claim, half_width
 from shoal.experiments.dp_nodes import EPSILONS, PENALTIES
 from shoal.experiments.runs import Row
 
@@ -22,15 +21,6 @@ NEAR = 0.1  # and so do chances
 def mean(rows: Sequence[Row], what: str, **where: Any) -> float:
     """Return the mean of a figure over the rows that agree with all that is asked for."""
     return fmean(r[what] for r in rows if all(r.get(n) == v for n, v in where.items()))
-
-
-def half_width(values: Sequence[float]) -> float:
-    """Return half the width of Student's 95 % interval of the mean."""
-    from scipy.stats import t
-
-    if len(values) < 2:
-        return 0.0
-    return float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
 
 
 def _accuracy(rows: Sequence[Row], table: str, method: str) -> float:

@@ -9,8 +9,9 @@ from typing import Any
 
 from shoal.experiments import dp_learning_charts as charts
 from shoal.experiments import dp_learning_published as published
+from shoal.experiments.claims import half_width
 from shoal.experiments.dp_learning_charts import OURS, THEIRS
-from shoal.experiments.dp_learning_claims import CLAIMS, half_width
+from shoal.experiments.dp_learning_claims import CLAIMS
 from shoal.experiments.dp_learning_guesses import CLAIMS as MORE_CLAIMS
 from shoal.experiments.dp_learning_guesses import ways
 from shoal.experiments.dp_nodes import EPSILONS, PENALTIES

@@ -55,12 +55,17 @@ class Section:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A section with its pictures as text, and its table."""
+    """A section with its pictures as text, and its table.
+
+    about: what the table holds. opened: whether it is there to be seen at once.
+    """
 
     section: Section
     pictures: Sequence[str]
     heads: Sequence[str]
     cells: Sequence[Sequence[str]]
+    about: str = "All figures, averaged over draws"
+    opened: bool = False
 
 
 def write_page(out: Path, title: str, about: str, sections: Sequence[Section]) -> Path:

@@ -74,8 +74,12 @@ def _measure_batch(
 
 
 def _place(task: Task, folder: Path) -> Path:
-    told = json.dumps(task, sort_keys=True).encode()
-    return folder / f"{hashlib.sha256(told).hexdigest()[:20]}.json"
+    return folder / f"{digest(task)}.json"
+
+
+def digest(task: Task) -> str:
+    """Return a name for a task that no other one has."""
+    return hashlib.sha256(json.dumps(task, sort_keys=True).encode()).hexdigest()[:20]
 
 
 class Stopwatch:

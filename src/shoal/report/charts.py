@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,23 @@ def save_chart(chart: Any, path: Path, *, force: bool = False) -> None:
     check_picture(path, force=force)
     with replace_file(path, force=force) as temporary:
         temporary.write_bytes(_drawn(chart, path.suffix.lower()))
+
+
+def inline(chart: Any, name: str) -> str:
+    """Return a chart as SVG that can stand in a page beside others.
+
+    name: what sets its ids apart from those of the others.
+    """
+    return beside_others(_drawn(chart, ".svg").decode(), name)
+
+
+def beside_others(drawn: str, name: str) -> str:
+    """Return SVG, as it is saved, the same way."""
+    bare = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)
+    found = dict.fromkeys(re.findall(r'\bid="([^"]+)"', bare))  # numbered on from chart to chart
+    for place, old in enumerate(found):
+        bare = re.sub(rf'(\bid="|url\(#|href="#){re.escape(old)}\b', rf"\g<1>{name}-{place}", bare)
+    return bare
 
 
 def _drawn(chart: Any, ending: str) -> bytes:

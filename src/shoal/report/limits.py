@@ -33,7 +33,8 @@ def limits(
     return told
 
 
-def _limit(title: str, text: str) -> Limit:
+def limit(title: str, text: str) -> Limit:
+    """Return a limit as the reports hold it."""
     return {"title": title, "text": text}
 
 
@@ -51,53 +52,53 @@ def _homogeneity(sensitive: Sequence[dict[str, Any]]) -> Limit:
             "alike share a value there, finding the group is enough to learn it. "
         )
         text += "Section 4 counts such people; l-diversity or t-closeness would rule it out."
-    return _limit("Groups that agree (homogeneity)", text)
+    return limit("Groups that agree (homogeneity)", text)
 
 
-_SKEWNESS = _limit(
+_SKEWNESS = limit(
     "Groups that nearly agree (skewness and similarity)",
     "A group may show several sensitive values and yet make one of them very likely, or show "
     "different values that mean about the same: three stomach diseases, three low salaries. A "
     "count of values does not see that. Section 4 does where an order or a hierarchy says what is "
     "alike, and else only your eyes.",
 )
-_BACKGROUND = _limit(
+_BACKGROUND = limit(
     "Background knowledge",
     "Who knows more than the quasi-identifiers about a person, such as that they do not smoke or "
     "were not there in May, can rule records out. No guarantee of this kind knows what is known.",
 )
-_SEVERAL = _limit(
+_SEVERAL = limit(
     "Several releases of one table",
     "Two releases of the same people, each as anonymous as this one, can be laid over each other: "
     "somebody who is one of five here and one of five there may be the only one in both. This "
     "guarantee holds for this release alone. Publish one, or coarsen this one further.",
 )
-_MINIMALITY = _limit(
+_MINIMALITY = limit(
     "Reasoning from the method (minimality)",
     "The method loses as little as it can. Who knows it may reason backwards: these people were "
     "kept together, so a part of them must have broken the guarantee on a sensitive column.",
 )
-_MEMBERSHIP = _limit(
+_MEMBERSHIP = limit(
     "Being in the table",
     "Whether a person is in the table is not hidden. Where that itself says something, as in a "
     "table of patients, no size of groups helps.",
 )
-_NO_CLASSES = _limit(
+_NO_CLASSES = limit(
     "Records of their own",
     "People are not published in groups that look alike. Each could be any of several records, "
     "which differ, so that other knowledge may make one of them more likely.",
 )
-_ROW_ORDER = _limit(
+_ROW_ORDER = limit(
     "Order of rows",
     "Unless they were shuffled, rows leave in the order in which they came. The order of "
     "admission, or of the alphabet, can point at people.",
 )
-_SHUFFLED = _limit(
+_SHUFFLED = limit(
     "Order of rows",
     "The rows were put in random order. The seed of that order is kept back, as it would undo it; "
     "whoever has it should keep it too.",
 )
-_WORD = _limit(
+_WORD = limit(
     "The word anonymous",
     "This is not differential privacy, which bounds what can be learned from a person's taking "
     "part whatever others know. Nor is it a legal opinion: that depends on who receives the data, "
@@ -107,7 +108,7 @@ _WORD = _limit(
 
 def _choice(release: Release) -> Limit:
     known = listed(release.original.quasi)
-    return _limit(
+    return limit(
         "The choice of quasi-identifiers",
         f"The guarantee holds against those who know {known} of a person. If another released "
         "column can be looked up, records are told apart by it. Nothing in the data can show that "
@@ -116,7 +117,7 @@ def _choice(release: Release) -> Limit:
 
 
 def _insensitive(names: Sequence[str]) -> Limit:
-    return _limit(
+    return limit(
         "Columns that pass unchecked",
         f"Released as they are, neither coarsened nor checked: {listed(names)}. An exact time, a "
         "serial number or a free text among them can name a person.",

@@ -31,6 +31,10 @@ def page(told: dict[str, Any]) -> str:
     )
     environment.filters |= {"count": count, "percent": percent, "figure": figure}
     environment.filters |= {"loss": partial(places, 3), "tenth": partial(places, 1)}
+    if told["format"]["name"] == "shoal-robust-report":
+        from shoal.report.robust_charts import charts
+
+        return environment.get_template("robust.html").render(told=told, charts=charts(told))
     if "claims" in told:
         return environment.get_template("withheld.html").render(told=told, roles=_ROLES)
     return environment.get_template("report.html").render(

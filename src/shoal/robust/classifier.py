@@ -52,6 +52,11 @@ class Classifier(ABC):
         given = inputs.to(self.device)
         return given.unsqueeze(0).expand(self.networks, *given.shape)
 
+    def parts(self, inputs: Tensor) -> Sequence[Tensor]:
+        """Return (rows, *shape) in parts, each small enough to be put to all networks at once."""
+        split: Sequence[Tensor] = inputs.split(max(1, _AT_ONCE // self.networks))
+        return split
+
     def probabilities(self, inputs: Tensor) -> Tensor:
         """Return (networks, rows, classes) the softmax of a call, each at its temperature."""
         answer = self.logits(self.spread(inputs))
@@ -59,11 +64,9 @@ class Classifier(ABC):
 
     def labels(self, inputs: Tensor) -> Tensor:
         """Return (networks, rows) the class that each network gives to the same rows."""
-        size = max(1, _AT_ONCE // self.networks)
         with torch.no_grad():
-            return torch.cat(
-                [self.logits(self.spread(part)).argmax(-1) for part in inputs.split(size)], dim=1
-            )
+            answers = [self.logits(self.spread(part)).argmax(-1) for part in self.parts(inputs)]
+            return torch.cat(answers, dim=1)
 
     def accuracy(self, inputs: Tensor, labels: Tensor) -> Tensor:
         """Return (networks,) the share of rows that each network gets right."""
@@ -104,7 +107,10 @@ class Single(Classifier):
 
 
 def as_classifier(model: Any, *, bounds: tuple[float, float] = (0.0, 1.0)) -> Classifier:
-    """Return a network, or several in a sequence, as a classifier; one that is, as it is."""
+    """Return a network, or several in a sequence, as a classifier; one that is, as it is.
+
+    A model that was made for foolbox or ART brings its own bounds.
+    """
     if isinstance(model, Classifier):
         return model
     if isinstance(model, nn.Module):
@@ -113,10 +119,15 @@ def as_classifier(model: Any, *, bounds: tuple[float, float] = (0.0, 1.0)) -> Cl
         from shoal.robust.ensemble import Ensemble
 
         return Ensemble.of(model, bounds=bounds)
-    raise InputError(
-        f"a network must be a torch module, modules in a sequence, or a classifier of Shoal's, "
-        f"not {type(model).__name__}"
-    )
+    from shoal.robust.interop import from_others
+
+    theirs = from_others(model)
+    if theirs is None:
+        raise InputError(
+            f"a network must be a torch module, modules in a sequence, a model of foolbox's or "
+            f"ART's for torch, or a classifier of Shoal's, not {type(model).__name__}"
+        )
+    return theirs
 
 
 def repeatable(wanted: bool = True) -> AbstractContextManager[Any]:

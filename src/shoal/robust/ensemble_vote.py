@@ -15,8 +15,6 @@ from torch import Tensor
 from shoal.errors import InputError
 from shoal.robust.classifier import Classifier, as_classifier
 
-_AT_ONCE = 20_000  # rows × networks that are asked in one go
-
 
 @dataclass(frozen=True)
 class Votes:
@@ -55,11 +53,10 @@ class EnsembleVote(Classifier):
 
     def vote(self, inputs: Tensor) -> Votes:
         """Have every network answer each of (rows, *shape) once, and count."""
-        size = max(1, _AT_ONCE // self.members.networks)
         with torch.no_grad():
             counted = [
                 count_votes(self.members.logits(self.members.spread(part)), self._temperatures)
-                for part in inputs.split(size)
+                for part in self.members.parts(inputs)
             ]
         names = ("counts", "labels", "margins", "tied")
         return Votes(*(torch.cat([getattr(part, name) for part in counted]) for name in names))

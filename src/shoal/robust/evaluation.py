@@ -21,7 +21,6 @@ from shoal.robust.classifier import Classifier
 from shoal.robust.ensemble_vote import EnsembleVote, count_votes
 
 _OUTCOMES = ("correct", "target", "other")
-_AT_ONCE = 20_000  # rows × networks that are asked in one go
 
 
 @dataclass(frozen=True)
@@ -183,7 +182,7 @@ def _answers(members: Classifier, inputs: Tensor) -> _Answers:
     """Ask for (attacked, rows, *shape) once: networks and vote answer from the same noise."""
     single, votes, margins = [], [], []
     with torch.no_grad():
-        for part in inputs.flatten(0, 1).split(max(1, _AT_ONCE // members.networks)):
+        for part in members.parts(inputs.flatten(0, 1)):
             logits = members.logits(members.spread(part))
             counted = count_votes(logits, members.temperatures)
             single.append(logits.argmax(dim=-1))

@@ -41,6 +41,9 @@ class StackedConv2d(nn.Module):  # type: ignore[misc]
             return torch.cat([functional.conv2d(*given, **self.options) for given in each], dim=1)
         bias = None if self.bias is None else self.bias.flatten()
         weight = self.weight.flatten(0, 1)
+        if torch.is_autocast_enabled("cuda"):  # half the bits: a quarter quicker in this layout
+            pictures = pictures.contiguous(memory_format=torch.channels_last)
+            weight = weight.contiguous(memory_format=torch.channels_last)
         return functional.conv2d(pictures, weight, bias, groups=networks, **self.options)
 
 

@@ -26,7 +26,7 @@ from shoal.robust.ensemble import Ensemble
 from shoal.robust.networks import Architecture, seeded
 from shoal.robust.stack import Stack, check_trainable, stack
 
-_SHUFFLE = 1  # the place of shuffles among a member's draws
+_SHUFFLE, _SHIFT = 1, 2  # the places of shuffles and shifts among a member's draws
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,8 @@ class Training:
     precision: float32, or bfloat16 for the products, which a GPU does in half the time.
     every: epochs between checkpoints.
     repeatable: whether CUDA must take kernels that give the same each time; if not, the quickest.
+    shift: pixels by which a picture is moved, up to, in any direction and anew each time it is
+    seen; 0 is as published.
     """
 
     epochs: int = 3000
@@ -46,11 +48,14 @@ class Training:
     precision: str = "float32"
     every: int = 100
     repeatable: bool = True
+    shift: int = 0
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch", "every"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        if self.shift < 0:
+            raise InputError(f"shift must be 0 or more, not {self.shift}")
         if self.precision not in ("float32", "bfloat16"):
             raise InputError(f"precision must be float32 or bfloat16, not {self.precision!r}")
 
@@ -141,6 +146,25 @@ def _build(network: Architecture | Callable[[], nn.Module], seed: int) -> nn.Mod
     return made
 
 
+def shifted(pictures: Tensor, seeds: Tensor, step: int, most: int) -> Tensor:
+    """Move each of (networks, rows, channels, height, width) by up to so many pixels.
+
+    What moves in from outside is the picture's edge.
+    """
+    networks, rows, _, *size = pictures.shape
+    moves = draws.uniforms(seeds, _SHIFT, step, count=2 * rows).view(networks, rows, 2)
+    offsets = (moves * (2 * most + 1)).long() - most  # (networks, rows, 2)
+    places = [
+        (torch.arange(length, device=seeds.device) + offsets[..., axis, None]).clamp(0, length - 1)
+        for axis, length in enumerate(size)
+    ]
+    moved = pictures.movedim(2, -1)  # (networks, rows, height, width, channels)
+    net = torch.arange(networks, device=seeds.device).view(-1, 1, 1, 1)
+    row = torch.arange(rows, device=seeds.device).view(1, -1, 1, 1)
+    chosen = moved[net, row, places[0].unsqueeze(-1), places[1].unsqueeze(-2)]
+    return chosen.movedim(-1, 2)
+
+
 def _check_finite(made: Stack) -> None:
     lost = torch.zeros(made.networks, dtype=torch.bool, device=made.device)
     for values in made.parameters():
@@ -189,8 +213,11 @@ class _Lesson:
         self.made.set_step(step)
         self.optimizer.zero_grad(set_to_none=True)
         half = wanted.precision == "bfloat16"
+        pictures = self.images[batch]
+        if wanted.shift:
+            pictures = shifted(pictures, self.seeds, step, wanted.shift)
         with torch.autocast(batch.device.type, dtype=torch.bfloat16, enabled=half):
-            logits = self.made(self.images[batch])
+            logits = self.made(pictures)
         scaled = logits.float() / self.temperatures.view(-1, 1, 1)
         losses = functional.cross_entropy(
             scaled.flatten(0, 1), self.labels[batch].flatten(), reduction="sum"
@@ -221,6 +248,7 @@ class _Lesson:
             **options,
             "momentum": self.training.momentum,
             "precision": self.training.precision,
+            "shift": self.training.shift,
             "seeds": self.seeds.tolist(),
             "temperatures": self.temperatures.tolist(),
         }

@@ -84,8 +84,8 @@ def choose(swept: Any, *, least_accuracy: float) -> dict[str, Any]:
 
 def _asked(model: Classifier, inputs: Tensor) -> Tensor:
     with torch.no_grad():
-        size = max(1, 20_000 // model.networks)
-        return torch.cat([model.logits(model.spread(part)) for part in inputs.split(size)], dim=1)
+        answers = [model.logits(model.spread(part)) for part in model.parts(inputs)]
+        return torch.cat(answers, dim=1)
 
 
 def _measured(

@@ -13,9 +13,10 @@ from tests.robust.closeness import close
 
 from shoal.core.progress import listening
 from shoal.errors import InputError
-from shoal.robust import CarliniWagner, Expectation, NoisyLogit, every_target
+from shoal.robust import CarliniWagner, Examples, Expectation, NoisyLogit, every_target
 from shoal.robust.attacks.attack import excess
-from shoal.robust.attacks.carlini_wagner import objective, squared_lengths
+from shoal.robust.attacks.constants import Constants
+from shoal.robust.attacks.hunt import objective, squared_lengths
 
 
 def by_hand(perturbed, original, weight, bias, goal, constant, confidence, targeted):
@@ -52,6 +53,84 @@ def test_objective_and_slope_are_those_of_plain_arithmetic(seed, constant, confi
             )  # fmt: skip
             assert float(values[network, row]) == pytest.approx(value, rel=1e-4, abs=1e-4)
             np.testing.assert_allclose(slopes[network, row].numpy().ravel(), slope, atol=1e-3)
+
+
+def plainly(model, original, goal, *, steps, searches, rate, constant):
+    """The published attack on one example of one network, by torch's own Adam; None if none."""
+    lower, upper, best = 0.0, float("inf"), None
+    inside = torch.tanh(torch.atanh((2 * original - 1) * 0.999999)) / 2 + 0.5
+    for _ in range(searches):
+        variable = torch.atanh((2 * original - 1) * 0.999999).requires_grad_()
+        adam, met = torch.optim.Adam([variable], lr=rate, eps=1e-12), False
+        for _ in range(steps):
+            picture = torch.tanh(variable) / 2 + 0.5
+            logits = model.logits(picture.view(1, 1, *original.shape))[0, 0]
+            rest = torch.cat([logits[:goal], logits[goal + 1 :]])
+            square, lead = (picture - inside).square().sum(), rest.max() - logits[goal]
+            if lead < 0:
+                met = True
+                if best is None or square < best[0]:
+                    best = square.detach(), picture.detach()
+            adam.zero_grad()
+            (square + constant * lead.clamp(min=0)).backward()
+            adam.step()
+        lower, upper = (lower, constant) if met else (constant, upper)
+        constant = constant * 10 if upper == float("inf") else (lower + upper) / 2
+    return None if best is None else best[1]
+
+
+def test_as_published_it_finds_what_a_plain_loop_finds():
+    model, *_, originals = drawn(11, networks=1)
+    goals = (model.labels(originals)[0] + 1) % 3
+    options = {"steps": 40, "searches": 4, "rate": 0.05, "constant": 0.05}
+    found = CarliniWagner(**options, abort_early=False, published=True).run(model, originals, goals)
+    expected = [plainly(model, o, int(g), **options) for o, g in zip(originals, goals, strict=True)]
+    assert found.success[0].tolist() == [each is not None for each in expected]
+    assert found.success.any()
+    for row, each in enumerate(expected):
+        if each is not None:
+            assert close(found.adversarial[0, row], each, atol=1e-4)
+
+
+def test_constants_grow_and_are_halved():
+    met = [torch.tensor([[value]]) for value in (False, False, True, False, True)]
+    plain = forgiving = Constants.beginning(torch.tensor([[0.1]]))
+    tried = []
+    for each in met:
+        plain, forgiving = plain.after(each), forgiving.after(each, forgiving=True)
+        tried.append((round(plain.now.item(), 4), round(forgiving.now.item(), 4)))
+    assert tried == [(1, 1), (10, 10), (5.5, 1), (7.75, 5.5), (6.625, 3.25)]
+
+
+def test_what_was_asked_for_is_not_gone_beyond(ensemble, digits):
+    asked = []
+
+    class Counting(Expectation):
+        def logits(self, inputs, layer=None):
+            asked.append(inputs.shape[1])
+            return super().logits(inputs, layer)
+
+    rows, goals = digits[0][1000:1003], torch.tensor([1, 2, 3])
+    attack = CarliniWagner(steps=57, searches=2, abort_early=False, shorten=5)
+    attack.run(Counting(ensemble, 1), rows, goals)
+    assert len(asked) <= 1 + 2 * 57 + 5
+    asked.clear()
+    CarliniWagner(steps=200, searches=2, rate=0.1, published=True).run(
+        Counting(ensemble, 1), rows, goals
+    )
+    assert len(asked) <= 400
+
+
+def test_no_rows_are_no_examples(ensemble):
+    found = CarliniWagner(steps=5).run(ensemble, torch.rand(0, 1, 8, 8), torch.zeros(0).long())
+    assert found.adversarial.shape == (3, 0, 1, 8, 8)
+
+
+def test_perturbations_of_black_pictures_are_endless_or_none():
+    black = torch.zeros(2, 1, 2, 2)
+    found = torch.stack([torch.zeros(1, 2, 2), torch.full((1, 2, 2), 0.5)]).unsqueeze(0)
+    examples = Examples(black, torch.tensor([0, 0]), found, torch.ones(1, 2).bool())
+    assert examples.perturbations.tolist() == [[0.0, float("inf")]]
 
 
 @pytest.mark.parametrize("targeted", [True, False])

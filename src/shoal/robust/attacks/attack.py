@@ -36,8 +36,12 @@ class Examples:
 
     @property
     def perturbations(self) -> Tensor:
-        """(networks, rows) ‖a − s‖ / ‖s‖, equation 4.3.1 of the thesis."""
-        return self.distances / self.originals.flatten(1).double().norm(dim=1)
+        """(networks, rows) ‖a − s‖ / ‖s‖, equation 4.3.1 of the thesis.
+
+        Of an original that is all 0, endless, or 0 where nothing was changed.
+        """
+        sizes = self.originals.flatten(1).double().norm(dim=1)
+        return torch.where(self.distances > 0, self.distances / sizes, 0.0)
 
 
 class Attack(Protocol):
@@ -79,9 +83,9 @@ def excess(logits: Tensor, goals: Tensor, targeted: bool) -> Tensor:
 
     With a target, the greatest other logit less the target's; without, the reverse for the label.
     """
-    own = torch.nn.functional.one_hot(goals, logits.shape[-1]).bool().expand(logits.shape)
-    named = logits.masked_fill(~own, -torch.inf).amax(dim=-1)
-    other = logits.masked_fill(own, -torch.inf).amax(dim=-1)
+    wanted = goals.expand(logits.shape[:-1]).unsqueeze(-1)
+    named = logits.gather(-1, wanted).squeeze(-1)
+    other = logits.scatter(-1, wanted, -torch.inf).amax(dim=-1)
     return other - named if targeted else named - other
 
 
@@ -95,6 +99,11 @@ def cross_entropy(model: Classifier, logits: Tensor, goals: Tensor) -> Tensor:
     told = (logits / model.temperatures.view(-1, 1, 1)).log_softmax(dim=-1)
     wanted = goals.expand(told.shape[:-1]).unsqueeze(-1)
     return -told.gather(-1, wanted).squeeze(-1)
+
+
+def wide(values: Tensor, pictures: Tensor) -> Tensor:
+    """Return (networks, rows) values with as many axes as the pictures that they belong to."""
+    return values.view(*values.shape, *[1] * (pictures.ndim - values.ndim))
 
 
 def gradient(inputs: Tensor, objective: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
-_GREATEST = 1e10  # no constant goes beyond
+GREATEST = 1e10  # no constant goes beyond
 
 
-class Constants:
+class Constants(NamedTuple):
     """Constants that grow tenfold until an attack succeeds, and are halved between then on.
 
     now: (networks, rows) those to be tried next.
+    lower, upper: the last that failed, 0 if none has, and that succeeded, endless if none has.
     """
 
-    def __init__(self, first: float, size: tuple[int, int], device: torch.device) -> None:
-        self.now = torch.full(size, float(first), device=device)
-        self._lower = torch.zeros_like(self.now)
-        self._upper = torch.full_like(self.now, torch.inf)
+    now: Tensor
+    lower: Tensor
+    upper: Tensor
 
-    def update(self, met: Tensor) -> None:
-        """Go on after an attack that met its goal where this says so."""
-        self._upper = torch.where(met, self.now, self._upper)
-        self._lower = torch.where(met, self._lower, self.now)
-        halved = (self._lower + self._upper) / 2
-        grown = (self.now * 10).clamp(max=_GREATEST)
-        self.now = torch.where(self._upper.isfinite(), halved, grown)
+    @classmethod
+    def beginning(cls, first: Tensor) -> Constants:
+        """Return the search that has tried nothing yet."""
+        return cls(first, torch.zeros_like(first), torch.full_like(first, torch.inf))
+
+    def after(self, met: Tensor, *, forgiving: bool = False) -> Constants:
+        """Go on after an attack that met its goal where this says so.
+
+        forgiving: failures before the first success do not count, as they may have been for want of
+        a good start; from there constants fall tenfold until one fails.
+        """
+        new = met & self.upper.isinf()
+        upper = torch.where(met, self.now, self.upper)
+        lower = torch.where(met, self.lower, self.now)
+        fallen = (lower + upper) / 2
+        if forgiving:
+            lower = torch.where(new, 0.0, lower)
+            fallen = torch.where(lower > 0, (lower + upper) / 2, upper / 10)
+        grown = (self.now * 10).clamp(max=GREATEST)
+        return Constants(torch.where(upper.isfinite(), fallen, grown), lower, upper)

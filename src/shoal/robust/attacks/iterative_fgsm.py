@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from shoal.core.progress import report
-from shoal.robust.attacks.attack import Examples, prepared, reached
+from shoal.robust.attacks.attack import Examples, prepared, reached, wide
 from shoal.robust.attacks.fgsm import signed_step
 from shoal.robust.classifier import Classifier
 
@@ -46,8 +46,7 @@ class IterativeFGSM:
             )
             with torch.no_grad():
                 now = reached(model.logits(near), goals, targeted)
-            still = (~success).view(*success.shape, *[1] * (inputs.ndim - 2))
-            inputs = torch.where(still, near, inputs)
+            inputs = torch.where(wide(success, inputs), inputs, near)
             success |= now
         report(self.name, self.steps, self.steps)
         return Examples(originals, goals, inputs, success, targeted)

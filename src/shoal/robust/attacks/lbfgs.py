@@ -47,7 +47,8 @@ class LBFGS:
         """Descend from the original, for constants that are searched by halving."""
         originals, goals = prepared(model, originals, goals)
         start = model.spread(originals).flatten(2)
-        constants = Constants(self.constant, (model.networks, len(originals)), model.device)
+        size = (model.networks, len(originals))
+        constants = Constants.beginning(torch.full(size, self.constant, device=model.device))
         best, lengths = start.clone(), torch.full_like(constants.now, torch.inf)
         shape = (model.networks, *originals.shape)
         sign = 1 if targeted else -1
@@ -66,7 +67,7 @@ class LBFGS:
             closer = met & (away < lengths)
             lengths = torch.where(closer, away, lengths)
             best[closer] = found[closer]
-            constants.update(met)
+            constants = constants.after(met)
         report(self.name, self.searches, self.searches)
         return Examples(originals, goals, best.view(shape), lengths.isfinite(), targeted)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import struct
 import zlib
 from base64 import b64encode
+from collections import Counter
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from shoal.core.arrays import Bools
 from shoal.core.files import check_writable, replace_file
 from shoal.errors import OutputError
 
@@ -23,6 +25,26 @@ def check_ending(path: Path, *, force: bool) -> None:
     if path.suffix not in ENDINGS:
         raise OutputError(f"{path}: a picture ends in {' or '.join(ENDINGS)}; rename it")
     check_writable(path, force=force)
+
+
+def worth_showing(samples: Any, sizes: Any, fooled: Bools, most: int) -> list[int]:
+    """Return places of examples that changed something, half of them such that fooled the vote.
+
+    Those first; of either half the smallest change of each picture before a second one of any.
+    """
+    halves = []
+    for those in (fooled, ~fooled):
+        places = np.flatnonzero(those & (sizes > 0))
+        places = places[np.argsort(sizes[places], kind="stable")]
+        seen: Counter[int] = Counter()
+        turns = []
+        for sample in samples[places].tolist():
+            turns.append(seen[sample])
+            seen[sample] += 1
+        halves.append(places[np.argsort(turns, kind="stable")].tolist())
+    first, second = halves
+    shown = first[: max(most - len(second), (most + 1) // 2)]
+    return [*shown, *second[: most - len(shown)]]
 
 
 def triptychs(originals: Any, adversarial: Any) -> Any:
@@ -68,9 +90,14 @@ def png(pixels: Any) -> bytes:
     )
 
 
+def address(pixels: Any) -> str:
+    """Return (height, width, 1 or 3) bytes as what a page shows without loading anything."""
+    return f"data:image/png;base64,{b64encode(png(pixels)).decode()}"
+
+
 def _page(pictures: Any, captions: list[str]) -> str:
     figures = "\n".join(
-        f'<figure><img alt="" src="data:image/png;base64,{b64encode(png(each)).decode()}">'
+        f'<figure><img alt="" src="{address(each)}">'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
         for each, caption in zip(pictures, captions, strict=True)
     )

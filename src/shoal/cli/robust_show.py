@@ -1,0 +1,69 @@
+"""`shoal robust show`: pictures of examples, each with what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli.console import note
+from shoal.cli.options import Force
+from shoal.cli.robust_files import Kept, load_examples
+from shoal.cli.robust_options import Found
+from shoal.errors import InputError
+
+
+def show(
+    examples: Found,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The picture: .png or .html.")
+    ],
+    most: Annotated[int, typer.Option(metavar="N", help="Examples to show.")] = 20,
+    zoom: Annotated[int, typer.Option(metavar="N", help="Screen pixels for each pixel.")] = 4,
+    force: Force = False,
+) -> None:
+    """Draw examples that succeeded: original, perturbation, adversarial.
+
+    The perturbation is grey where nothing changed; its contrast is stretched.
+    """
+    import numpy as np
+
+    from shoal.report.robust_pictures import check_ending, write_pictures
+
+    check_ending(output, force=force)
+    if most < 1 or not 1 <= zoom <= 32:
+        raise InputError("most must be 1 or more, and zoom from 1 to 32")
+    kept = load_examples(examples)
+    places = kept.examples.success.nonzero()[:most].tolist()
+    if not places:
+        raise InputError(f"{examples}: no example in it succeeded; there is nothing to show")
+    drawn, captions = zip(*drawn_examples(kept, places), strict=True)
+    write_pictures(output, np.stack(drawn), list(captions), zoom=zoom, force=force)
+    note(f"wrote {output}, {len(captions)} of {int(kept.examples.success.sum()):,} examples")
+
+
+def drawn_examples(kept: Kept, places: Sequence[Sequence[int]]) -> list[tuple[Any, str]]:
+    """Return the three pictures of examples, by network and row, with a caption each."""
+    from shoal.report.robust_pictures import triptychs
+
+    found = kept.examples
+    if not places:
+        return []
+    network, row = map(list, zip(*places, strict=True))
+    drawn = triptychs(found.originals[row].numpy(), found.adversarial[network, row].numpy())
+    sizes = found.perturbations[network, row].tolist()
+    captions = [
+        f"row {kept.samples[r]}: {kept.labels[r]} to {found.goals[r]}, {_whom(kept, n)}, "
+        f"size {size:.3f}"
+        for n, r, size in zip(network, row, sizes, strict=True)
+    ]
+    return list(zip(drawn, captions, strict=True))
+
+
+def _whom(kept: Kept, network: int) -> str:
+    """Say against whom an example was made."""
+    if kept.told.get("superimposed"):
+        return f"{kept.told['superimposed']} laid over each other"
+    return "the vote" if kept.told.get("vote") else f"network {network}"

@@ -1,0 +1,204 @@
+"""The report of an evaluation of networks under attack, as plain data; the page draws the same.
+
+Tables 4.3 to 4.8 and equations 4.3.1 to 4.3.5 of Liang, "Algorithms in privacy & security for data
+analytics and machine learning", 2020, with intervals over the pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.core.arrays import Bools
+from shoal.report.page import percent
+from shoal.report.repeating import digest, plain
+from shoal.report.robust_limits import robust_limits
+from shoal.risk.proportion import Interval, clustered_proportion
+
+if TYPE_CHECKING:
+    from shoal.robust import Judged
+
+FORMAT = {"name": "shoal-robust-report", "version": 1}
+BINS = 20  # of perturbation
+_PACKAGES = ("shoal", "torch", "numpy")
+
+
+def robust_contents(
+    judged: Mapping[str, Judged],
+    attack: Mapping[str, Any],
+    *,
+    distribution: str,
+    pictures: Sequence[Mapping[str, Any]] = (),
+    title: str = "",
+    date: str | None = None,
+    command: str | None = None,
+    files: Sequence[Path] = (),
+) -> dict[str, Any]:
+    """Return all that the report says, as JSON can hold it.
+
+    judged: by the scale of the noise, `0` for none.
+    attack: how the examples were found, as `shoal robust attack` keeps it.
+    distribution: the shape of the noise that they were judged with.
+    pictures: examples to show, each with source, width and caption.
+    files: what it was made from; names, sizes and digests are told.
+    """
+    rows = results(judged)
+    chosen = headline(judged, attack)
+    met = _examples(next(iter(judged.values())))
+    return {
+        "format": FORMAT,
+        "title": title or "Networks under attack",
+        "date": date,
+        "verdict": _verdict(next(r for r in rows if r["noise"] == chosen), met, distribution),
+        "headline": chosen,
+        "distribution": distribution,
+        "attack": {"options": {}, "superimposed": None, **plain(attack)},
+        "attacker": _attacker(attack),
+        "aim": _aim(attack),
+        "examples": met,
+        "results": rows,
+        "bins": bins(judged).to_pylist(),
+        "sizes": _sizes(next(iter(judged.values()))),
+        "pictures": [dict(picture) for picture in pictures],
+        "limits": robust_limits(attack, list(judged), _unmet(judged, attack, distribution), met),
+        "repeat": {
+            "command": command,
+            "versions": {name: version(name) for name in _PACKAGES},
+            "files": [digest(path) for path in files],
+        },
+    }
+
+
+def headline(judged: Mapping[str, Judged], attack: Mapping[str, Any]) -> str:
+    """Return the noise that the attack met, or else the first that was judged."""
+    met = noise_name(attack["noise"])
+    return met if met in judged else next(iter(judged))
+
+
+def noise_name(scale: float) -> str:
+    """Return what a scale of noise is called among those judged."""
+    return f"{scale:.12g}"
+
+
+def results(judged: Mapping[str, Judged]) -> list[dict[str, Any]]:
+    """Return, for each scale of noise, what vote and networks got right, and what they said else.
+
+    vote_on_successes: the share right among examples that had reached their goal.
+    """
+    from shoal.robust import accuracies, classifications, mean_perturbations
+
+    found: dict[str, dict[str, Any]] = {}
+    for row in accuracies(dict(judged)).to_pylist():
+        scale = row.pop("model")
+        right = _column(judged[scale], "outcome") == "correct"
+        reached = _column(judged[scale], "success")
+        found[scale] = {
+            "noise": scale,
+            "networks": judged[scale].networks,
+            **row,
+            "vote_interval": over_pictures(judged[scale], right).to_dict(),
+            "vote_on_successes": float(right[reached].mean()) if reached.any() else None,
+        }
+    for row in classifications(dict(judged)).to_pylist():
+        found[row["model"]][row["outcome"]] = row["value"]
+    for row in mean_perturbations(dict(judged)).to_pylist():
+        found[row["model"]][f"{row['outcome']}_perturbation"] = row["value"]
+    return list(found.values())
+
+
+def bins(judged: Mapping[str, Judged]) -> Any:
+    """Return what became of the examples by perturbation, one scale of noise after the other."""
+    from shoal.robust import by_bin
+
+    return stacked({scale: by_bin(each, bins=BINS) for scale, each in judged.items()})
+
+
+def stacked(tables: Mapping[str, Any]) -> Any:
+    """Return Arrow tables under each other, with the scale of the noise first."""
+    import pyarrow as pa
+
+    return pa.concat_tables(
+        table.add_column(0, "noise", pa.array([float(scale)] * table.num_rows, pa.float64()))
+        for scale, table in tables.items()
+    )
+
+
+def _unmet(judged: Mapping[str, Judged], attack: Mapping[str, Any], distribution: str) -> list[str]:
+    """Return the noise that the attacker did not meet; one with a copy meets none, and knows."""
+    if attack["threat"] == "copy":
+        return []
+    met = {noise_name(attack["noise"])}
+    if attack["noise"] and distribution != attack["distribution"]:
+        met = set()
+    return [scale for scale in judged if scale not in met]
+
+
+def over_pictures(judged: Judged, those: Bools) -> Interval:
+    """Return the share of some examples; those of one picture are no independent tries."""
+    _, places = np.unique(_column(judged, "sample"), return_inverse=True)
+    return clustered_proportion(np.bincount(places, weights=those), np.bincount(places))
+
+
+def _examples(judged: Judged) -> dict[str, Any]:
+    reached, sizes = _column(judged, "success"), _column(judged, "perturbation")
+    return {
+        "number": len(reached),
+        "pictures": len(np.unique(_column(judged, "sample"))),
+        "networks": judged.networks,
+        "success": float(reached.mean()),
+        "perturbation": float(sizes[reached].mean()) if reached.any() else None,
+        "unchanged": int((sizes == 0).sum()),
+    }
+
+
+def _sizes(judged: Judged) -> list[dict[str, Any]]:
+    """Return how many examples have a perturbation of each bin, by whether they succeeded."""
+    reached, sizes = _column(judged, "success"), _column(judged, "perturbation")
+    edges = np.linspace(0.0, max(float(sizes.max(initial=0.0)), 1e-12), BINS + 1)
+    told = []
+    for name, those in (("yes", reached), ("no", ~reached)):
+        counts, _ = np.histogram(sizes[those], edges)
+        told += [
+            {"low": float(low), "high": float(high), "success": name, "examples": int(count)}
+            for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        ]
+    return told
+
+
+def _verdict(row: Mapping[str, Any], met: Mapping[str, Any], distribution: str) -> str:
+    interval, noise = row["vote_interval"], row["noise"]
+    under = "Without noise" if noise == "0" else f"Under {distribution} noise of scale {noise}"
+    mean = "" if met["perturbation"] is None else f" of mean size {met['perturbation']:.2f}"
+    who = "one network" if met["networks"] == 1 else f"the vote of {met['networks']} networks"
+    return (
+        f"{under}, {who} gets {percent(row['vote_attacked'])} of {met['number']:,} adversarial "
+        f"examples{mean} right (95 % interval {percent(interval['low'])} to "
+        f"{percent(interval['high'])}, over {met['pictures']} pictures), and takes "
+        f"{percent(row['target'])} for what the attacker wanted. Of the same pictures without "
+        f"attack it gets {percent(row['vote_clean'])} right. This is what one attack found; "
+        "nothing is proven, and another may find more."
+    )
+
+
+def _attacker(attack: Mapping[str, Any]) -> str:
+    from shoal.robust import THREATS
+
+    asks = f" ({attack['queries']} queries a step)" if attack["threat"] == "averages" else ""
+    return f"{THREATS[attack['threat']]}{asks}"
+
+
+def _aim(attack: Mapping[str, Any]) -> str:
+    if attack.get("superimposed"):
+        return (
+            f"the vote, by the {attack['superimposed']} smallest perturbations that single "
+            "networks fell for, laid over each other"
+        )
+    return "the vote itself" if attack["vote"] else "each network by itself"
+
+
+def _column(judged: Judged, name: str) -> Any:
+    return judged.examples[name].to_numpy(zero_copy_only=False)
