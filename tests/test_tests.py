@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import shoal
 
 HERE = Path(__file__).parent
 SOURCE = Path(shoal.__file__).parent
 FILES = {str(path.relative_to(HERE)): path for path in sorted(HERE.rglob("*.py"))}
-every_file = pytest.mark.parametrize("name", FILES)
 JUDGES = {"raises", "warns", "fail"}  # of pytest
 
 
+@cache
 def parsed(name):
     return ast.parse(FILES[name].read_text(encoding="utf-8"))
 
@@ -45,42 +44,46 @@ def judging(found):
         known |= more
 
 
-def idle(source):
+def idle(tree):
     """Return the tests of a module that nothing can turn red."""
-    tree = ast.parse(source)
     shared = judging(functions(parsed("judging.py")))
     imported = {a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
     known = judging(functions(tree)) | (shared & imported)
     return [f.name for f in functions(tree) if f.name.startswith("test_") and not judges(f, known)]
 
 
-@every_file
-def test_every_test_can_fail(name):
-    assert idle(FILES[name].read_text(encoding="utf-8")) == []
+def test_every_test_can_fail():
+    assert [(name, *found) for name in FILES if (found := idle(parsed(name)))] == []
 
 
 def test_a_test_that_asserts_nothing_is_found():
-    assert idle("def test_it():\n    run()\n") == ["test_it"]
-    assert idle("def check():\n    assert x\ndef test_it():\n    check()\n") == []
-    assert idle("from tests.judging import judge\ndef test_it():\n    judge(x)\n") == []
+    judged = "def check():\n    assert x\ndef test_it():\n    check()\n"
+    assert idle(ast.parse("def test_it():\n    run()\n")) == ["test_it"]
+    assert idle(ast.parse(judged)) == []
+    assert idle(ast.parse("from tests.judging import judge\ndef test_it():\n    judge(x)\n")) == []
 
 
-@every_file
-def test_nothing_waits_by_the_clock(name):
-    named = {getattr(n, "attr", getattr(n, "id", None)) for n in ast.walk(parsed(name))}
-    assert "sleep" not in named
+def names(tree):
+    return {getattr(node, "attr", getattr(node, "id", None)) for node in ast.walk(tree)}
 
 
-@every_file
-def test_examples_are_counted_by_the_profile(name):
-    stated = {k.arg for n in ast.walk(parsed(name)) if isinstance(n, ast.Call) for k in n.keywords}
-    assert name in ("conftest.py", "examples.py") or "max_examples" not in stated
+def test_nothing_waits_by_the_clock():
+    assert [name for name in FILES if "sleep" in names(parsed(name))] == []
 
 
-@every_file
-def test_no_test_hides_another_of_its_name(name):
-    tests = [f.name for f in functions(parsed(name)) if f.name.startswith("test_")]
-    assert len(tests) == len(set(tests))
+def keywords(tree):
+    return {k.arg for n in ast.walk(tree) if isinstance(n, ast.Call) for k in n.keywords}
+
+
+def test_examples_are_counted_by_the_profile():
+    stated = [name for name in FILES if "max_examples" in keywords(parsed(name))]
+    assert stated == ["conftest.py", "examples.py"]
+
+
+def test_no_test_hides_another_of_its_name():
+    for name in FILES:
+        tests = [f.name for f in functions(parsed(name)) if f.name.startswith("test_")]
+        assert len(tests) == len(set(tests)), name
 
 
 def test_folders_mirror_the_source():

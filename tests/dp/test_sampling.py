@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -31,6 +32,7 @@ STRICT = {  # 1e5·δ and the class that pays it
 rates = st.sampled_from([Fraction(n, 20) for n in range(3, 19)])
 
 
+@cache
 def shown(n, k, beta):
     """The distribution of what is shown of a class of n: 0 stands for nothing."""
     chances = {j: math.comb(n, j) * beta**j * (1 - beta) ** (n - j) for j in range(k, n + 1)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations_with_replacement, product
 
 import pyarrow as pa
@@ -17,6 +18,11 @@ TREES = {
 
 def small(rows):
     """A table of one letter and one sign a row, with every value of both in its hierarchies."""
+    return _small(tuple(rows))
+
+
+@cache
+def _small(rows):
     letters, signs = zip(*rows, strict=True) if rows else ((), ())
     data = pa.table(
         {"letter": pa.array(letters, pa.string()), "sign": pa.array(signs, pa.string())}
