@@ -12,8 +12,8 @@ from meter import metered
 FOLDER, JOB = receive()
 
 import shoal  # noqa: E402
-from shoal.experiments.metrics_utility_releases import released  # noqa: E402
-from shoal.experiments.metrics_vs_utility import tasks_for  # noqa: E402
+from shoal.experiments.metrics_vs_utility.releases import released  # noqa: E402
+from shoal.experiments.metrics_vs_utility.study import tasks_for  # noqa: E402
 
 TIMES = 5
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from tests.risk.matchings.enumeration import UNEVEN, Enumerated
 
-from shoal.experiments import disclosure_risk
-from shoal.experiments import disclosure_risk_claims as claims
-from shoal.experiments.disclosure_risk_large import crowd, measure_large
-from shoal.experiments.disclosure_risk_small import (
+from shoal.experiments.disclosure_risk import claims
+from shoal.experiments.disclosure_risk import study as disclosure_risk
+from shoal.experiments.disclosure_risk.large import crowd, measure_large
+from shoal.experiments.disclosure_risk.small import (
     FAMILIES,
     TRUE,
     Q,

@@ -10,18 +10,21 @@ import pytest
 
 from shoal.anonymize.lattice.node_choice import NodeChoice
 from shoal.anonymize.lattice.safe_la import in_large_classes
-from shoal.experiments import EXPERIMENTS, dp_learning, dp_learning_tables, dp_nodes
-from shoal.experiments.dp_learning_budget import in_a_row
-from shoal.experiments.dp_learning_claims import CLAIMS, mean
-from shoal.experiments.dp_learning_guesses import CLAIMS as MORE_CLAIMS
-from shoal.experiments.dp_learning_methods import (
+from shoal.experiments import EXPERIMENTS
+from shoal.experiments.dp_learning import nodes as dp_nodes
+from shoal.experiments.dp_learning import study as dp_learning
+from shoal.experiments.dp_learning import tables as dp_learning_tables
+from shoal.experiments.dp_learning.budget import in_a_row
+from shoal.experiments.dp_learning.claims import CLAIMS, mean
+from shoal.experiments.dp_learning.guesses import CLAIMS as MORE_CLAIMS
+from shoal.experiments.dp_learning.methods import (
     EPSILON,
     METHODS,
     published_delta,
     run_once,
 )
-from shoal.experiments.dp_learning_models import Shown, learn, plain, public_design
-from shoal.experiments.dp_learning_sections import summarised
+from shoal.experiments.dp_learning.models import Shown, learn, plain, public_design
+from shoal.experiments.dp_learning.sections import summarised
 
 pytestmark = pytest.mark.slow
 

@@ -17,15 +17,10 @@ from shoal.comparison import Outcome, runner
 from shoal.datasets import permuted
 from shoal.errors import InputError, ShoalError
 from shoal.experiments import EXPERIMENTS
-from shoal.experiments import metrics_utility_meta as meta
-from shoal.experiments import metrics_utility_published as published
-from shoal.experiments import metrics_utility_releases as releases
-from shoal.experiments import metrics_utility_singles as singles
-from shoal.experiments import metrics_utility_transfer as transfer
-from shoal.experiments import metrics_vs_utility as study
-from shoal.experiments.metrics_utility_pairs import Pairs, mean_rate
-from shoal.experiments.metrics_utility_releases import ALGORITHMS, METRICS, UTILITIES
-from shoal.experiments.metrics_utility_sections import write_study
+from shoal.experiments.metrics_vs_utility import meta, published, releases, singles, study, transfer
+from shoal.experiments.metrics_vs_utility.pairs import Pairs, mean_rate
+from shoal.experiments.metrics_vs_utility.releases import ALGORITHMS, METRICS, UTILITIES
+from shoal.experiments.metrics_vs_utility.sections import write_study
 from shoal.experiments.runs import measure_abreast
 from shoal.metrics import squared_distance_error
 from shoal.privacy.k_anonymity import KAnonymity

@@ -7,11 +7,14 @@ import pyarrow as pa
 import pytest
 
 from shoal import Table
-from shoal.experiments import EXPERIMENTS, numbered, partition_benchmark, partition_tasks
+from shoal.experiments import EXPERIMENTS
 from shoal.experiments.claims import Claim
 from shoal.experiments.page import Section, Verdict, write_page
-from shoal.experiments.partition_claims import CLAIMS, of_figure, ratio
-from shoal.experiments.partition_tasks import Sizes
+from shoal.experiments.partition_benchmark import numbered
+from shoal.experiments.partition_benchmark import study as partition_benchmark
+from shoal.experiments.partition_benchmark import tasks as partition_tasks
+from shoal.experiments.partition_benchmark.claims import CLAIMS, of_figure, ratio
+from shoal.experiments.partition_benchmark.tasks import Sizes
 from shoal.experiments.runs import measure_all
 
 pytestmark = pytest.mark.slow

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.experiments import predictive_rates as rates
-from shoal.experiments.metrics_utility_releases import ALGORITHMS, METRICS, UTILITIES
+from shoal.experiments.metrics_vs_utility import predictive_rates as rates
+from shoal.experiments.metrics_vs_utility.releases import ALGORITHMS, METRICS, UTILITIES
 
 
 def rows_of(table, seed=0, count=8):

@@ -18,15 +18,16 @@ from tests.examples import examples
 pytest.importorskip("torch")
 
 from shoal.errors import InputError
-from shoal.experiments import EXPERIMENTS, robust_charts, robust_setup
-from shoal.experiments import robust_published as published
-from shoal.experiments import robust_tidy as tidy
-from shoal.experiments.robust_claims import claims_for
-from shoal.experiments.robust_figures import above, ahead, difference, is_whole, own_share, share
-from shoal.experiments.robust_images import read_images
-from shoal.experiments.robust_own_answers import less_right_between
-from shoal.experiments.robust_setup import PUBLISHED, REDUCED
-from shoal.experiments.robust_stages import Study
+from shoal.experiments import EXPERIMENTS
+from shoal.experiments.robust import charts as robust_charts
+from shoal.experiments.robust import published, tidy
+from shoal.experiments.robust import setup as robust_setup
+from shoal.experiments.robust.claims import claims_for
+from shoal.experiments.robust.figures import above, ahead, difference, is_whole, own_share, share
+from shoal.experiments.robust.images import read_images
+from shoal.experiments.robust.own_answers import less_right_between
+from shoal.experiments.robust.setup import PUBLISHED, REDUCED
+from shoal.experiments.robust.stages import Study
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,4 @@
-"""Studies that can be repeated: `shoal experiment NAME --out DIR`, one study a module."""
+"""Studies that can be repeated: `shoal experiment NAME --out DIR`, one study a folder."""
 
 from __future__ import annotations
 
@@ -49,37 +49,37 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "disclosure-risk": Experiment(
         "Expected re-identifications and their quick estimate, small as published and large "
         "(Malik 2014, figures 2.4, 4.1 and 4.2)",
-        "shoal.experiments.disclosure_risk",
+        "shoal.experiments.disclosure_risk.study",
         ("generated",),
     ),
     "dp-learning": Experiment(
         "What differential privacy costs those who learn: safe-la, private regression, the chance "
         "of good nodes, both in a row (Li 2019, chapter 5)",
-        "shoal.experiments.dp_learning",
+        "shoal.experiments.dp_learning.study",
         ("all", "adult", "census-income", "patients"),
     ),
     "metrics-vs-utility": Experiment(
         "Whether metrics tell which of two releases teaches more: twelve metrics, six utilities, "
         "and regressions over all (de Spoelberch 2020, chapter 4)",
-        "shoal.experiments.metrics_vs_utility",
+        "shoal.experiments.metrics_vs_utility.study",
         ("all", "cmc", "ring", "adult", "heart"),
         ("releases",),
     ),
     "partition-benchmark": Experiment(
         "Methods that group records: loss and time against rows, k and attributes "
         "(Liang 2020, figures 3.2 to 3.8)",
-        "shoal.experiments.partition_benchmark",
+        "shoal.experiments.partition_benchmark.study",
         ("census-income", "fars", "adult"),
     ),
     "robust-cifar10": Experiment(
         "Networks that vote and answer from noise, under attack, on small photographs; needs torch "
         "(Liang 2020, tables 4.3 to 4.8, figures 4.4 to 4.7)",
-        "shoal.experiments.robust_cifar10",
+        "shoal.experiments.robust.cifar10",
         ("cifar10",),
     ),
     "robust-mnist": Experiment(
         "The same on handwritten digits (tables 4.3 to 4.8, figures 4.1 to 4.3 and 4.7)",
-        "shoal.experiments.robust_mnist",
+        "shoal.experiments.robust.mnist",
         ("mnist", "digits"),
     ),
 }

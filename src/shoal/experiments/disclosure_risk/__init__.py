@@ -1,0 +1,1 @@
+"""Expected re-identifications and their quick estimate: Malik (2014)."""

@@ -1,0 +1,1 @@
+"""What differential privacy costs those who learn: Li (2019)."""

@@ -1,0 +1,1 @@
+"""Noise and votes against adversarial pictures: Liang (2020), chapter 4."""

@@ -1,0 +1,124 @@
+"""Questions about single examples: whom they fool, how large they are, what was attacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress
+from statistics import fmean
+
+import numpy as np
+
+from shoal.experiments.claims import Answer
+from shoal.experiments.robust import published
+from shoal.experiments.robust.answers import CLOSE, NEAR, WORDS, Test, agrees, together, under
+from shoal.experiments.robust.figures import (
+    above,
+    by_picture,
+    difference,
+    own_share,
+    percent,
+    stage,
+    within,
+)
+from shoal.experiments.robust.setup import PUBLISHED
+from shoal.experiments.runs import Row
+from shoal.risk.proportion import proportion
+
+
+def always_succeeds(rows: Sequence[Row]) -> Answer:
+    """Ask whether every attack on a network without noise reached its target."""
+    found = [row for row in rows if row["stage"] == "craft" and row["model"] == "plain"]
+    tries = sum(row["examples"] for row in found)
+    hits = round(sum(row["examples"] * row["success"] for row in found))
+    effort = PUBLISHED[found[0]["data"]]
+    spared = any(row["steps"] * row["searches"] < effort.steps * effort.searches for row in found)
+    return (True if hits == tries else None if spared else False), f"{hits:,} of {tries:,} examples"
+
+
+def closer(rows: Sequence[Row]) -> Answer:
+    """Ask whether the search that ends sooner reaches as many targets, at no greater distance."""
+    ours = stage(rows, "closer")
+    theirs = stage(rows, "craft", model="plain", first=ours["first"], last=ours["last"])
+    told = "; ".join(
+        f"{name} {percent(row['success'])} reached, mean length {row['distance']:.4f}, "
+        f"{row['seconds']:,.1f} s"
+        for name, row in (("ours", ours), ("as published", theirs))
+    )
+    near = ours["distance"] <= (1 + CLOSE) * theirs["distance"]
+    return near and ours["success"] >= theirs["success"], told
+
+
+def own(data: str) -> Test:
+    """Ask how many networks behind noise fall for the example made against them (figure 4.7)."""
+
+    def test(rows: Sequence[Row]) -> Answer:
+        theirs, row = published.OWN[data], stage(rows, "own", model="noisy")
+        columns = row["columns"]
+        place = list(zip(columns["label"], columns["goal"], strict=True)).index(theirs[:2])
+        named = np.array(columns["named"])[:, place]
+        taken, right = (int((named == what).sum()) for what in (theirs.goal, theirs.label))
+        told = f"{taken} of {len(named)} fall for it, {right} name the true class"
+        pairs = ((taken, theirs.taken), (right, theirs.right))
+        holds = [
+            agrees(rows, proportion(hits, len(named)), there / published.NETWORKS)
+            for hits, there in pairs
+        ]
+        return together(holds), told
+
+    return test
+
+
+def withstands(rows: Sequence[Row]) -> Answer:
+    """Ask whether networks behind noise fall less often for examples made against them."""
+    plain, noisy = (own_share(stage(rows, "own", model=m), "goal") for m in ("plain", "noisy"))
+    right = own_share(stage(rows, "own", model="noisy"), "label")
+    told = (
+        f"over all pictures and targets {within(noisy)} of examples reach their target, "
+        f"{percent(plain.value)} without noise; {percent(right.value)} are still right. The search "
+        "keeps what one lucky draw let through, and a new draw decides"
+    )
+    return (True if noisy.high < plain.low else False if noisy.low > plain.high else None), told
+
+
+def carried(rows: Sequence[Row]) -> Answer:
+    """Ask whether fewer networks follow an example to its target where noise was met."""
+    plain, noisy = (under(rows, model, 1) for model in WORDS)
+    shares = [fmean(row["columns"]["to_target"]) / row["networks"] for row in (plain, noisy)]
+    told = f"{percent(shares[0])} of the networks without noise, {percent(shares[1])} with it"
+    gap = difference(*(by_picture(row, row["columns"]["to_target"]) for row in (plain, noisy)))
+    return above(gap), f"{told}; on average over all examples"
+
+
+def less_right_between(low: float, high: float) -> Test:
+    """Ask whether noise costs the vote accuracy at perturbations between two sizes."""
+
+    def test(rows: Sequence[Row]) -> Answer:
+        shares, pictures = [], []
+        for model in WORDS:
+            columns = under(rows, model, 1)["columns"]
+            those = [low <= size <= high for size in columns["perturbation"]]
+            kept = {name: list(compress(columns[name], those)) for name in ("sample", "outcome")}
+            right = [outcome == "correct" for outcome in kept["outcome"]]
+            shares.append(fmean(right))
+            pictures.append(by_picture({"columns": kept}, right))
+        told = f"{percent(shares[0])} without noise, {percent(shares[1])} with it"
+        return above(difference(*pictures)), told
+
+    return test
+
+
+def spread(data: str) -> Test:
+    """Ask whether noise spreads the perturbations (mnist), or leaves them alone (cifar10)."""
+
+    def test(rows: Sequence[Row]) -> Answer:
+        plain, noisy = (np.array(under(rows, m, 1)["columns"]["perturbation"]) for m in WORDS)
+        small = float(np.quantile(plain, 0.05))
+        below, beyond = float((noisy < small).mean()), float((noisy > plain.max()).mean())
+        told = (
+            f"{percent(below)} are smaller than all but 5 % of those without noise, "
+            f"{percent(beyond)} larger than any; means {plain.mean():.3f} and {noisy.mean():.3f}"
+        )
+        spread = below > 2 * NEAR and beyond > 0
+        return (spread if data == "mnist" else not spread), told
+
+    return test
