@@ -1,10 +1,11 @@
-"""Kernels stored by another version, or stored badly, are compiled anew."""
+"""Kernels are compiled no oftener than needed; what is stored badly is compiled anew."""
 
 import os
 import pickle
 import runpy
 
 import numba
+import numpy as np
 import pytest
 
 from shoal.core import compiling
@@ -69,3 +70,22 @@ def test_kernels_of_another_version_are_compiled_anew(run, monkeypatch):
     monkeypatch.setattr(compiling, "_version", lambda: "another")
     assert run() == (42, 1)
     assert run() == (42, 0)
+
+
+@compiling.njit(error_model="numpy")
+def less_one(value):
+    return value - 1
+
+
+@compiling.njit(error_model="numpy")
+def add_up(places, words, shares):
+    constants = less_one(7) + less_one(value=-3)
+    return constants + less_one(places[0]), less_one(words[0]), less_one(shares[0])
+
+
+def test_a_kernel_called_by_another_is_compiled_once_for_all_signed_numbers():
+    for dtype in (np.int8, np.int32, np.int64):
+        found = add_up(np.array([4], dtype), np.array([2**63], np.uint64), np.array([0.5]))
+        assert found == (6 - 4 + 3, 2**63 - 1, -0.5)
+    taken = {arguments for (arguments,) in less_one.signatures}
+    assert taken == {numba.int64, numba.uint64, numba.float64}

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from shoal.core.compiling import njit
 
 SAMPLE = 32  # tuples, and twice as many boxes, by which a cut is chosen
@@ -155,13 +153,19 @@ def _choose(cells, search, first, last, begin, end):
     chosen, best, pivot = -1, _GAIN * seen * looked, 0
     for column in range(cells.codes.shape[1]):
         sample = search.sample[:seen]
-        for i in range(seen):
-            sample[i] = cells.codes[search.order[first + i * (last - first) // seen], column]
-        sample.sort()
+        for i in range(seen):  # sorted as they come: numpy's sort takes longer to compile
+            code = cells.codes[search.order[first + i * (last - first) // seen], column]
+            place = i
+            while place > 0 and sample[place - 1] > code:
+                sample[place] = sample[place - 1]
+                place -= 1
+            sample[place] = code
         middle = sample[seen // 2]
         if middle == sample[0]:
             middle += 1  # the cut is in front of the code: something must be left of it
-        left = np.searchsorted(sample, middle)
+        left = 0
+        while left < seen and sample[left] < middle:
+            left += 1
         if left == seen:
             continue
         lefts, rights = 0, 0

@@ -1,4 +1,4 @@
-"""Compiling: numba's `njit`, whose store of compiled kernels mends itself.
+"""Compiling: numba's `njit`, compiling less, and whose store of compiled kernels mends itself.
 
 numba stores kernels file by file. After an upgrade it would fail on those whose types have moved,
 and run those that were compiled with what another file has changed since. Here a store of another
@@ -7,22 +7,27 @@ version, or one that cannot be read, counts as empty: the kernel is compiled ane
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numba
+from numba import types
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a kernel when it is first called.
 
-    No wrapper for C is made, as nothing here would call it: that saves time.
+    Two things save time. No wrapper for C is made, as nothing here would call it. And what a kernel
+    hands to another, a constant or an index from an array of int32, is taken as int64, where numba
+    would compile the other anew for every constant and every width.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
+        if hasattr(kernel, "get_call_template"):  # not where numba is told not to compile
+            kernel.get_call_template = _for_any_number(kernel.get_call_template)
         stored: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
         if hasattr(stored, "_version"):
             stored._version = f"{stored._version}, shoal {_version()}"
@@ -31,6 +36,20 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         return kernel
 
     return decorate
+
+
+def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the typing of calls by other kernels, in which every signed whole number is int64."""
+
+    def plain(kind: Any) -> Any:
+        kind = types.unliteral(kind)
+        return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+
+    def typed(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        named = {name: plain(kind) for name, kind in named.items()}
+        return call(tuple(plain(kind) for kind in arguments), named)
+
+    return typed
 
 
 @cache

@@ -103,8 +103,8 @@ def play_rounds(records: Records, k: int, play: Round) -> Codes:
         play = assign
     count = len(records)
     partners = np.full((count, k), -1, dtype=np.int32)
-    partners[:, 0] = np.arange(count)
-    boxes, _, _ = records.boxes(partners[:, 0], count)
+    partners[:, 0] = own = np.arange(count, dtype=np.int32)
+    boxes, _, _ = records.boxes(own, count)
     for done in range(1, k):
         report("assign", done - 1, k - 1)
         given = play(records.points, boxes, partners, np.int64(done))

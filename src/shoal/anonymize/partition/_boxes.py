@@ -145,6 +145,13 @@ def fill_boxes(points, ids, boxes, sizes):
 
 
 @njit(cache=True, error_model="numpy")
+def copy_ids(ids, copied):
+    """Copy a grouping, one by one: numba takes seconds to compile an assignment of arrays."""
+    for record in range(len(ids)):
+        copied[record] = ids[record]
+
+
+@njit(cache=True, error_model="numpy")
 def box_widths(points, boxes, widths):
     """Write down the width of every box."""
     for group in range(len(widths)):

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.anonymize.partition._random import draw_below
+from shoal.core.compiling import njit
 from shoal.risk.matchings._worm import class_of, edge_of, move_often
 
 TRIES = 2  # slots of a class that a look goes through

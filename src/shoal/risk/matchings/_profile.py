@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _EMPTY = -1

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 LANES = 32
 LANE_COLUMNS = 5  # the lanes hold all their subsets

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from shoal.core.compiling import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

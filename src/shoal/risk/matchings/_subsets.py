@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.core.compiling import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

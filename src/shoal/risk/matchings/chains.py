@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
+from shoal.core.arrays import Counts, Floats, frozen
 from shoal.errors import InputError
 from shoal.risk.matchings import _looking, _worm
 from shoal.risk.matchings._looking import Look
@@ -151,7 +151,7 @@ def link(indptr: Counts, indices: Counts | None, weights: Floats, capacity: Coun
     if (capacity != 1).any():
         mass = mass * (np.tile(capacity, types) if indices is None else capacity[indices])
     coarse = mass.size > _LARGE and _worm.least_positive(mass) > _SMALL
-    mass = mass.astype(np.float32 if coarse else np.float64, copy=False)
+    mass = frozen(mass.astype(np.float32 if coarse else np.float64, copy=False))
     if indices is None:
         kept = turned = np.empty(0, dtype=np.int32)
         column = np.arange(classes + 1, dtype=np.int64) * types

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.anonymize.partition._boxes import add_record, box_width, empty_box, width_with
+from shoal.anonymize.partition._boxes import (
+    add_record,
+    box_width,
+    copy_ids,
+    empty_box,
+    width_with,
+)
 from shoal.core.compiling import njit
 
 
@@ -124,7 +130,7 @@ def shake(points, copy, k, boxes, ids, loss, groups, sizes, widths, trial, round
     """
     count, state = np.uint64(len(ids)), np.uint64(seed)
     for _ in range(rounds):
-        trial[:] = ids
+        copy_ids(ids, trial)
         for _ in range(3):
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
             i = np.int64((state >> np.uint64(33)) % count)
@@ -134,5 +140,5 @@ def shake(points, copy, k, boxes, ids, loss, groups, sizes, widths, trial, round
         found = descend(points, copy, k, boxes, trial, groups, sizes, widths)
         if found < loss:
             loss = found
-            ids[:] = trial
+            copy_ids(trial, ids)
     return loss

@@ -229,7 +229,7 @@ def weigh_cuts(y, records, loss, live, space, scratch):
 def find_cuts(codes, weight, low, high, records, space, scratch):
     """Localise a node and weigh its cuts. Returns the loss of one of its records."""
     live = localise(codes, weight, low, high, space, scratch)
-    loss, open_columns = 0.0, np.int64(0)  # a plain 0 would be compiled for twice
+    loss, open_columns = 0.0, 0
     for j in range(codes.shape[1]):
         scratch.cut[0, j] = scratch.cut[1, j] = 0
     for x in range(live):

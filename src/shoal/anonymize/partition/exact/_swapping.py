@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.partition._boxes import Points, add_record, box_width, empty_box, make_boxes
+from shoal.anonymize.partition._boxes import (
+    Points,
+    add_record,
+    box_width,
+    copy_ids,
+    empty_box,
+    make_boxes,
+)
 from shoal.anonymize.partition._random import draw_below, draw_share
 from shoal.core.arrays import Codes, Counts
 from shoal.core.compiling import njit
@@ -117,7 +124,7 @@ def anneal_swaps(points, state, near, k, hot, cold, steps, best):
         state.loss[group] = _weigh(points, state, group, -1, -1)
         total += state.loss[group]
     least = total
-    best[:] = state.ids
+    copy_ids(state.ids, best)
     heat, cooling = hot, (cold / hot) ** (1.0 / steps)
     for _ in range(steps):
         heat *= cooling
@@ -126,4 +133,4 @@ def anneal_swaps(points, state, near, k, hot, cold, steps, best):
         total += _exchange(points, state, near, record, k, limit)
         if total < least:
             least = total
-            best[:] = state.ids
+            copy_ids(state.ids, best)
