@@ -1,4 +1,4 @@
-"""Job: foolbox's Carlini–Wagner on a network that was left, without Shoal."""
+"""Job: foolbox's Carlini–Wagner on networks that were left, one by one, without Shoal."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def main() -> None:
     folder, job = receive()
     torch.set_num_threads(1)
     shared, count = Path(job["shared"]), job["pictures"]
-    with np.load(shared / "rows.npz") as stored:
-        images, labels = stored["images"][:count], stored["labels"][:count]
+    with np.load(shared / "rows.npz") as kept:
+        images, labels = kept["images"][:count], kept["labels"][:count]
     pairs = [(p, goal) for p in range(len(labels)) for goal in range(10) if goal != labels[p]]
     rows = torch.tensor(images[[p for p, _ in pairs]])
     goals = torch.tensor([goal for _, goal in pairs])
-    weights = torch.load(shared / "network.pt", weights_only=True)
-    model = foolbox.PyTorchModel(network(weights), bounds=(0, 1), device="cpu")
+    stored = torch.load(shared / "networks.pt", weights_only=True)[: job["networks"]]
+    models = [foolbox.PyTorchModel(network(w), bounds=(0, 1), device="cpu") for w in stored]
     asked = job["settings"]
     attack = foolbox.attacks.L2CarliniWagnerAttack(
         binary_search_steps=asked["searches"],
@@ -47,11 +47,13 @@ def main() -> None:
         stepsize=asked["rate"],
         initial_const=asked["constant"],
     )
+    wanted = foolbox.criteria.TargetedMisclassification(goals)
     with metered() as cost:
-        _, found, success = attack(
-            model, rows, foolbox.criteria.TargetedMisclassification(goals), epsilons=None
-        )
-    lengths = torch.where(success, (found - rows).flatten(1).double().norm(dim=1), 0.0)
+        each = [attack(model, rows, wanted, epsilons=None) for model in models]
+    found = torch.cat([adversarial for _, adversarial, _ in each])
+    success = torch.cat([reached for _, _, reached in each])
+    originals = rows.repeat(len(models), 1, 1, 1)
+    lengths = torch.where(success, (found - originals).flatten(1).double().norm(dim=1), 0.0)
     answer(
         folder,
         {

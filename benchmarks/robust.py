@@ -12,51 +12,49 @@ from jobs import HERE, JobError, bench_python, installed, run_job, scratch
 
 LIMIT = 300
 TRAIN = "5 digits networks, 30 epochs"
-OURS, THEIRS = "C&W, 81 examples, one network", "foolbox C&W, the same"
+ONE, ONE_BY_THEM = "C&W, 81 examples, one network", "foolbox C&W, the same"
+FIVE, FIVE_BY_THEM = "C&W, 9 examples, each of 5 networks", "foolbox C&W, one after another"
 SETTINGS = {"steps": 1000, "searches": 9, "rate": 0.01, "constant": 1e-3}
 
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Train, then attack what was trained; with `full`, the attack as published too."""
+    one, five = ({"pictures": p, "networks": n, "settings": SETTINGS} for p, n in ((9, 1), (1, 5)))
     jobs: dict[str, dict[str, Any]] = {
         TRAIN: {"kind": "train"},
-        OURS: {"kind": "attack", "networks": 1, "pictures": 9, "settings": SETTINGS},
-        THEIRS: {"pictures": 9, "settings": SETTINGS},
-        "C&W, 9 examples, each of 5 networks": {
-            "kind": "attack",
-            "networks": 5,
-            "pictures": 1,
-            "settings": SETTINGS,
-        },
+        ONE: {"kind": "attack", **one},
+        ONE_BY_THEM: one,
+        FIVE: {"kind": "attack", **five},
+        FIVE_BY_THEM: five,
     }
     if full:
-        published = {**SETTINGS, "published": True}
-        jobs["C&W as published"] = {**jobs[OURS], "settings": published}
+        jobs["C&W as published"] = {**jobs[ONE], "settings": {**SETTINGS, "published": True}}
     python = bench_python(HERE.parent)
     rows: dict[str, Any] = {}
     with scratch() as named:
         for place, (name, job) in enumerate(jobs.items()):
-            script = "job_foolbox.py" if name == THEIRS else "job_robust.py"
-            runner = python if name == THEIRS else Path(sys.executable)
+            theirs = name in (ONE_BY_THEM, FIVE_BY_THEM)
+            script = "job_foolbox.py" if theirs else "job_robust.py"
+            runner = python if theirs else Path(sys.executable)
             folder = Path(named) / str(place)
             try:
                 asked = {**job, "shared": named}
                 rows[name] = run_job(script, asked, folder, python=runner, limit=LIMIT)
             except JobError as failed:
                 rows[name] = {"note": str(failed)}
-    _compare(rows)
+    for pair in ((ONE, ONE_BY_THEM), (FIVE, FIVE_BY_THEM)):
+        _compare(*(rows[name] for name in pair))
     return {"runs": rows, "versions": installed(python, "foolbox"), "load": os.getloadavg()[0]}
 
 
-def _compare(rows: dict[str, Any]) -> None:
+def _compare(ours: Row, theirs: Row) -> None:
     """Tell how often ours costs less, and how long its examples are against foolbox's."""
-    ours, theirs = rows[OURS], rows[THEIRS]
     if "note" not in ours and "note" not in theirs:
         ours["gain"] = theirs["cpu"] / ours["cpu"]
         both = [pair for pair in zip(ours["lengths"], theirs["lengths"], strict=True) if all(pair)]
         sums = [sum(column) for column in zip(*both, strict=True)]
         ours["length_ratio"] = sums[0] / sums[1]
-    for row in rows.values():
+    for row in (ours, theirs):
         row.pop("lengths", None)
 
 

@@ -126,12 +126,20 @@ def test_a_change_is_grey_where_there_is_none():
         (("train", "objects.npz", "-o", "a.safetensors"), "not an .npz file of plain arrays"),
         (("train", "other.npz", "-o", "a.safetensors"), "two arrays, images and labels"),
         (("train", "bright.npz", "-o", "a.safetensors"), "pixels must be bytes"),
+        (("train", "words.npz", "-o", "a.safetensors"), "pixels must be bytes"),
+        (("train", "nothing.npz", "-o", "a.safetensors"), "pixels must be bytes"),
+        (("train", "huge.npz", "-o", "a.safetensors"), "labels must be whole numbers"),
         (("train", "large.npz", "-o", "a.safetensors"), "no network for pictures of (1, 9, 9)"),
         (("train", "digits", "-o", "a.pickle"), "end the name in .safetensors"),
         (("train", "digits", "-o", "a.safetensors", "--temperature", "1,2"), "or 5 of them"),
+        (("train", "digits", "-o", "a.safetensors", "--temperature", "nan"), "above 0"),
+        (("train", "digits", "-o", "a.safetensors", "--partition", 0), "1 or more, not 0"),
+        (("train", "digits", "-o", "a.safetensors", "--rate", -1), "rate must be more than 0"),
         (("train", "digits", "-o", "a.safetensors", "--held", 1), "held must be"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--method", "fgsn"), "'fgsm'?"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "-O", "step=3"), "'steps'?"),
+        (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "-O", "steps=0"), "steps must"),
+        (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "-O", "rate=x"), "rate must be"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--threat", "all"), "threat"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--held", 0), "give --held 0.2"),
         (("attack", "large.npz", "NETWORKS", "-o", "a.safetensors"), "networks are for pictures"),
@@ -145,6 +153,10 @@ def test_what_is_wrong_is_said_plainly(shoal, folder, networks, arguments, messa
     np.savez(folder / "objects.npz", images=np.array([{}, {}]), labels=labels[:2])
     np.savez(folder / "other.npz", pictures=np.zeros((4, 8, 8)))
     np.savez(folder / "bright.npz", images=np.full((4, 8, 8), 2.0), labels=labels)
+    np.savez(folder / "words.npz", images=np.full((4, 8, 8), "secret"), labels=labels)
+    np.savez(folder / "nothing.npz", images=np.zeros((4, 0, 8)), labels=labels)
+    most = np.full(4, 2**64 - 1, dtype=np.uint64)
+    np.savez(folder / "huge.npz", images=np.zeros((4, 8, 8)), labels=most)
     np.savez(folder / "large.npz", images=np.zeros((4, 9, 9)), labels=labels)
     given = [networks if part == "NETWORKS" else part for part in arguments]
     shown = shoal("robust", *given)

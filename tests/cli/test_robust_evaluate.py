@@ -83,6 +83,17 @@ def test_noise_has_the_shape_that_the_attack_met(shoal, folder, networks):
     assert found[None]["bins"] == found["normal"]["bins"] != found["laplace"]["bins"]
 
 
+def test_the_noise_of_the_attack_does_not_come_again(shoal, networks):
+    options = ("--noise", 0.2, "--seed", 1, *ATTACK)
+    shoal("robust", "attack", "digits", networks, "-o", "met.safetensors", *options)
+    arguments = ("robust", "evaluate", "met.safetensors", networks)
+    shown = shoal(*arguments, "--noise", 0.2)
+    assert (shown.status, shown.out) == (2, "")
+    assert "seed must not be the attack's, 1" in shown.err
+    assert shoal(*arguments, "--noise", 0.2, "--seed", 2).status == 0
+    assert shoal(*arguments, "--noise", 0).status == 0
+
+
 def test_pictures_begin_with_the_smallest_that_fooled_the_vote(shoal, folder, examples, networks):
     again = ("robust", "evaluate", examples, networks, "-o", "results.csv")
     assert shoal(*again, "--report", "report.json", "--pictures", 4).status == 0

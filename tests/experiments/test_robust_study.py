@@ -183,7 +183,8 @@ def test_a_study_of_other_size_judges_no_published_share():
     row = judged(9)
     assert is_whole([row])
     assert is_whole([{**row, "precision": "bfloat16", "queries": 3}])
-    for name, value in (("networks", 49), ("epochs", 10), ("samples", 3), ("data", "digits")):
+    others = {"networks": 49, "epochs": 10, "samples": 3, "data": "digits", "steps": 99, "rate": 1}
+    for name, value in others.items():
         assert not is_whole([{**row, name: value}])
     verdict = told_by([{**row, "networks": 49}], "example: the vote without noise stays right")
     assert verdict.holds is None
@@ -226,6 +227,105 @@ def test_what_was_not_run_is_left_open():
             assert verdict.found == "not enough runs to tell"
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "holds"),
+    [(2.0, 2.0, True), (2.1, 2.0, False), (None, None, None), (2.0, None, None)],
+)
+def test_searches_that_reach_nothing_are_not_compared(ours, theirs, holds):
+    told = {"first": 0, "last": 9, "model": "plain", "success": 1.0, "seconds": 3.0}
+    rows = [
+        {**told, "stage": stage, "distance": length}
+        for stage, length in (("closer", ours), ("craft", theirs))
+    ]
+    assert told_by(rows, "A search that ends sooner").holds is holds
+
+
+@pytest.mark.parametrize(
+    ("sizes", "mnist", "cifar10"),
+    [
+        (lambda plain: plain, False, True),
+        (lambda plain: 3 * plain, False, False),  # all larger
+        (lambda plain: plain / 3, False, False),  # all smaller
+        (lambda plain: np.concatenate([plain[:20] / 9, plain[20:] * 1.1]), True, False),
+    ],
+)
+def test_sizes_are_left_alone_only_if_they_are_alike(sizes, mnist, cifar10):
+    plain = np.linspace(0.1, 0.3, 90)
+    rows = [judged(9), judged(9, model="noisy")]
+    rows[0]["columns"]["perturbation"] = plain.tolist()
+    rows[1]["columns"]["perturbation"] = sizes(plain).tolist()
+    assert told_by(rows, "Noise spreads the perturbations").holds is mnist
+    assert told_by(rows, "Noise leaves the sizes", "cifar10").holds is cifar10
+
+
+def trained(*, single=0.9, vote=0.97, noisy=0.8, noisy_vote=0.95, validation=400):
+    return {
+        "stage": "train", "validation": validation, "single_plain": [single], "vote_plain": vote,
+        "single_noisy": [noisy], "vote_noisy": noisy_vote,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "holds"),
+    [
+        (trained(), True),
+        (trained(vote=0.8), False),
+        (trained(single=0.998, vote=1.0), None),  # all 400 right, which 0.998 could be, too
+    ],
+)
+def test_a_vote_that_is_all_right_is_not_certain(row, holds):
+    assert told_by([row], "The vote is right more often than one network").holds is holds
+
+
+@pytest.mark.parametrize(
+    ("row", "holds"),
+    [(trained(), True), (trained(noisy_vote=0.85), False), (trained(noisy=0.9), None)],
+)
+def test_what_was_not_lost_is_not_given_back(row, holds):
+    assert told_by([row], "What noise costs a network").holds is holds
+
+
+def swept(*rows, noise=0.5):
+    """Return a sweep at the study's own noise, by networks, clean and attacked."""
+    names = ("networks", "vote_clean", "vote_attacked")
+    told = {"distribution": "laplace", "scale": noise, "deviation": noise * 2**0.5}
+    return {
+        "stage": "sweep", "noise": noise,
+        "swept": [{**told, **dict(zip(names, row, strict=True))} for row in rows],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "holds"),
+    [
+        ([(1, 0.8, 0.1), (50, 0.97, 0.1)], True),
+        ([(1, 0.9, 0.1), (50, 0.8, 0.1)], False),
+        ([(1, 0.9, 0.1), (50, 0.901, 0.1)], None),
+        ([(50, 0.9, 0.1)], None),
+    ],
+)
+def test_a_hair_more_is_not_to_make_good(rows, holds):
+    assert told_by([swept(*rows)], "More networks make good").holds is holds
+
+
+@pytest.mark.parametrize(
+    ("noisy", "plain", "copied", "holds"),
+    [
+        (9, 1, 0.2, False),
+        (9, 1, 0.95, True),
+        (0, 0, 0.0, None),  # it protects from neither
+        ([9], [1], 0.95, None),  # one picture
+    ],
+)
+def test_noise_that_protects_from_nothing_does_not_protect_as_well(noisy, plain, copied, holds):
+    rows = [
+        judged(right, stage="superimposed", count=3, model=model)
+        for model, right in (("noisy", noisy), ("plain", plain))
+    ]
+    verdict = told_by([*rows, swept((50, 0.97, copied))], "Noise protects as well")
+    assert verdict.holds is holds
+
+
 def test_accuracy_between_two_sizes_leaves_other_examples_out():
     plain, noisy = judged(9), judged(9, model="noisy")
     noisy["columns"]["perturbation"] = [0.2 if n % 10 in (8, 9) else 0.5 for n in range(90)]
@@ -253,6 +353,13 @@ def test_a_difference_over_one_picture_says_nothing():
     assert above(difference({0: 1.0, 4: 0.0}, {0: 0.0, 5: 1.0})) is None
     assert above(difference({0: 1.0, 1: 0.99}, {0: 0.0, 1: 0.01})) is True
     assert above(difference({0: 0.0, 1: 0.01}, {0: 1.0, 1: 0.99})) is False
+
+
+@pytest.mark.parametrize(("pictures", "holds"), [(2, None), (5, None), (6, True), (9, True)])
+def test_a_few_pictures_that_all_differ_by_the_same_say_nothing(pictures, holds):
+    gap = ahead(judged([7] * pictures), judged([3] * pictures))
+    assert above(gap) is holds
+    assert -1 <= gap.low <= gap.high <= 1
 
 
 def test_answers_of_attacked_networks_are_counted_by_hand():

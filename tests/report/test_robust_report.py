@@ -12,6 +12,7 @@ from shoal.report.charts import inline, styled
 from shoal.report.document import write_contents
 from shoal.report.page import page
 from shoal.report.robust import bins, headline, results, robust_contents
+from shoal.report.robust_limits import robust_limits
 from shoal.report.robust_pictures import worth_showing
 from shoal.risk.proportion import clustered_proportion
 from shoal.robust import Judged
@@ -117,6 +118,13 @@ def test_noise_that_the_attacker_did_not_meet_is_a_limit():
     assert title in {limit["title"] for limit in other["limits"]}
     copied = contents(attack=ATTACK | {"threat": "copy"})
     assert title not in {limit["title"] for limit in copied["limits"]}
+
+
+@pytest.mark.parametrize(("pictures", "title"), [(29, "Few pictures, and"), (30, "Chosen pict")])
+def test_only_few_pictures_are_called_few(pictures, title):
+    met = {"pictures": pictures, "unchanged": 0}
+    told = next(each for each in robust_limits(ATTACK, ["0"], [], met) if title in each["title"])
+    assert ("That is few." in told["text"]) is (pictures < 30)
 
 
 CASES = {

@@ -86,10 +86,24 @@ def test_an_attacker_of_the_vote_climbs_mean_log_probabilities(ensemble, digits)
     rows = digits[0][:3].clone().requires_grad_()
     found = EnsembleVote(ensemble)(rows)
     expected = ensemble.probabilities(rows).log().mean(0)
+    assert (found.argmax(-1) == expected.argmax(-1)).all()  # then nothing needs to be raised
     assert close(found, expected, rtol=1e-4, atol=1e-4)
     assert torch.autograd.grad(found.sum(), rows)[0].abs().sum() > 0
     with pytest.raises(InputError, match="no layers"):
         EnsembleVote(ensemble)(rows, "0")
+
+
+def test_the_winner_of_the_vote_is_on_top_of_what_an_attacker_climbs(ensemble):
+    vote = EnsembleVote(ensemble)
+    rows = torch.rand(400, 1, 8, 8, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    found, mean = vote(rows), ensemble.probabilities(rows).log().mean(0)
+    winners = vote.labels(rows.detach())[0]
+    assert (mean.argmax(-1) != winners).any()  # the vote need not follow the mean
+    assert torch.equal(found.argmax(-1), winners)
+    raised = (found - mean).abs() > 1e-4
+    assert not raised[torch.arange(10) != winners.unsqueeze(1)].any()  # nobody else is
+    slopes = [torch.autograd.grad(each.sum(), rows)[0] for each in (found, mean)]
+    assert close(*slopes, rtol=1e-3, atol=1e-5)
 
 
 def test_expectation_is_the_mean_of_so_many_queries(ensemble, digits):

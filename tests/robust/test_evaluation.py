@@ -104,3 +104,25 @@ def test_an_outcome_that_did_not_occur_has_no_perturbation():
 def test_labels_must_be_as_many_as_rows():
     with pytest.raises(InputError, match="3 labels and 2 rows"):
         judge(FOUND, torch.tensor([1, 2, 0]), MODEL)
+
+
+def test_an_endless_perturbation_is_in_the_last_bin():
+    pictures = torch.tensor([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    changed = torch.tensor([[[0.0, 0.5, 0.0], [0.0, 0.0, 0.5]]])
+    examples = Examples(pictures, torch.tensor([1, 0]), changed, torch.ones(1, 2).bool())
+    found = by_bin(judge(examples, LABELS, MODEL), bins=2).to_pylist()
+    assert [row["middle"] for row in found] == [0.125, 0.375]
+    assert [row["examples"] for row in found] == [0, 2]
+
+
+def test_nothing_to_judge_is_said_so():
+    none = Examples(
+        torch.zeros(0, 3), torch.zeros(0).long(), torch.zeros(2, 0, 3), torch.zeros(2, 0).bool()
+    )
+    with pytest.raises(InputError, match="no example to judge"):
+        judge(none, torch.zeros(0).long(), MODEL)
+
+
+def test_bins_must_be_one_or_more(judged):
+    with pytest.raises(InputError, match="bins must be"):
+        by_bin(judged, bins=0)

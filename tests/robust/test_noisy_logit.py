@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.robust.closeness import close
+from tests.robust.forks import in_a_fork
 from torch import nn
 
 from shoal.errors import InputError
@@ -68,6 +69,17 @@ def test_a_seed_brings_the_same_noise_and_no_seed_does_not():
     one, same = NoisyLogit(Mirror(), 1, seed=3), NoisyLogit(Mirror(), 1, seed=3)
     assert all(torch.equal(noise_of(one), noise_of(same)) for _ in range(3))
     assert not torch.equal(noise_of(NoisyLogit(Mirror(), 1)), noise_of(NoisyLogit(Mirror(), 1)))
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+def test_a_fork_does_not_repeat_its_parent_unless_seeded(seed):
+    model = NoisyLogit(Mirror(), 1, seed=seed)
+    noise_of(model)  # the stream has begun
+
+    def draw():
+        return noise_of(model).numpy().tobytes()
+
+    assert (in_a_fork(draw) == draw()) is (seed is not None)
 
 
 def test_every_layer_answers_from_the_noisy_input(ensemble, digits):

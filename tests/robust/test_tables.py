@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from tests.robust.forks import in_a_fork
 
 from shoal.errors import InputError
 from shoal.robust import NoisyVote
@@ -84,6 +85,23 @@ def test_members_are_not_to_be_found():
     assert not any(isinstance(value, Sure | tuple) for value in vars(voted).values())
     with pytest.raises(InputError, match="cannot be copied"):
         copy.copy(voted)
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+def test_a_fork_does_not_repeat_its_parent_unless_seeded(seed):
+    class Telling(Sure):
+        def predict_proba(self, rows):
+            seen.append(rows)
+            return super().predict_proba(rows)
+
+    seen = []
+    voted = NoisyVote([Telling("ab", [1, 0])], 1.0, seed=seed)
+
+    def draw():
+        voted.predict(np.zeros((2, 3)))
+        return seen.pop().tobytes()
+
+    assert (in_a_fork(draw) == draw()) is (seed is not None)
 
 
 def test_wrong_options_are_refused():

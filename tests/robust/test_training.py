@@ -140,6 +140,12 @@ def test_parts_share_no_row():
     assert len({member.seed for member in members}) == 3
     with pytest.raises(InputError, match="more than the 100"):
         partitioned(100, [1, 2, 3], size=40)
+    with pytest.raises(InputError, match="2 networks of 1 rows each need more than the 1"):
+        partitioned(1, [1, 2])
+    with pytest.raises(InputError, match="size must be a whole number, 1 or more, not 0"):
+        partitioned(100, [1, 2], size=0)
+    with pytest.raises(InputError, match="none are given"):
+        partitioned(100, [])
 
 
 def test_it_learns(ensemble, digits):
@@ -165,8 +171,42 @@ def test_networks_that_run_away_are_reported(lesson):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"epochs": 0}, {"batch": 0}, {"precision": "int8"}, {"shift": -1}]
+    "wrong",
+    [
+        {"epochs": 0},
+        {"batch": 0},
+        {"precision": "int8"},
+        {"shift": -1},
+        {"rate": -0.1},
+        {"momentum": 2},
+    ],
 )
 def test_wrong_options_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         Training(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("pictures", "labels", "temperatures", "told"),
+    [
+        (200, 150, [1, 2], "200 pictures and 150 labels"),
+        (150, 150, [1, 2], "beyond the 150 given"),
+        (200, 200, [1, 0], "2 temperatures, all above 0"),
+        (200, 200, [1, float("nan")], "2 temperatures, all above 0"),
+        (200, 200, [], "equally many rows"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused_before_any_work(
+    lesson, pictures, labels, temperatures, told
+):
+    seen = []
+    given = lesson[0][:pictures], lesson[1][:labels]
+    with listening(seen.append), pytest.raises(InputError, match=told):
+        train(TINY, *given, shared(200, temperatures), SHORT)
+    assert not seen
+
+
+def test_only_pictures_can_be_moved(lesson):
+    flat = lesson[0].flatten(1)
+    with pytest.raises(InputError, match="shift needs pictures"):
+        train(lambda: nn.Linear(64, 10), flat, lesson[1], shared(200, [1]), replace(SHORT, shift=1))

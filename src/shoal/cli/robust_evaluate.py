@@ -83,6 +83,7 @@ def evaluate(
     ensemble, kept = Ensemble.load(networks, device=usable_device(device)), load_examples(examples)
     check_fit(ensemble, kept.examples.originals, kept.labels)
     distribution = distribution or kept.told["distribution"]
+    _check_seed(seed, kept.told, scales)
     judged = {}
     for scale in scales:
         model = NoisyLogit(ensemble, scale, distribution, seed=seed)
@@ -118,6 +119,13 @@ def _check_outputs(
             check_writable(table, force=force)
     if report is not None:
         check_report(report, force=force)
+
+
+def _check_seed(seed: int, attack: dict[str, Any], scales: list[float]) -> None:
+    """Refuse the noise that the attack was made with: an answer is from noise of its own."""
+    met = attack["noise"] and attack["threat"] != "copy"
+    if met and any(scales) and attack.get("seed") == seed:
+        raise InputError(f"seed must not be the attack's, {seed}, whose noise would come again")
 
 
 def _write_report(

@@ -41,10 +41,13 @@ def read_pictures(data: str) -> tuple[Tensor, Tensor]:
             f"{data}: images must be (rows, height, width) or (rows, channels, height, width), "
             "with one label a row"
         )
+    told = f"{data}: pixels must be bytes, or numbers from 0 to 1"
+    if images.dtype.kind not in "buif" or not images.size:
+        raise InputError(told)
     pixels = images / np.float32(255) if images.dtype == np.uint8 else images.astype(np.float32)
     if not (pixels.min() >= 0 and pixels.max() <= 1):
-        raise InputError(f"{data}: pixels must be bytes, or numbers from 0 to 1")
-    if labels.dtype.kind not in "iu" or labels.min() < 0:
+        raise InputError(told)
+    if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() > np.iinfo(np.int64).max:
         raise InputError(f"{data}: labels must be whole numbers from 0 up")
     return torch.from_numpy(pixels.astype(np.float32)), torch.from_numpy(labels.astype(np.int64))
 

@@ -77,7 +77,7 @@ def temperatures_of(text: str, networks: int) -> list[float]:
     found = numbers("temperature", text)
     if networks < 1:
         raise InputError(f"networks must be 1 or more, not {networks}")
-    if len(found) not in (1, networks) or min(found) <= 0:
+    if len(found) not in (1, networks) or not all(0 < each < math.inf for each in found):
         raise InputError(f"temperature must be one number above 0, or {networks} of them")
     return found * networks if len(found) == 1 else found
 

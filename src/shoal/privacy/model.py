@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from shoal.core.arrays import Bools
 from shoal.core.classes import Classes
 from shoal.core.column import Role
 from shoal.core.coverage import Coverage
+from shoal.core.options import check_range as check_range  # noqa: PLC0414  for models
+from shoal.core.options import check_whole as check_whole  # noqa: PLC0414
 from shoal.core.table import Table
 from shoal.errors import InputError
 
@@ -183,20 +185,3 @@ class All(Model):
 
     def __str__(self) -> str:
         return " & ".join(str(model) for model in self.models)
-
-
-def check_range(
-    option: str, value: Any, low: float, high: float = np.inf, *, above: bool = False
-) -> None:
-    """Refuse an option outside low … high; `above` leaves out the lower end itself."""
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not number or not (low < value if above else low <= value) or not value <= high:
-        least = f"more than {low:g}" if above else f"{low:g} or more"
-        most = "" if high == np.inf else f", {high:g} at most"
-        raise InputError(f"{option} must be {least}{most}, not {value!r}")
-
-
-def check_whole(option: str, value: Any, low: int) -> None:
-    """Refuse an option that is not a whole number of at least `low`."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
-        raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")

@@ -157,8 +157,11 @@ def _examples(judged: Judged) -> dict[str, Any]:
 
 def _sizes(judged: Judged) -> list[dict[str, Any]]:
     """Return how many examples have a perturbation of each bin, by whether they succeeded."""
+    from shoal.robust.evaluation import size_bins
+
     reached, sizes = _column(judged, "success"), _column(judged, "perturbation")
-    edges = np.linspace(0.0, max(float(sizes.max(initial=0.0)), 1e-12), BINS + 1)
+    edges = size_bins(sizes, BINS)
+    sizes = np.minimum(sizes, edges[-1])
     told = []
     for name, those in (("yes", reached), ("no", ~reached)):
         counts, _ = np.histogram(sizes[those], edges)

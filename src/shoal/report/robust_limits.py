@@ -58,10 +58,11 @@ def _unmet(attack: Mapping[str, Any], unmet: Sequence[str]) -> Limit:
 
 
 def _pictures(met: Mapping[str, Any]) -> Limit:
-    few = "That is few. " if met["pictures"] < _FEW else ""
+    few = met["pictures"] < _FEW
+    told = "That is few. " if few else ""
     return limit(
-        "Few pictures, and chosen ones",
-        f"All examples start from {met['pictures']} pictures. {few}The interval is over pictures, "
+        "Few pictures, and chosen ones" if few else "Chosen pictures",
+        f"All examples start from {met['pictures']} pictures. {told}The interval is over pictures, "
         "as examples of one picture fare alike; it knows nothing of networks trained anew. The "
         "pictures are ones that the vote gets right without noise: accuracy on all is lower.",
     )

@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     )
     from shoal.robust.expectation import Expectation
     from shoal.robust.interop import as_module, from_probabilities
+    from shoal.robust.members import Member, partitioned, shared
     from shoal.robust.networks import ARCHITECTURES, CIFAR10, DIGITS, MNIST, Architecture
     from shoal.robust.noise_shapes import deviation_of, scale_for
     from shoal.robust.noisy_logit import NoisyLogit
     from shoal.robust.tables import NoisyVote
     from shoal.robust.threats import THREATS, attacked
-    from shoal.robust.training import Member, Training, partitioned, shared, train
+    from shoal.robust.training import Training, train
     from shoal.robust.tuning import choose, sweep
 
 __all__ = [
@@ -95,12 +96,13 @@ _PARTS = {  # where each of these names is
     "evaluation": "Judged accuracies by_bin classifications judge mean_perturbations",
     "expectation": "Expectation",
     "interop": "as_module from_probabilities",
+    "members": "Member partitioned shared",
     "networks": "ARCHITECTURES CIFAR10 DIGITS MNIST Architecture",
     "noise_shapes": "deviation_of scale_for",
     "noisy_logit": "NoisyLogit",
     "tables": "NoisyVote",
     "threats": "THREATS attacked",
-    "training": "Member Training partitioned shared train",
+    "training": "Training train",
     "tuning": "choose sweep",
 }
 _ON_FIRST_USE = {name: part for part, names in _PARTS.items() for name in names.split()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,7 @@ class Ensemble(Classifier):
         self.stack = networks.eval().requires_grad_(False)
         self.networks = networks.networks
         wanted = [1.0] * self.networks if temperatures is None else list(temperatures)
-        if len(wanted) != self.networks or min(wanted) <= 0:
-            raise InputError(f"there must be {self.networks} temperatures, all above 0")
+        check_temperatures(wanted, self.networks)
         self.temperatures = torch.tensor(wanted, dtype=torch.float32, device=networks.device)
         self.bounds = bounds
         self.architecture = architecture
@@ -119,6 +119,12 @@ class Ensemble(Classifier):
             bounds=(told["bounds"][0], told["bounds"][1]),
             architecture=known,
         )
+
+
+def check_temperatures(temperatures: Sequence[float], networks: int) -> None:
+    """Refuse temperatures that are not one number above 0 for each network."""
+    if len(temperatures) != networks or not all(0 < each < math.inf for each in temperatures):
+        raise InputError(f"there must be {networks} temperatures, all above 0")
 
 
 def _empty(build: Callable[[int], nn.Module], networks: int) -> Stack:

@@ -15,6 +15,8 @@ from torch import Tensor
 from shoal.errors import InputError
 from shoal.robust.classifier import Classifier, as_classifier
 
+_AHEAD = 1e-3  # by which the winner of a vote leads in what an attacker climbs
+
 
 @dataclass(frozen=True)
 class Votes:
@@ -37,7 +39,8 @@ class EnsembleVote(Classifier):
     """A vote over members, noisy or not: networks of one make, or an ensemble, or a wrapper.
 
     Its `logits` are what an attacker of the whole ensemble would climb, as a vote has no slope: the
-    mean over the members of log softmax(logits / T).
+    mean over the members of log softmax(logits / T). The winner of the vote is raised to the top
+    where the mean names another, so that an attack does not end before the vote has turned.
     """
 
     networks = 1
@@ -66,17 +69,26 @@ class EnsembleVote(Classifier):
         return self.vote(inputs).labels.unsqueeze(0)
 
     def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
-        """Return (1, rows, classes) the members' mean log probabilities."""
+        """Return (1, rows, classes) the members' mean log probabilities, the winner's on top."""
         if layer is not None:
             raise InputError("a vote has no layers; ask its members")
         rows = inputs[0]
         answers = self.members.logits(self.members.spread(rows))
         told = (answers / self._temperatures.view(-1, 1, 1)).log_softmax(dim=-1)
-        return told.mean(dim=0, keepdim=True)
+        mean = told.mean(dim=0, keepdim=True)
+        winners = count_votes(answers.detach(), self._temperatures).labels
+        return mean + _raise(mean.detach(), winners.view(1, -1, 1))
 
     @property
     def _temperatures(self) -> Tensor:
         return self.members.temperatures
+
+
+def _raise(means: Tensor, winners: Tensor) -> Tensor:
+    """Return what puts the winners of (1, rows, classes) on top, 0 where they are."""
+    top, own = means.amax(dim=-1, keepdim=True), means.gather(-1, winners)
+    lacking = torch.where(means.argmax(dim=-1, keepdim=True) == winners, 0.0, top - own + _AHEAD)
+    return torch.zeros_like(means).scatter(-1, winners, lacking)
 
 
 def count_votes(logits: Tensor, temperatures: Tensor) -> Votes:

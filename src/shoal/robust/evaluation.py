@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from shoal.core.arrays import Bools
+from shoal.core.arrays import Bools, Floats
+from shoal.core.options import check_whole
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples
 from shoal.robust.classifier import Classifier
@@ -61,6 +62,8 @@ def judge(
     if len(labels) != len(examples.goals):
         raise InputError(f"there are {len(labels)} labels and {len(examples.goals)} rows")
     attacked, rows = examples.success.shape
+    if not attacked * rows:
+        raise InputError("there is no example to judge")
     members = model.members if isinstance(model, EnsembleVote) else model
     clean = examples.originals.expand(examples.adversarial.shape)  # each test has noise of its own
     before, after = _answers(members, clean), _answers(members, examples.adversarial)
@@ -95,13 +98,14 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
 
     Columns: middle, examples, to_target and to_other (mean networks changed, 4.3.2 and 4.3.3),
     vote_to_target and vote_to_other (as shares of all examples, 4.3.4 and 4.3.5), accuracy.
-    A mean over no example is missing.
+    A mean over no example is missing; what is larger than the bins is in the last.
     """
     import pyarrow as pa
 
+    check_whole("bins", bins, 1)
     table = judged.examples
     sizes = _column(table, "perturbation")
-    edges = np.linspace(0.0, greatest or max(float(sizes.max(initial=0.0)), 1e-12), bins + 1)
+    edges = size_bins(sizes, bins, greatest)
     places = np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, bins - 1)
     counts = np.bincount(places, minlength=bins)
     moved = _column(table, "voted") != _column(table, "clean")
@@ -119,11 +123,17 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
             "examples": counts,
             "to_target": mean(_column(table, "to_target")),
             "to_other": mean(_column(table, "to_other")),
-            "vote_to_target": total(moved & at_goal) / max(len(sizes), 1),
-            "vote_to_other": total(moved & ~at_goal) / max(len(sizes), 1),
+            "vote_to_target": total(moved & at_goal) / len(sizes),
+            "vote_to_other": total(moved & ~at_goal) / len(sizes),
             "accuracy": mean(_column(table, "outcome") == "correct"),
         }
     )
+
+
+def size_bins(sizes: Floats, bins: int, greatest: float | None = None) -> Floats:
+    """Return (bins + 1,) edges from 0 to the greatest size, of those that are not endless."""
+    ended = sizes[np.isfinite(sizes)]
+    return np.linspace(0.0, greatest or max(float(ended.max(initial=0.0)), 1e-12), bins + 1)
 
 
 def accuracies(judged: dict[str, Judged]) -> Any:

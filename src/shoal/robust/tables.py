@@ -6,6 +6,7 @@ table; a query is a matrix of the same columns. Needs no torch.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -17,7 +18,24 @@ from shoal.core.arrays import Bools, Counts, Floats
 from shoal.errors import InputError
 from shoal.robust.noise_shapes import check_noise
 
-_BEHIND: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], np.random.Generator]]
+_BEHIND: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], _Stream]]
+
+
+class _Stream:
+    """Random numbers that come once: a fork, which would repeat its parent's, begins anew."""
+
+    def __init__(self, seed: int | None) -> None:
+        self._seed = seed
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process, self._generator = os.getpid(), np.random.default_rng(self._seed)
+
+    def generator(self) -> np.random.Generator:
+        """Return the generator of this process."""
+        if self._seed is None and os.getpid() != self._process:
+            self._begin()
+        return self._generator
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +77,7 @@ class NoisyVote:
         check_noise(scale, distribution)
         if not classifiers:
             raise InputError("a vote needs at least one classifier")
-        _BEHIND[self] = tuple(classifiers), np.random.default_rng(seed)
+        _BEHIND[self] = tuple(classifiers), _Stream(seed)
         self.classes_ = np.unique(np.concatenate([each.classes_ for each in classifiers]))
         self.classifiers = len(classifiers)
         self.scale, self.distribution = float(scale), distribution
@@ -120,7 +138,7 @@ class NoisyVote:
         votes = np.zeros((len(given), len(self.classes_)), dtype=np.int64)
         likely = np.zeros(votes.shape)
         for member in members:
-            told = member.predict_proba(given + self._noise(stream, given.shape))
+            told = member.predict_proba(given + self._noise(stream.generator(), given.shape))
             places = np.searchsorted(self.classes_, member.classes_)
             likely[:, places] += told / self.classifiers
             votes[np.arange(len(given)), places[told.argmax(axis=1)]] += 1

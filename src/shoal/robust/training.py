@@ -17,12 +17,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from shoal.core.options import check_range, check_whole
 from shoal.core.progress import report
 from shoal.errors import InputError, NotConverged
 from shoal.robust import draws
 from shoal.robust.checkpoint import Checkpoint
 from shoal.robust.classifier import repeatable
 from shoal.robust.ensemble import Ensemble
+from shoal.robust.members import Member, check_members
 from shoal.robust.networks import Architecture, seeded
 from shoal.robust.stack import Stack, check_trainable, stack
 
@@ -52,48 +54,13 @@ class Training:
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch", "every"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        if self.shift < 0:
-            raise InputError(f"shift must be 0 or more, not {self.shift}")
+            check_whole(name, getattr(self, name), 1)
+        check_whole("shift", self.shift, 0)
+        check_range("rate", self.rate, 0, above=True)
+        check_range("decay", self.decay, 0)
+        check_range("momentum", self.momentum, 0, 1)
         if self.precision not in ("float32", "bfloat16"):
             raise InputError(f"precision must be float32 or bfloat16, not {self.precision!r}")
-
-
-@dataclass(frozen=True)
-class Member:
-    """One network to be trained: its seed, its temperature, and the rows that it learns from."""
-
-    seed: int
-    temperature: float
-    rows: Tensor
-
-
-def partitioned(
-    rows: int, temperatures: Sequence[float], *, size: int | None = None, seed: int = 0
-) -> list[Member]:
-    """Return a member for each temperature, no two of which see the same row.
-
-    size: rows of each; by default as many as there are for all.
-    """
-    most = rows // len(temperatures)
-    if not 1 <= (size or most) <= most:
-        raise InputError(
-            f"{len(temperatures)} networks of {size or 1} rows each need more than the {rows} given"
-        )
-    order = draws.permutations(torch.tensor(seed), count=rows)
-    parts = order[: len(temperatures) * (size or most)].view(len(temperatures), -1)
-    return _members(temperatures, list(parts), seed)
-
-
-def shared(rows: int, temperatures: Sequence[float], *, seed: int = 0) -> list[Member]:
-    """Return a member for each temperature, all of which see all rows."""
-    return _members(temperatures, [torch.arange(rows)] * len(temperatures), seed)
-
-
-def _members(temperatures: Sequence[float], rows: Sequence[Tensor], seed: int) -> list[Member]:
-    seeds = (draws.words(torch.tensor(seed), count=len(temperatures)) & (2**48 - 1)).tolist()
-    return [Member(*each) for each in zip(seeds, temperatures, rows, strict=True)]
 
 
 def train(
@@ -113,9 +80,9 @@ def train(
     checkpoint: a file that keeps what was reached; training goes on from it where it is there.
     """
     training = training or Training()
-    lengths = {len(member.rows) for member in members}
-    if len(lengths) != 1 or 0 in lengths:
-        raise InputError("the members of an ensemble must learn from equally many rows, 1 or more")
+    check_members(members, images, labels)
+    if training.shift and images.ndim != 4:
+        raise InputError("shift needs pictures: (rows, channels, height, width)")
     made = stack([_build(network, member.seed) for member in members]).to(device)
     check_trainable(made)
     lesson = _Lesson(made, images.to(device), labels.to(device), members, training)

@@ -124,6 +124,44 @@ def test_jsma_changes_few_pixels_all_the_way():
         JSMA().run(model, originals, goals, targeted=False)
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("carlini-wagner", {"steps": 0}),
+        ("carlini-wagner", {"searches": 0}),
+        ("carlini-wagner", {"steps": "many"}),
+        ("carlini-wagner", {"rate": 0}),
+        ("carlini-wagner", {"confidence": -1}),
+        ("fgsm", {"epsilon": 0}),
+        ("iterative-fgsm", {"steps": 0}),
+        ("iterative-fgsm", {"size": -0.1}),
+        ("lbfgs", {"memory": 0}),
+        ("lbfgs", {"steps": 2.5}),
+        ("jsma", {"theta": 0}),
+        ("jsma", {"share": 2}),
+    ],
+)
+def test_options_that_make_no_attack_are_refused(name, wrong):
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be"):
+        ATTACKS[name](**wrong)
+
+
+@pytest.mark.parametrize("bounds", [(-0.1, 0.7), (-2.1179, 2.64), (0.1, 0.3)])
+def test_pixels_at_bounds_that_no_float_meets_are_inside(bounds):
+    weights = torch.eye(3, 4).expand(2, 3, 4)
+    model = linear(weights, [[0.0] * 3] * 2, shape=(4,), bounds=bounds)
+    rows = torch.tensor([[bounds[0]] * 4, [bounds[1]] * 4])
+    found = FGSM(epsilon=9.0).run(model, rows, torch.tensor([1, 2]))
+    again = FGSM().run(model, found.adversarial[0], torch.tensor([1, 2]))
+    assert again.adversarial.shape == (2, 2, 4)
+
+
+def test_bytes_are_not_taken_for_pixels():
+    model, *_ = drawn(1)
+    with pytest.raises(InputError, match=r"a fraction, not torch\.uint8"):
+        FGSM().run(model, torch.ones(1, 1, 2, 3, dtype=torch.uint8), torch.tensor([1]))
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 def test_every_attack_runs_against_every_wrapper(name, ensemble, digits):
     quick = {"carlini-wagner": {"steps": 5, "searches": 1}, "lbfgs": {"steps": 3, "searches": 1}}

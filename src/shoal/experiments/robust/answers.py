@@ -21,7 +21,7 @@ from shoal.experiments.robust.figures import (
     within,
 )
 from shoal.experiments.runs import Row
-from shoal.risk.proportion import Interval
+from shoal.risk.proportion import Interval, proportion
 
 Test = Callable[[Sequence[Row]], Answer]
 CLOSE, NEAR = 0.01, 0.05  # means over thousands of pictures, and over a few, that agree
@@ -72,9 +72,8 @@ def vote_is_better(rows: Sequence[Row]) -> Answer:
     told, holds = [], []
     for model, words in WORDS.items():
         vote, single = row[f"vote_{model}"], fmean(row[f"single_{model}"])
-        error = (vote * (1 - vote) / row["validation"]) ** 0.5
-        gap = vote - single
-        holds.append(above(Interval(gap, gap - 2 * error, gap + 2 * error)))
+        found = proportion(round(vote * row["validation"]), row["validation"])
+        holds.append(above(Interval(*(end - single for end in found))))
         told.append(f"{words} {percent(vote)} for {percent(single)}")
     return together(holds), "; ".join(told)
 
@@ -94,7 +93,8 @@ def vote_gives_back(rows: Sequence[Row]) -> Answer:
     """Ask whether a vote with noise is as good as one network without."""
     row = stage(rows, "train")
     alone, noisy, vote = fmean(row["single_plain"]), fmean(row["single_noisy"]), row["vote_noisy"]
-    return vote >= alone - CLOSE, (
+    lost = alone - noisy > CLOSE  # or there is nothing to give back
+    return (vote >= alone - CLOSE if lost else None), (
         f"one network is right on {percent(alone)} without noise and on {percent(noisy)} with it, "
         f"the vote with noise on {percent(vote)}"
     )

@@ -92,8 +92,11 @@ def _at_its_noise(rows: Sequence[Row]) -> list[Row]:
 def _copied_threes(rows: Sequence[Row]) -> Answer:
     here = [row for row in _at_its_noise(rows) if row["distribution"] == "laplace"]
     found = max(here, key=lambda row: row["networks"])["vote_attacked"]
-    met = share(stage(rows, "superimposed", model="noisy", count=3))
+    noisy, plain = (stage(rows, "superimposed", model=m, count=3) for m in ("noisy", "plain"))
+    met = share(noisy)
     holds = False if found < met.low else True if found >= met.value else None
+    if above(ahead(noisy, plain)) is not True:  # then noise protects from neither
+        holds = None
     return holds, (
         f"three found against networks without noise leave {percent(found)} right, three found "
         f"through noise {within(met)}: noise hinders the search, the answer less"
@@ -120,7 +123,8 @@ def _numbers(rows: Sequence[Row]) -> Answer:
     here = [row for row in _at_its_noise(rows) if row["distribution"] == "laplace"]
     here.sort(key=lambda row: row["networks"])
     told = ", ".join(f"{percent(row['vote_clean'])} by {row['networks']}" for row in here)
-    return here[-1]["vote_clean"] > here[0]["vote_clean"], f"on clean pictures {told}"
+    gain = here[-1]["vote_clean"] - here[0]["vote_clean"]
+    return (gain > 0 if abs(gain) > LITTLE else None), f"on clean pictures {told}"
 
 
 def _more_noise(rows: Sequence[Row]) -> Answer:

@@ -14,6 +14,7 @@ from shoal.experiments.robust.charts import OUTCOMES as ANSWERS
 from shoal.experiments.robust.figures import OUTCOMES, PUBLISHED_AS, judged, share, stage
 from shoal.experiments.runs import Row
 from shoal.robust import by_bin, classifications, mean_perturbations
+from shoal.robust.evaluation import size_bins
 
 BINS, FEW_BINS = 40, 10  # as published, and where there are fewer examples than that can show
 _ENOUGH = 1000
@@ -141,7 +142,7 @@ def answer(named: int, label: int, goal: int) -> str:
 def own_bins(rows: Sequence[Row]) -> list[Row]:
     """Return answers of attacked networks by the size of the perturbation, as shares of all."""
     sizes = np.array([row["perturbation"] for row in rows])
-    edges = np.linspace(0, max(float(sizes.max()), 1e-12), 2 * FEW_BINS + 1)
+    edges = size_bins(sizes, 2 * FEW_BINS)
     found = []
     for model in NAMES.values():
         total = sum(row["model"] == model for row in rows)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from shoal.errors import InputError
-from shoal.robust.classifier import Classifier
+from shoal.robust.classifier import Classifier, repeatable
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,9 @@ def prepared(model: Classifier, originals: Tensor, goals: Tensor) -> tuple[Tenso
     low, high = model.bounds
     if len(originals) != len(goals):
         raise InputError(f"there are {len(originals)} pictures and {len(goals)} goals")
-    if len(originals) and not (low <= float(originals.min()) and float(originals.max()) <= high):
+    if not originals.is_floating_point():
+        raise InputError(f"pixels must be numbers with a fraction, not {originals.dtype}")
+    if not ((originals >= low) & (originals <= high)).all():  # bounds rounded as pixels are
         raise InputError(f"pixels must be between {low:g} and {high:g}, the bounds of the model")
     return originals.to(model.device), goals.to(model.device)
 
@@ -109,6 +111,7 @@ def wide(values: Tensor, pictures: Tensor) -> Tensor:
 def gradient(inputs: Tensor, objective: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
     """Return the objective of each example and its gradient with respect to the inputs."""
     given = inputs.detach().requires_grad_()
-    values = objective(given)
-    (slope,) = torch.autograd.grad(values.sum(), given)
+    with repeatable():
+        values = objective(given)
+        (slope,) = torch.autograd.grad(values.sum(), given)
     return values.detach(), slope

@@ -13,6 +13,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from shoal.core.options import check_range, check_whole
 from shoal.core.progress import report
 from shoal.robust.attacks.attack import Examples, excess, prepared, wide
 from shoal.robust.attacks.hunt import Hunt, leads_enough
@@ -42,6 +43,14 @@ class CarliniWagner:
     abort_early: bool = True
     shorten: int = 10
     published: bool = False
+
+    def __post_init__(self) -> None:
+        check_whole("steps", self.steps, 1)
+        check_whole("searches", self.searches, 1)
+        check_whole("shorten", self.shorten, 0)
+        check_range("rate", self.rate, 0, above=True)
+        check_range("constant", self.constant, 0, above=True)
+        check_range("confidence", self.confidence, 0)
 
     def run(
         self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True

@@ -11,6 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from shoal.core.options import check_range
 from shoal.robust.attacks.attack import (
     Examples,
     cross_entropy,
@@ -30,6 +31,9 @@ class FGSM:
 
     name: ClassVar[str] = "fgsm"
     epsilon: float = 0.2
+
+    def __post_init__(self) -> None:
+        check_range("epsilon", self.epsilon, 0, above=True)
 
     def run(
         self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True

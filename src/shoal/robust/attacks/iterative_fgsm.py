@@ -11,6 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from shoal.core.options import check_range, check_whole
 from shoal.core.progress import report
 from shoal.robust.attacks.attack import Examples, prepared, reached, wide
 from shoal.robust.attacks.fgsm import signed_step
@@ -29,6 +30,12 @@ class IterativeFGSM:
     epsilon: float = 0.2
     steps: int = 20
     size: float | None = None
+
+    def __post_init__(self) -> None:
+        check_range("epsilon", self.epsilon, 0, above=True)
+        check_whole("steps", self.steps, 1)
+        if self.size is not None:
+            check_range("size", self.size, 0, above=True)
 
     def run(
         self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True

@@ -12,10 +12,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from shoal.core.options import check_range
 from shoal.core.progress import report
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples, prepared, reached
-from shoal.robust.classifier import Classifier
+from shoal.robust.classifier import Classifier, repeatable
 
 _PAIRS_AT_ONCE = 50_000_000
 
@@ -31,6 +32,11 @@ class JSMA:
     name: ClassVar[str] = "jsma"
     theta: float = 1.0
     share: float = 0.145
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.theta, (int, float)) or self.theta == 0:
+            raise InputError(f"theta must be a number other than 0, not {self.theta!r}")
+        check_range("share", self.share, 0, 1, above=True)
 
     def run(
         self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
@@ -68,10 +74,11 @@ class JSMA:
 def slopes(model: Classifier, inputs: Tensor, goals: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return the logits, and by pixel the slope of the target's and of the others' sum."""
     given = inputs.detach().requires_grad_()
-    logits = model.logits(given)
-    wanted = logits.gather(-1, goals.expand(logits.shape[:-1]).unsqueeze(-1)).sum()
-    (toward,) = torch.autograd.grad(wanted, given, retain_graph=True)
-    (all_of_them,) = torch.autograd.grad(logits.sum(), given)
+    with repeatable():
+        logits = model.logits(given)
+        wanted = logits.gather(-1, goals.expand(logits.shape[:-1]).unsqueeze(-1)).sum()
+        (toward,) = torch.autograd.grad(wanted, given, retain_graph=True)
+        (all_of_them,) = torch.autograd.grad(logits.sum(), given)
     return logits.detach(), toward.flatten(2), (all_of_them - toward).flatten(2)
 
 

@@ -15,6 +15,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from shoal.core.options import check_range, check_whole
 from shoal.core.progress import report
 from shoal.robust.attacks.attack import Examples, cross_entropy, gradient, prepared, reached
 from shoal.robust.attacks.constants import Constants
@@ -40,6 +41,11 @@ class LBFGS:
     searches: int = 9
     constant: float = 0.1
     memory: int = 8
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "searches", "memory"):
+            check_whole(name, getattr(self, name), 1)
+        check_range("constant", self.constant, 0, above=True)
 
     def run(
         self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True

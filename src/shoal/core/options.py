@@ -1,0 +1,27 @@
+"""Options are checked once, where they are given."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+
+
+def check_range(
+    option: str, value: Any, low: float, high: float = math.inf, *, above: bool = False
+) -> None:
+    """Refuse an option outside low … high; `above` leaves out the lower end itself."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not (low < value if above else low <= value) or not value <= high:
+        least = f"more than {low:g}" if above else f"{low:g} or more"
+        most = "" if high == math.inf else f", {high:g} at most"
+        raise InputError(f"{option} must be {least}{most}, not {value!r}")
+
+
+def check_whole(option: str, value: Any, low: int) -> None:
+    """Refuse an option that is not a whole number of at least `low`."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+        raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")

@@ -1,0 +1,66 @@
+"""Who is to be trained: a seed, a temperature, and rows of one's own or the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from shoal.core.options import check_whole
+from shoal.errors import InputError
+from shoal.robust import draws
+from shoal.robust.ensemble import check_temperatures
+
+
+@dataclass(frozen=True)
+class Member:
+    """One network to be trained: its seed, its temperature, and the rows that it learns from."""
+
+    seed: int
+    temperature: float
+    rows: Tensor
+
+
+def partitioned(
+    rows: int, temperatures: Sequence[float], *, size: int | None = None, seed: int = 0
+) -> list[Member]:
+    """Return a member for each temperature, no two of which see the same row.
+
+    size: rows of each; by default as many as there are for all.
+    """
+    networks = len(temperatures)
+    if not networks:
+        raise InputError("temperatures must be one for each network, 1 or more; none are given")
+    wanted = max(1, rows // networks) if size is None else size
+    check_whole("size", wanted, 1)
+    if networks * wanted > rows:
+        raise InputError(
+            f"{networks} networks of {wanted} rows each need more than the {rows} given"
+        )
+    order = draws.permutations(torch.tensor(seed), count=rows)
+    parts = order[: networks * wanted].view(networks, -1)
+    return _members(temperatures, list(parts), seed)
+
+
+def shared(rows: int, temperatures: Sequence[float], *, seed: int = 0) -> list[Member]:
+    """Return a member for each temperature, all of which see all rows."""
+    return _members(temperatures, [torch.arange(rows)] * len(temperatures), seed)
+
+
+def check_members(members: Sequence[Member], images: Tensor, labels: Tensor) -> None:
+    """Refuse members that cannot learn together, or not from these pictures."""
+    lengths = {len(member.rows) for member in members}
+    if len(lengths) != 1 or 0 in lengths:
+        raise InputError("the members of an ensemble must learn from equally many rows, 1 or more")
+    if len(images) != len(labels):
+        raise InputError(f"there are {len(images)} pictures and {len(labels)} labels")
+    if max(int(member.rows.max()) for member in members) >= len(images):
+        raise InputError(f"members learn from rows beyond the {len(images)} given")
+    check_temperatures([member.temperature for member in members], len(members))
+
+
+def _members(temperatures: Sequence[float], rows: Sequence[Tensor], seed: int) -> list[Member]:
+    seeds = (draws.words(torch.tensor(seed), count=len(temperatures)) & (2**48 - 1)).tolist()
+    return [Member(*each) for each in zip(seeds, temperatures, rows, strict=True)]
