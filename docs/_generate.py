@@ -174,6 +174,7 @@ def _statuses() -> list[str]:
         1: "the guarantee cannot be met, or does not hold",
         2: "the input, an option or a path is wrong; with `hierarchy check`, it does not fit",
         130: "interrupted from the keyboard; nothing was written",
+        141: "whoever read the output went away early, as `head` does; no verdict",
     }
     raised: dict[int, list[str]] = {}
     for error in vars(errors).values():

@@ -76,6 +76,38 @@ def test_amounts_that_all_differ_name_nobody():
     assert told["serial"]["role"] == "identifier"
 
 
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        (" age", "quasi"),
+        ("Alter", "quasi"),
+        ("Âge", "quasi"),
+        ("Geburtsdatum", "quasi"),
+        ("dateOfBirth", "quasi"),
+        ("Stra\N{LATIN SMALL LETTER SHARP S}e", "identifier"),
+        ("Patienten-Nr.", "identifier"),
+        ("patientId", "identifier"),
+        (" name ", "identifier"),
+        ("Gehalt", "sensitive"),
+        ("Diagnóstico", "sensitive"),
+        ("salt", "quasi"),  # when in doubt
+    ],
+)
+def test_names_are_known_in_other_spellings_and_languages(name, role):
+    assert looked_at(**{name: [1, 1, 2, 2]})[name]["role"] == role
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [i % 90 for i in range(200)],  # years, or marks
+        [date(1950 + i % 60, 1, 2) for i in range(200)],
+    ],
+)
+def test_unknown_whole_numbers_and_dates_are_not_passed_for_measurements(values):
+    assert looked_at(unheard=values)["unheard"]["role"] == "quasi"
+
+
 def test_the_suggested_schema_has_one_line_a_column():
     found = describe(pa.table({"age": [0, 99], "no": ["x", "y"], "income": [1, 2]}))
     assert suggest_schema(found) == (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -19,22 +20,23 @@ from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.grouping import group
 from shoal.core.table import Table
-from shoal.core.values import is_numeric
 from shoal.errors import InputError, unknown
 from shoal.risk import checks, identifying_columns, population_uniqueness
 
 _NAMES: tuple[tuple[Role, str, str], ...] = (
     (
         Role.IDENTIFIER,
-        r"(^|_)(id|uuid|ssn|nhs|mrn|iban|passport)($|_)|e?mail|phone|mobile|telephone"
-        r"|(^|_)(sur|first|last|full)?_?name$|address|insurance_n",
+        r"(^|_)(id|uuid|ssn|nhs|mrn|iban|passport|dni|nom|prenom)($|_)|e?mail|phone|mobile"
+        r"|(^|_)(sur|first|last|full|vor|nach|familien)?_?name$|address|adress|strasse|insurance_n"
+        r"|telefon|nombre|apellido|(patient|person|kund|versicher|customer|case|fall)\w*_(nr|no|num)",
         "it names a person",
     ),
     (
         Role.SENSITIVE,
         r"diagnos|disease|illness|condition|icd|symptom|treatment|medication|drug|hiv|cancer"
         r"|salary|income|wage|debt|credit|religio|belief|politic|party|union|sexual|crime|convict"
-        r"|disab|pregnan|genetic|test_result|grade|score|outcome|chd",
+        r"|disab|pregnan|genetic|test_result|grade|score|outcome|chd"
+        r"|salair|salario|gehalt|einkommen|revenu|krank|befund|maladie|enfermedad|konfession",
         "it sounds private",
     ),
     (
@@ -42,7 +44,10 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         r"(^|_|-)(age|sex|gender|race|born|dob|job)($|_|-)|birth|zip|post_?code|postal|city|town"
         r"|county|region|state|country|nation|ethnic|marital|education|school|degree|occupation"
         r"|profession|workclass|employ|household|children|language|height|weight|admission|visit"
-        r"|discharge|arrival|(^|_)date|nationality|citizen|department",
+        r"|discharge|arrival|(^|_)date|nationality|citizen|department"
+        r"|(^|_)(alter|ort|land|stadt|sexe|sexo|edad|ville|ciudad|plz)($|_)|geschlecht|geburt"
+        r"|postleitzahl|wohnort|beruf|familienstand|staatsang|aufnahme|entlassung|naissance"
+        r"|nacimiento",
         "others may know it",
     ),
 )
@@ -152,13 +157,25 @@ def suggest_role(name: str, cells: Any, distinct: int) -> tuple[Role, str]:
     if pa.types.is_nested(cells.type):
         return Role.INSENSITIVE, "a list"
     for role, pattern, reason in _NAMES:
-        if re.search(pattern, name.lower().replace(" ", "_")):
+        if re.search(pattern, _spelled(name)):
             return role, reason
     if filled > 20 and distinct == filled and not _is_fractional(cells.type):
         return Role.IDENTIFIER, "all values differ"
-    if is_numeric(cells.type) and distinct > max(50, filled // 20):
+    if _is_fractional(cells.type) and distinct > max(50, filled // 20):
         return Role.SENSITIVE, "measured: guard it"
     return Role.QUASI, "when in doubt"
+
+
+def _spelled(name: str) -> str:
+    """Return a name without capitals and accents, its words parted by underscores.
+
+    >>> _spelled(" Straße"), _spelled("birthDate"), _spelled("Âge (années)")
+    ('strasse', 'birth_date', 'age_annees_')
+    """
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip()).casefold()
+    letters = unicodedata.normalize("NFKD", apart)
+    bare = "".join(sign for sign in letters if not unicodedata.combining(sign))
+    return re.sub(r"[\W_]+", "_", bare)
 
 
 def _is_fractional(kind: Any) -> bool:
@@ -186,7 +203,7 @@ def suggest_recipe(column: Column) -> dict[str, Any] | None:
 def _are_codes(name: str, values: Any) -> bool:
     """Whether values are digits of one length, three or more: text, or numbers named as codes."""
     whole = pa.types.is_integer(values.type)
-    if len(values) < 2 or (whole and not re.search(_CODES, name.lower().replace(" ", "_"))):
+    if len(values) < 2 or (whole and not re.search(_CODES, _spelled(name))):
         return False
     if not whole and not any(is_text(values.type) for is_text in _TEXTS):
         return False

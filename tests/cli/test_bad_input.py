@@ -376,3 +376,50 @@ def test_the_installed_command_says_the_same(folder):
     found = subprocess.run(program, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == "shoal: no.csv: no such file; check the path\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_who_leaves_is_no_verdict(folder, options):
+    reading, writing = os.pipe()
+    os.close(reading)
+    program = [sys.executable, "-m", "shoal", "inspect", "people.csv", *options]
+    found = subprocess.run(program, stdout=writing, stderr=subprocess.PIPE, cwd=folder, check=False)
+    os.close(writing)
+    assert (found.returncode, found.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--quasi", "age", "--quasi", "town"), "--quasi is given twice; name all in one, apart"),
+        (("--quasi", "age", "-k", 3, "-k", 4), "-k is given twice; give it once"),
+        (("--quasi", "age", "-k", 3, "-o", "a.csv", "--output", "b.csv"), "is given twice; give"),
+    ],
+)
+def test_an_option_given_twice_is_refused_where_one_would_be_lost(shoal, given, told):
+    refused(shoal("anonymize", "people.csv", *given), told)
+
+
+def test_repeatable_options_and_flags_may_be_given_twice(shoal):
+    missing = ("--missing", "NA", "--missing", "?", "--json", "--json")
+    assert shoal("inspect", "people.csv", *missing).status == 0
+
+
+@pytest.mark.parametrize(
+    ("recipe", "told"),
+    [
+        ("town=dates: [month]", "dates: needs dates, and some values read as text; write all like"),
+        ("town=intervals: [5]", "intervals: needs numbers, and some values read as text; write"),
+        ("age=dates: [month]", "dates: needs dates, and the values are numeric, of type int64"),
+    ],
+)
+def test_a_recipe_for_other_values_says_how_to_write_them(anonymize, recipe, told):
+    refused(anonymize("--hierarchy", recipe), "people.csv: column '", told)
+
+
+@pytest.mark.parametrize("cell", ["*", '"[30, 34]"', '"[30, 35["', '"{30, 34}"'])
+def test_a_released_file_in_place_of_the_raw_one_is_told_so(shoal, folder, cell):
+    (folder / "s.yaml").write_text("columns: {age: {role: quasi, kind: numeric}}")
+    (folder / "released.csv").write_text(f"age,town\n{cell},x\n30,y\n")
+    found = shoal("metrics", "released.csv", "people.csv", "--schema", "s.yaml")
+    refused(found, "released.csv: column 'age': ", "name the raw table here, not a released one")

@@ -500,3 +500,13 @@ def test_the_shell_completes_commands(monkeypatch, typed, offered):
 def test_the_shell_script_for_completion_is_shown(shoal, monkeypatch):
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     assert "_SHOAL_COMPLETE=complete_bash" in shoal("--show-completion", "bash").out
+
+
+def test_a_picture_alone_is_told_and_is_no_release(shoal, folder):
+    found = shoal(
+        "anonymize", "people.csv", *ROLES, "-k", 3, "--method", "flash", "--picture", "l.svg"
+    )
+    assert found.status == 0
+    assert found.out.endswith("\npicture in l.svg\n")
+    assert found.err.endswith("note: no release was written; name a file with -o\n")
+    assert (folder / "l.svg").exists()

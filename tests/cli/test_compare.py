@@ -28,6 +28,7 @@ def test_runs_are_shown_written_drawn_and_taken_up_again(compared, shoal, folder
     assert first.split()[:3] == ["*", "mondrian", "5"]
     assert "1 of 2 runs gave no release" in compared.out
     assert "doka-greedy, k-anonymity(k=5): unfit" in compared.out
+    assert compared.out.endswith("\nwritten to runs.csv\npicture in runs.svg\n")
     assert (folder / "runs.csv").read_text().startswith("method,options,model,k,")
     assert (folder / "runs.svg").read_text().startswith("<svg")
     assert len(list((folder / "runs").iterdir())) == 2
@@ -53,6 +54,7 @@ def test_where_no_run_gives_a_release_the_status_is_1(shoal, folder):
     assert found.status == 1
     assert "mondrian:hierarchies=False, t-closeness(t=0.1, column=age): unfit" in found.out
     assert not (folder / "runs.svg").exists()
+    assert "picture in" not in found.out
 
 
 @pytest.mark.parametrize(

@@ -77,14 +77,15 @@ def test_wrong_questions_end_with_a_sentence(ask, more, told):
     assert told in outcome.err
 
 
-def test_a_walk_has_an_interval(ask, monkeypatch, folder):
+def test_a_walk_has_an_interval(shoal, monkeypatch, folder):
     monkeypatch.setattr("shoal.risk.cracks._STEPS", 0)
     rows = range(12)
     lines = [f"{i},{i}" for i in rows]
     (folder / "original.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
     lines = [f"{i},{max(i - i % 3, 0)}-{i + 1 + i % 2}" for i in rows]
     (folder / "released.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
-    shown = ask("--quasi", "x", "--sensitive", "", "--target", "0.1").out
+    files = ("released.csv", "original.csv")
+    shown = shoal("risk", "assess", *files, "--quasi", "x", "--target", "0.1").out
     assert "(95 % interval" in shown
     assert "sampled matchings" in shown
 

@@ -60,7 +60,7 @@ def test_widths_that_do_not_nest_are_refused(widths):
 
 
 def test_intervals_need_numbers():
-    with pytest.raises(InputError, match="need numbers"):
+    with pytest.raises(InputError, match="needs numbers, and some values read as text"):
         recipes.intervals(["a"], [5])
     with pytest.raises(InputError, match="dates have `dates`"):
         recipes.intervals([date(2024, 1, 1)], [5])

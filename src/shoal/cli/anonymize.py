@@ -143,10 +143,12 @@ def anonymize(
         show_summary(data, out)
         if report is not None:
             out.print(f"report in {report}", soft_wrap=True)
+        if picture is not None:
+            out.print(f"picture in {picture}", soft_wrap=True)
 
     emit(json, data, show)
     if output is None:
-        what = "nothing" if report is None else "no release"
+        what = "nothing" if report is None and picture is None else "no release"
         note(f"{what} was written; name a file with -o")
 
 

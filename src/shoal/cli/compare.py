@@ -147,7 +147,15 @@ def compare(
         found.picture(picture, loss=loss, force=force)
     front = found.front(loss) if found.done else []
     data = {"runs": list(found.rows), "front": [found.rows.index(row) for row in front]}
-    emit(json, data, lambda: _show(found, front, loss))
+
+    def show() -> None:
+        _show(found, front, loss)
+        if output is not None:
+            out.print(f"\nwritten to {output}", soft_wrap=True)
+        if picture is not None and found.done:
+            out.print(f"picture in {picture}", soft_wrap=True)
+
+    emit(json, data, show)
     if not found.done:
         raise typer.Exit(1)
 

@@ -21,15 +21,30 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.core.progress import Progress
 
+
+class _Console(Console):
+    """A console whose reader may leave early: that is no verdict, as status 1 would be."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave as a program does that a closed pipe ends."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(141)
+
+
 # names of files and columns are shown as they are: no markup in them, no emoji codes
-out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+out = _Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
+err = _Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> None:
     """Print data as JSON, or let `show` draw it."""
     if as_json:
-        sys.stdout.write(json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n")
+        try:
+            sys.stdout.write(json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            out.on_broken_pipe()
     else:
         show()
 

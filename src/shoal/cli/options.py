@@ -61,7 +61,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, fo
 
 
 class _Plain:
-    """Help as it reads best: paragraphs flow, and a flag, which takes no value, has no type."""
+    """Help as it reads best: paragraphs flow, and a flag, which takes no value, has no type.
+
+    An option that is not repeatable is not repeated.
+    """
 
     def __init__(self, *arguments: Any, help: str | None = None, **options: Any) -> None:
         paragraphs = inspect.cleandoc(help or "").split("\n\n")
@@ -75,6 +78,18 @@ class _Plain:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
                 parameter.metavar = ""
         return found
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Refuse an option that is given twice, where only the last would count."""
+        seen = set()
+        *_, given = self.make_parser(ctx).parse_args(args=list(args))  # type: ignore[attr-defined]
+        for option in given:
+            if option in seen and not (option.multiple or option.is_flag):
+                listed = "," in (option.metavar or "") or option.metavar in ("COLUMNS", "NAMES")
+                once = "name all in one, apart by commas" if listed else "give it once"
+                raise InputError(f"{option.opts[0]} is given twice; {once}")
+            seen.add(option)
+        return super().parse_args(ctx, args)  # type: ignore[misc]
 
 
 class Command(_Plain, TyperCommand):

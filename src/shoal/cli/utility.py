@@ -114,7 +114,8 @@ def _show(data: dict[str, Any]) -> None:
         shown = (_told(each[name]) for name in ("raw", "majority", "kept"))
         rows.add_row(each["model"], each["score"], _told(each["value"]), interval, *shown)
     out.print(rows)
-    out.print("\nkept: of what raw records teach beyond the majority, 1 = all, 0 = nothing")
+    blank = "; – where they teach nothing" if any(e["kept"] is None for e in data["scores"]) else ""
+    out.print(f"\nkept: of what raw records teach beyond the majority, 1 = all, 0 = nothing{blank}")
 
 
 def _told(value: float | None) -> str:

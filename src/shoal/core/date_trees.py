@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.core.hierarchy import ROOT, Hierarchy
-from shoal.core.recipe_arguments import as_column, is_list, refusal
+from shoal.core.recipe_arguments import as_column, is_list, misfit, refusal
 
 _SPANS: dict[str, Callable[[date], tuple[str, date, date]]] = {
     "day": lambda d: (d.isoformat(), d, d),
@@ -46,23 +46,24 @@ def dates(column: Any, levels: Sequence[str] = ("month", "year", "decade")) -> H
     column = as_column(column)
     kind = column.values.type
     if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-        raise refusal(column, "dates", f"it needs dates, and the values are {kind}")
+        raise refusal(column, "dates", misfit(column, "dates", "2024-03-09"))
     if not is_list(levels) or list(levels) != [name for name in _SPANS if name in levels]:
         raise refusal(
             column, "dates", f"levels are {', '.join(_SPANS)}, in this order and each once"
         )
-    days = [d.as_py() for d in column.values[: column.known].cast(pa.date32(), safe=False)]
+    days = column.values[: column.known].cast(pa.date32(), safe=False).to_pylist()
     timed = pa.types.is_timestamp(kind)
     bounds: dict[int, dict[str, tuple[float, float]]]
     bounds = {height: {} for height in range(1, len(levels) + 1)}
-    rows = []
+    rows, above = [], {}  # all days of a month have the same spans above
     for label, day in zip(column.labels, days, strict=False):
-        row = [label]
-        for height, name in enumerate(levels, start=1):
-            text, first, last = _SPANS[name](day)
-            bounds[height][text] = _span_bounds(first, last, timed)
-            row.append(text)
-        rows.append((*row, ROOT))
+        start = day if "day" in levels else day.replace(day=1)
+        if start not in above:
+            spans = [_SPANS[name](start) for name in levels]
+            above[start] = [text for text, _, _ in spans]
+            for height, (text, first, last) in enumerate(spans, start=1):
+                bounds[height][text] = _span_bounds(first, last, timed)
+        rows.append((label, *above[start], ROOT))
     return Hierarchy.from_rows(rows, bounds)
 
 

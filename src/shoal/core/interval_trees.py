@@ -13,7 +13,14 @@ import pyarrow as pa
 
 from shoal.core.column import Column, Kind
 from shoal.core.hierarchy import ROOT, Hierarchy
-from shoal.core.recipe_arguments import as_column, is_list, is_number, known_labels, refusal
+from shoal.core.recipe_arguments import (
+    as_column,
+    is_list,
+    is_number,
+    known_labels,
+    misfit,
+    refusal,
+)
 from shoal.core.values import float_text
 
 
@@ -24,8 +31,10 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
     [('21', '[20, 25[', '*'), ('24', '[20, 25[', '*'), ('25', '[25, 30[', '*')]
     """
     column = as_column(column)
-    if column.kind is not Kind.NUMERIC or pa.types.is_temporal(column.values.type):
+    if pa.types.is_temporal(column.values.type):
         raise refusal(column, "intervals", "they need numbers; dates have `dates`")
+    if column.kind is not Kind.NUMERIC:
+        raise refusal(column, "intervals", misfit(column, "numbers", "1234.50"))
     _check_widths(column, widths)
     if not is_number(origin):
         raise refusal(column, "intervals", "their origin must be a number")

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from shoal.core.column import Column
+from shoal.core.values import is_text
 from shoal.errors import InputError
 
 
@@ -25,6 +26,16 @@ def known_labels(column: Column) -> list[str]:
 def refusal(column: Column, recipe: str, wanted: str) -> InputError:
     """Return the error that says of which column a recipe wants what."""
     return InputError(f"column {column.name!r}: {recipe}: {wanted}")
+
+
+def misfit(column: Column, wanted: str, written: str) -> str:
+    """Say that the values are not what a recipe is for, and what makes them so."""
+    if not is_text(column.values.type):
+        return f"needs {wanted}, and the values are {column.kind}, of type {column.values.type}"
+    return (
+        f"needs {wanted}, and some values read as text; write all like {written} and list what "
+        "means missing under missing (kind: numeric names the first row that does not fit)"
+    )
 
 
 def is_whole(value: Any) -> bool:

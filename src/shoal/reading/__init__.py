@@ -85,7 +85,10 @@ def _table(
 def _advice(wanted: Iterable[str], data: Any) -> str:
     found = {name.strip().casefold() for name in data.column_names}
     if found & {name.casefold() for name in wanted}:
-        return "some are there with other capitals or spaces; write names as the file does"
+        return (
+            "some are there with other capitals or spaces; write names as the file does, in a "
+            "schema and in quotes where they begin or end with a space"
+        )
     return (
         "does it begin with a line of names, and is the delimiter right? `shoal inspect` shows "
         "what it has"

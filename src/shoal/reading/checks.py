@@ -13,6 +13,8 @@ from shoal.core.values import combined, is_numeric, is_text
 from shoal.errors import InputError
 from shoal.reading.inference import misfits
 
+_PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # forms that released cells have and raw ones have not
+
 
 def check_names(path: Path, names: Sequence[str]) -> None:
     """Refuse columns without a name or with the name of another."""
@@ -50,15 +52,21 @@ def check_kinds(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> None:
             continue
         cells = combined(data.column(name), name)
         if is_text(cells.type):
-            _refuse_text(name, misfits(cells))
+            _refuse_text(name, cells)
 
 
-def _refuse_text(name: str, wrong: Any) -> None:
+def _refuse_text(name: str, cells: Any) -> None:
+    wrong = misfits(cells)
     rows = pc.indices_nonzero(wrong)
+    if pc.any(pc.match_substring_regex(cells.take(rows), _PUBLISHED)).as_py():
+        raise InputError(
+            f"column {name!r}: kind numeric, but it holds ranges, sets or stars; name the raw "
+            "table here, not a released one (or list * under missing where it means that)"
+        )
     told = "one row is" if len(rows) == 1 else f"{len(rows)} of {len(wrong)} rows are"
     first = f"row {rows[0].as_py() + 1}" if len(rows) else "unknown"
     raise InputError(
         f"column {name!r}: kind numeric, but {told} not numbers or dates like the others, the "
-        f"first is {first} (the header not counted); mend them, list the text that means missing "
-        "under missing, or make the column nominal"
+        f"first is {first} (the header not counted); write them like 1234.50 or 2024-03-09, list "
+        "the text that means missing under missing, or make the column nominal"
     )
