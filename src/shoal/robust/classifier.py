@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from shoal.errors import InputError, unknown
 
-_AT_ONCE = 4_000  # rows × networks that are asked in one go
+_AT_ONCE = 2_000  # rows × networks that are asked in one go
 
 
 class Classifier(ABC):
