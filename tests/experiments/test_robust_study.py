@@ -443,6 +443,12 @@ def test_files_that_are_not_there_are_named(folder, tmp_path, name):
         EXPERIMENTS[f"robust-{name}"].run(tmp_path / "out")
 
 
+def test_without_a_folder_it_is_said_where_pictures_go(monkeypatch, tmp_path):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    with pytest.raises(InputError, match=r"a folder 'mnist' of another one.*--data digits"):
+        EXPERIMENTS["robust-mnist"].run(tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     "content",
     [b"no gzip", gzip.compress(b"1234567890" * 9)[:-12]],

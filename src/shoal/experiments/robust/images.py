@@ -8,6 +8,7 @@ Krizhevsky, "Learning multiple layers of features from tiny images", 2009.
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.datasets import public
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def read_images(data: str) -> Images:
 
 
 def _read_mnist(part: str) -> tuple[Any, Any, int]:
-    pictures, labels = (public.folder() / "mnist" / name for name in _MNIST[part])
+    pictures, labels = (_folder("mnist") / name for name in _MNIST[part])
     pixels = _rows(_bytes(pictures)[_PICTURES_HEAD:], 28 * 28, pictures).reshape(-1, 1, 28, 28)
     named = _bytes(labels)[_LABELS_HEAD:]
     if len(named) != len(pixels):
@@ -67,7 +67,7 @@ def _read_mnist(part: str) -> tuple[Any, Any, int]:
 
 
 def _read_cifar10(part: str) -> tuple[Any, Any, int]:
-    folder = public.folder() / "cifar10"
+    folder = _folder("cifar10")
     paths = [folder / name for name in _CIFAR10[part]]
     rows = np.concatenate([_rows(_bytes(path), _ROW, path) for path in paths])
     return rows[:, 1:].reshape(-1, 3, 32, 32), rows[:, 0], 255
@@ -86,6 +86,17 @@ def _rows(values: Any, size: int, path: Path) -> Any:
     if not len(values) or len(values) % size:
         raise InputError(f"{path}: its length is not that of whole pictures; fetch the file again")
     return values.reshape(-1, size)
+
+
+def _folder(data: str) -> Path:
+    """Return where these pictures are, or say where to put them."""
+    named = os.environ.get("SHOAL_DATA")
+    if not named:
+        raise InputError(
+            f"the pictures are not part of Shoal: put their files into a folder {data!r} of "
+            "another one, and let SHOAL_DATA name that; `robust-mnist --data digits` needs none"
+        )
+    return Path(named) / data
 
 
 def _bytes(path: Path) -> Any:
