@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 
 import pytest
@@ -11,7 +12,10 @@ from tests.robust.conftest import TINY
 from torch import nn
 
 from shoal.errors import InputError
+from shoal.robust import convolutions
+from shoal.robust.convolutions import as_products, filled_up, quick_convolution
 from shoal.robust.stack import ChainStack, MappedStack, check_trainable, stack
+from shoal.robust.stacked_layers import pools_first
 
 
 class Forked(nn.Module):
@@ -87,3 +91,70 @@ def test_networks_of_several_makes_are_refused():
 def test_running_statistics_cannot_be_trained():
     with pytest.raises(InputError, match="running statistics"):
         check_trainable(stack([nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 2))] * 2))
+
+
+@pytest.mark.parametrize("form", [as_products, filled_up, partial(quick_convolution, first=True)])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"padding": 1},
+        {"padding": "same"},
+        {"padding": "valid"},
+        {"padding": "same", "kernel_size": (5, 3), "dilation": (1, 3)},
+        {"padding": (0, 2), "stride": (3, 2), "dilation": (2, 1)},
+        {"kernel_size": (2, 5), "stride": 2},
+    ],
+)
+def test_quick_forms_are_the_convolutions_of_each_network(options, bias, form):
+    """As values and as slopes, of pictures, weights and biases."""
+    torch.manual_seed(0)
+    made = [nn.Conv2d(3, 4, **{"kernel_size": 3, "bias": bias, **options}) for _ in range(2)]
+    pictures = torch.rand(2, 5, 3, 9, 11, requires_grad=True)
+    weight = torch.stack([layer.weight for layer in made])
+    biases = torch.stack([layer.bias for layer in made]) if bias else None
+    chosen = {name: getattr(made[0], name) for name in ("stride", "padding", "dilation")}
+    asked = [pictures, *(value for layer in made for value in layer.parameters())]
+    found = form(pictures, weight, biases, **chosen)
+    wanted = torch.cat([layer(own) for layer, own in zip(made, pictures, strict=True)], dim=1)
+    assert found.shape == wanted.shape
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-5)
+    pull = torch.rand_like(wanted)
+    slopes = [torch.autograd.grad((pull * told).sum(), asked) for told in (found, wanted)]
+    for own, other in zip(*slopes, strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-5, atol=1e-4)
+
+
+def test_only_what_learns_is_written_down_as_patches(monkeypatch):
+    """An attack, which needs the slopes of pictures, is quicker by groups, as are mere answers."""
+    taken = []
+    for form in (as_products, filled_up):
+
+        def noted(*given, form=form, **options):
+            taken.append(form.__name__)
+            return form(*given, **options)
+
+        monkeypatch.setattr(convolutions, form.__name__, noted)
+    layer = nn.Conv2d(1, 2, 3)
+    weight = nn.Parameter(layer.weight.detach().unsqueeze(0))
+    options = {name: getattr(layer, name) for name in ("stride", "padding", "dilation")}
+    pictures = torch.rand(1, 4, 1, 6, 6)
+    quick_convolution(pictures, weight, None, first=True, **options)
+    quick_convolution(pictures.clone().requires_grad_(), weight, None, first=True, **options)
+    with torch.no_grad():
+        quick_convolution(pictures, weight, None, first=True, **options)
+    assert taken == ["as_products", "filled_up", "filled_up"]
+
+
+def test_pools_come_before_the_relu_that_they_look_at():
+    """Unless that layer is asked, or there is something between."""
+    parts = [nn.ReLU(), nn.MaxPool2d(2), nn.Tanh(), nn.MaxPool2d(2), nn.ReLU(), nn.AvgPool2d(2)]
+    names = [type(part).__name__ for part in pools_first(parts)]
+    assert names == ["MaxPool2d", "ReLU", "Tanh", "MaxPool2d", "ReLU", "AvgPool2d"]
+    torch.manual_seed(0)
+    pictures = torch.randn(3, 2, 9, 9).round(decimals=1).requires_grad_()  # many are equal
+    answers = [nn.Sequential(*made)(pictures) for made in (parts[:2], pools_first(parts[:2]))]
+    assert torch.equal(*answers)
+    slopes = [torch.autograd.grad(told.square().sum(), pictures)[0] for told in answers]
+    assert torch.equal(*slopes)

@@ -14,7 +14,13 @@ from torch import Tensor, nn
 
 from shoal.errors import InputError, unknown
 from shoal.robust.networks import Dropout, with_own_dropout
-from shoal.robust.stacked_layers import StackedConv2d, StackedFlatten, stacked_layers, unfolded
+from shoal.robust.stacked_layers import (
+    StackedConv2d,
+    StackedFlatten,
+    pools_first,
+    stacked_layers,
+    unfolded,
+)
 
 
 class Stack(nn.Module):  # type: ignore[misc]
@@ -74,13 +80,14 @@ class ChainStack(Stack):
 
     def _answer(self, inputs: Tensor, layer: str | None) -> Tensor:
         state, folded = inputs, False
-        for name, part in self.layers.named_children():
+        parts = list(self.layers.named_children())
+        if layer is not None:
+            parts = parts[: 1 + [name for name, _ in parts].index(layer)]
+        for part in pools_first([part for _, part in parts]):
             state = part(state)
             folded = isinstance(part, StackedConv2d) or (
                 folded and not isinstance(part, StackedFlatten)
             )
-            if name == layer:
-                break
         return unfolded(state, self.networks) if folded else state
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from shoal.robust.convolutions import quick_convolution
 from shoal.robust.networks import Dropout
 
 _FEW_ROWS = 32  # on a processor, from here on, one convolution a network is quicker than groups
@@ -34,16 +35,16 @@ class StackedConv2d(nn.Module):  # type: ignore[misc]
     def forward(self, inputs: Tensor) -> Tensor:
         """Convolve: (rows, networks × channels, height, width) in and out."""
         networks = len(self.weight)
+        if inputs.device.type == "cuda":
+            given = self.weight, self.bias
+            return quick_convolution(inputs, *given, first=self.first, **self.options)
         pictures = inputs.transpose(0, 1).flatten(1, 2) if self.first else inputs
-        if pictures.device.type == "cpu" and len(pictures) >= _FEW_ROWS:
+        if len(pictures) >= _FEW_ROWS:
             biases = [None] * networks if self.bias is None else self.bias.unbind()
             each = zip(pictures.chunk(networks, dim=1), self.weight.unbind(), biases, strict=True)
             return torch.cat([functional.conv2d(*given, **self.options) for given in each], dim=1)
         bias = None if self.bias is None else self.bias.flatten()
         weight = self.weight.flatten(0, 1)
-        if torch.is_autocast_enabled("cuda"):  # half the bits: a quarter quicker in this layout
-            pictures = pictures.contiguous(memory_format=torch.channels_last)
-            weight = weight.contiguous(memory_format=torch.channels_last)
         return functional.conv2d(pictures, weight, bias, groups=networks, **self.options)
 
 
@@ -74,6 +75,18 @@ class StackedFlatten(nn.Module):  # type: ignore[misc]
     def forward(self, inputs: Tensor) -> Tensor:
         """Flatten all that belongs to one row of one network."""
         return (unfolded(inputs, self.networks) if self.folded else inputs).flatten(2)
+
+
+def pools_first(parts: Sequence[nn.Module]) -> list[nn.Module]:
+    """Return layers with each ReLU after the pool that takes the greatest of what it lets pass.
+
+    The answer is the same, as are slopes, from a quarter of the work.
+    """
+    ordered = list(parts)
+    for place in range(len(ordered) - 1):
+        if isinstance(ordered[place], nn.ReLU) and isinstance(ordered[place + 1], nn.MaxPool2d):
+            ordered[place : place + 2] = reversed(ordered[place : place + 2])
+    return ordered
 
 
 def unfolded(pictures: Tensor, networks: int) -> Tensor:
