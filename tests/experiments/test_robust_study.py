@@ -101,7 +101,7 @@ def test_examples_are_there_one_row_each(done):
     single = TINY.networks * TINY.samples * GOALS
     vote = TINY.samples * GOALS
     assert sorted(counts.values()) == sorted(
-        2 * [single, TINY.twos * GOALS, TINY.threes * GOALS, vote, vote, vote]
+        2 * [single, TINY.twos * GOALS, TINY.threes * GOALS, *(4 * [vote])]
     )
     assert len(table(done / "figure-4-7.csv")) == 2 * single
 
@@ -211,12 +211,23 @@ def test_averaging_is_judged_by_what_the_same_pictures_lose(once, many, holds):
 def test_one_who_knows_the_defence_is_told_of_by_the_worst_case():
     rows = [
         {"stage": "adaptive", "threat": name, "queries": 16, "noisy": judged(right)}
-        for name, right in (("copy", 6), ("queries", 9), ("averages", 1))
+        for name, right in (("copy", 6), ("further", 4), ("queries", 9), ("averages", 1))
     ]
     verdict = told_by(rows, "hold as well against one who knows them")
     assert verdict.holds is False
     assert "asks the defended vote 16 times a step and takes the mean leaves" in verdict.found
     assert "right on 10.0 %" in verdict.found
+
+
+@pytest.mark.parametrize(("right", "holds"), [(0, False), (10, True), ([2, 9, 5], None)])
+def test_going_further_with_a_copy_is_judged_by_what_is_left_right(right, holds):
+    rows = [
+        {"stage": "adaptive", "threat": name, "queries": 16, "noisy": judged(answers)}
+        for name, answers in (("copy", 6), ("further", right))
+    ]
+    verdict = told_by(rows, "goes further than fooling it takes")
+    assert verdict.holds is holds
+    assert "of a picture's length" in verdict.found
 
 
 def test_what_was_not_run_is_left_open():

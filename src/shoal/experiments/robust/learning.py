@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shoal.experiments.robust.material import JUDGING, Clock, Material, name_of
 from shoal.experiments.runs import Row, Task
 from shoal.robust import (
@@ -16,17 +18,22 @@ from shoal.robust import (
 )
 
 _SHIFT = 2  # pixels
+_KEPT = 30  # checkpoints of a training
 
 
 def trained(study: Material, task: Task) -> Row:
     """Train the networks that are attacked."""
-    return _learned(study, task, Training(epochs=task["epochs"], precision=task["precision"]))
+    return _learned(study, task, _lessons(task["epochs"], task["precision"]))
 
 
 def moved(study: Material, task: Task) -> Row:
     """Ours: the same networks from pictures moved by a pixel or two, which are not attacked."""
-    epochs, precision = task["moved_epochs"], task["precision"]
-    return _learned(study, task, Training(epochs=epochs, precision=precision, shift=_SHIFT))
+    how = _lessons(task["moved_epochs"], task["precision"])
+    return _learned(study, task, replace(how, shift=_SHIFT))
+
+
+def _lessons(epochs: int, precision: str) -> Training:
+    return Training(epochs=epochs, precision=precision, every=max(1, epochs // _KEPT))
 
 
 def _learned(study: Material, task: Task, how: Training) -> Row:
@@ -38,6 +45,8 @@ def _learned(study: Material, task: Task, how: Training) -> Row:
         members = shared(min(learned, setup.rows), setup.temperatures, seed=setup.seed)
     path = study.kept(task)
     path.parent.mkdir(parents=True, exist_ok=True)
+    checkpoint = path.with_suffix(".checkpoint")
+    resumed = checkpoint.exists()
     with Clock(study.device) as took:
         found = train(
             ARCHITECTURES[setup.data],
@@ -46,10 +55,10 @@ def _learned(study: Material, task: Task, how: Training) -> Row:
             members,
             how,
             device=study.device,
-            checkpoint=path.with_suffix(".checkpoint"),
+            checkpoint=checkpoint,
         )
     found.save(path, force=True)
-    told = {"seconds": took.seconds, "device": name_of(study.device)}
+    told = {"seconds": took.seconds, "resumed": resumed, "device": name_of(study.device)}
     return {**told, **_validated(study, found)}
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from shoal.experiments.robust import attacking, judging, learning
+from shoal.experiments.robust.attacking import KNOWN
 from shoal.experiments.robust.material import MODELS, Material
 from shoal.experiments.runs import Row, Task
 
-THREATS = ("copy", "queries", "averages")
 _STAGES: dict[str, Callable[[Material, Task], Row]] = {
     "train": learning.trained,
     "moved": learning.moved,
@@ -42,7 +42,7 @@ class Study(Material):
             yield setup.task("own", model=model)
             for count in (2, 3):
                 yield setup.task("superimposed", model=model, count=count)
-        for threat in THREATS:
+        for threat in KNOWN:
             yield setup.task("adaptive", threat=threat)
         yield setup.task("sweep")
 

@@ -63,10 +63,11 @@ def _costs(rows: Sequence[Row]) -> str:
         stage: sum(row["seconds"] for row in rows if row["stage"] == stage)
         for stage in ("train", "craft", "adaptive")
     }
-    device = next(row["device"] for row in rows if row["stage"] == "train")
+    trained = next(row for row in rows if row["stage"] == "train")
+    since = " since the last break" if trained.get("resumed") else ""
     return (
-        f"On {device}: training {spent['train']:,.0f} s, examples {spent['craft']:,.0f} s, "
-        f"attackers who know the defence {spent['adaptive']:,.0f} s."
+        f"On {trained['device']}: training {spent['train']:,.0f} s{since}, examples "
+        f"{spent['craft']:,.0f} s, attackers who know the defence {spent['adaptive']:,.0f} s."
     )
 
 

@@ -21,6 +21,7 @@ _ENOUGH = 1000
 _LAID = {1: "single networks", 2: "two laid over", 3: "three laid over"}
 _THREATS = {
     "copy": "vote, has a copy",
+    "further": "vote, copy, goes further",
     "queries": "vote, asks once a step",
     "averages": "vote, averages {} queries",
 }
