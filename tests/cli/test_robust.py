@@ -1,18 +1,21 @@
 """`shoal robust`: networks are trained, attacked, judged and looked at, from the command line."""
 
 import csv
+import io
 import json
 import struct
 import subprocess
 import sys
 import zlib
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_digits
+from tests.cli.test_robust_files import KEPT
 
-from shoal.cli.robust_files import load_examples, read_pictures
+from shoal.cli.robust_files import load_examples, read_pictures, save_examples
 from shoal.report.robust_pictures import png, triptychs
 from shoal.robust import Ensemble, EnsembleVote
 
@@ -86,7 +89,15 @@ def test_an_evaluation_is_told_and_written(shoal, folder, examples, networks):
         assert right == pytest.approx(each["vote_attacked"])
     assert told[0]["vote_clean"] == 1
     assert told[0]["single_attacked"] < told[0]["single_clean"]
-    assert "vote attacked" in shoal(*arguments).out
+    shown = " ".join(shoal(*arguments).out.split())
+    for who, name in (("vote", "the vote"), ("single", "one network")):
+        shares = [told[1][f"{who}_clean"], told[1][f"{who}_attacked"]]
+        ends = [told[1][f"{who}_interval"][end] for end in ("low", "high")]
+        assert ends[0] <= shares[1] <= ends[1]
+        assert f"{name} {shares[0]:.4f} {shares[1]:.4f} {ends[0]:.4f} – {ends[1]:.4f}" in shown
+    mine = [row for row in rows if float(row["noise"]) == 0.3]
+    right = sum(int(row["right"]) for row in mine) / 2 / len(mine)  # by two networks
+    assert right == pytest.approx(told[1]["single_attacked"])
 
 
 def test_pictures_show_original_change_and_sum(shoal, folder, examples):
@@ -127,6 +138,21 @@ def test_a_change_is_grey_where_there_is_none():
         (("train", "other.npz", "-o", "a.safetensors"), "two arrays, images and labels"),
         (("train", "bright.npz", "-o", "a.safetensors"), "pixels must be bytes"),
         (("train", "words.npz", "-o", "a.safetensors"), "pixels must be bytes"),
+        (("train", "whole.npz", "-o", "a.safetensors"), "these are int64, and go beyond"),
+        (("train", "sketch.npz", "-o", "a.safetensors"), "only 0 and 1; save them as floats"),
+        (("train", "floats.npz", "-o", "a.safetensors"), "whole numbers from 0 up, not float64"),
+        (("train", "keras.npz", "-o", "a.safetensors"), "it holds x_train, y_train"),
+        (("train", "single.npz", "-o", "a.safetensors"), "not an .npz file of plain arrays"),
+        (("train", "bytes.npz", "-o", "a.safetensors"), "(rows, channels, height, width)"),
+        (("train", "short.npz", "-o", "a.safetensors"), "not of shapes (4, 1, 8, 8) and (3,)"),
+        (("train", "last.npz", "-o", "a.safetensors"), "channels come first, as (3, 32, 32)"),
+        (("train", "vast.npz", "-o", "a.safetensors"), "more pictures than there is memory for"),
+        (("train", "digits", "-o", "a.safetensors", "--device", "gpu"), "no device 'gpu'"),
+        (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--noise", "nan"), "noise must"),
+        (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--samples", 999), "at most"),
+        (("show", "NETWORKS", "-o", "a.png", "--zoom", 99), "zoom must be from 1 to 32, not 99"),
+        (("attack", "digits", "EXAMPLES", "-o", "b.safetensors"), "but adversarial examples"),
+        (("attack", "digits", "WIDE", "-o", "b.safetensors"), "take pixels from -1 to 1"),
         (("train", "nothing.npz", "-o", "a.safetensors"), "pixels must be bytes"),
         (("train", "huge.npz", "-o", "a.safetensors"), "labels must be whole numbers"),
         (("train", "large.npz", "-o", "a.safetensors"), "no network for pictures of (1, 9, 9)"),
@@ -143,7 +169,7 @@ def test_a_change_is_grey_where_there_is_none():
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--threat", "all"), "threat"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--held", 0), "give --held 0.2"),
         (("attack", "large.npz", "NETWORKS", "-o", "a.safetensors"), "networks are for pictures"),
-        (("evaluate", "NETWORKS", "NETWORKS"), "not adversarial examples that Shoal saved"),
+        (("evaluate", "NETWORKS", "NETWORKS"), "not adversarial examples that Shoal saved, but an"),
         (("show", "NETWORKS", "-o", "a.jpg"), "a picture ends in .png or .html"),
     ],
 )
@@ -158,7 +184,29 @@ def test_what_is_wrong_is_said_plainly(shoal, folder, networks, arguments, messa
     most = np.full(4, 2**64 - 1, dtype=np.uint64)
     np.savez(folder / "huge.npz", images=np.zeros((4, 8, 8)), labels=most)
     np.savez(folder / "large.npz", images=np.zeros((4, 9, 9)), labels=labels)
-    given = [networks if part == "NETWORKS" else part for part in arguments]
+    np.savez(folder / "whole.npz", images=np.full((4, 8, 8), 200), labels=labels)
+    np.savez(folder / "sketch.npz", images=np.ones((4, 8, 8), dtype=np.uint8), labels=labels)
+    np.savez(folder / "floats.npz", images=np.zeros((4, 8, 8)), labels=labels + 0.5)
+    np.savez(folder / "keras.npz", x_train=np.zeros((4, 8, 8)), y_train=labels)
+    np.savez(folder / "short.npz", images=np.zeros((4, 8, 8)), labels=labels[:3])
+    np.savez(folder / "last.npz", images=np.zeros((4, 32, 32, 3)), labels=labels)
+    np.save(folder / "single.npy", np.zeros((4, 8, 8)))
+    (folder / "single.npy").rename(folder / "single.npz")
+    with ZipFile(folder / "bytes.npz", "w") as archive:
+        archive.writestr("images", b"no array")
+        archive.writestr("labels", b"no array")
+    with ZipFile(folder / "vast.npz", "w") as archive:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**14, 8, 8)}
+        content = io.BytesIO()
+        np.lib.format.write_array_header_1_0(content, header)
+        for name in ("images", "labels"):
+            archive.writestr(f"{name}.npy", content.getvalue())
+    wide = Ensemble.load(networks)
+    wide.bounds = (-1.0, 1.0)
+    wide.save(folder / "WIDE.safetensors")
+    save_examples(folder / "EXAMPLES.safetensors", KEPT, force=False)
+    places = {"NETWORKS": networks} | {name: f"{name}.safetensors" for name in ("EXAMPLES", "WIDE")}
+    given = [places.get(part, part) for part in arguments]
     shown = shoal("robust", *given)
     assert (shown.status, shown.out) == (2, "")
     assert message in shown.err

@@ -129,6 +129,7 @@ def test_rows_with_too_few_perturbations_are_told(shoal, folder):
         torch.full((3, 1, 8, 8), 0.5), torch.tensor([1, 2, 3]), torch.rand(2, 3, 1, 8, 8), success
     )
     told = {"method": "fgsm", "threat": "copy", "noise": 0.0, "vote": False}
+    told["distribution"] = "laplace"
     kept = Kept(found, torch.zeros(3, dtype=torch.int64), torch.arange(3), told)
     save_examples(folder / "some.safetensors", kept, force=False)
     shown = shoal("robust", "superimpose", "some.safetensors", "-o", "laid.safetensors")

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from shoal.core.progress import Progress, listening, report
+from shoal.core.progress import Progress, listening, part_of, report
 
 
 def test_without_a_listener_a_report_goes_nowhere():
@@ -37,3 +37,22 @@ def test_a_listener_hears_its_own_thread_only():
         other.start()
         other.join()
     assert heard == []
+
+
+def test_parts_count_as_one_stage():
+    heard = []
+    with listening(heard.append):
+        for place in range(2):
+            with part_of(2, place):
+                report("search", 0, 10)
+                report("search", 10, 10)
+                report("look", 0)
+        report("after", 1, 1)
+    search = [Progress("search", done, 20) for done in (0, 10, 10, 20)]
+    look = Progress("look", 0)
+    assert heard == [*search[:2], look, *search[2:], look, Progress("after", 1, 1)]
+
+
+def test_parts_without_a_listener_go_nowhere():
+    with part_of(2, 1):
+        assert report("search", 1, 2) is None

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import escape
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ from tests.report.test_report_page import HOSTILE, Parsed
 
 from shoal.report.charts import inline, styled
 from shoal.report.document import write_contents
-from shoal.report.page import page
+from shoal.report.page import page, percent
 from shoal.report.robust import bins, headline, results, robust_contents
 from shoal.report.robust_limits import robust_limits
 from shoal.report.robust_pictures import worth_showing
@@ -48,6 +49,7 @@ def judged(voted=(1, 0, 2, 0, 5, 5), *, success=True, size=0.5, networks=3):
             "margin": np.ones(6),
             "to_target": (outcome == "target") * networks,
             "to_other": (outcome == "other") * networks,
+            "right": (outcome == "correct") * (networks - 1),  # all but one are with the vote
             "outcome": outcome,
         }
     )
@@ -71,6 +73,8 @@ def test_figures_are_those_counted_by_hand():
     assert sizes == pytest.approx([(2 + 5 + 6) / 36, 1 / 12, (3 + 4) / 24])
     expected = clustered_proportion(np.array([1, 2]), np.array([3, 3]))
     assert row["vote_interval"] == expected.to_dict()
+    one = clustered_proportion(np.array([2, 4]), np.array([9, 9]))  # of three networks each
+    assert row["single_interval"] == one.to_dict()
 
 
 def test_the_interval_is_over_pictures_and_not_over_examples():
@@ -154,6 +158,14 @@ def test_every_evaluation_gives_a_well_formed_page(case):
     assert len(found.named("svg")) >= 4
     policy = [a["content"] for a in found.named("meta") if "http-equiv" in a]
     assert policy == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+
+
+def test_the_page_has_an_interval_for_vote_and_network():
+    text = page(CASES["usual"])
+    for row in CASES["usual"]["results"]:
+        for who in ("vote", "single"):
+            ends = (escape(percent(row[f"{who}_interval"][end])) for end in ("low", "high"))
+            assert " – ".join(ends) in text
 
 
 def test_sections_are_in_order():

@@ -1,5 +1,9 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, t
+from tests.examples import examples
 
 from shoal.risk.proportion import clustered_proportion, proportion, sum_of_chances
 
@@ -33,10 +37,7 @@ def test_clusters_of_one_are_plain_tries():
 
 def test_clusters_that_agree_within_are_worth_one_try_each():
     found = clustered_proportion(np.array([50] * 3 + [0] * 7), np.full(10, 50))
-    plain = proportion(3, 10)
-    assert found.value == pytest.approx(0.3)
-    assert found.low < plain.low
-    assert found.high > plain.high
+    assert found == pytest.approx(proportion(3, 10))
 
 
 @pytest.mark.parametrize("all_hit", [0, 1])
@@ -45,9 +46,41 @@ def test_where_nothing_varies_each_cluster_is_one_try(all_hit):
     assert found == proportion(9 * all_hit, 9)
 
 
-def test_equal_shares_count_every_try():
+def test_of_clusters_that_differ_within_one_is_taken_to_agree():
     found = clustered_proportion(np.full(8, 5), np.full(8, 10))
-    assert found == pytest.approx(proportion(40, 80))
+    effect = (7 * 1 + 10) / 8  # as measured, but for one of eight
+    worth = 80 / effect * (t.ppf(0.975, 79) / t.ppf(0.975, 7)) ** 2
+    expected = beta.ppf([0.025, 0.975], [worth / 2, worth / 2 + 1], [worth / 2 + 1, worth / 2])
+    assert found[:] == pytest.approx((0.5, *expected))
+
+
+def test_large_clusters_count_for_no_more_than_they_say():
+    hits, tries = np.array([90, 0, 0]), np.array([90, 5, 5])
+    low, high = clustered_proportion(hits, tries)[1:]
+    assert low < 0.1  # of three clusters, one of which decides
+    assert high == pytest.approx(1, abs=0.01)
+
+
+counts = st.lists(st.integers(0, 9), min_size=2, max_size=12)
+
+
+@given(counts)
+@examples(100)
+def test_misses_are_hits_seen_from_the_other_side(hits):
+    found = clustered_proportion(np.array(hits), np.full(len(hits), 9))
+    turned = clustered_proportion(9 - np.array(hits), np.full(len(hits), 9))
+    assert turned[:] == pytest.approx((1 - found.value, 1 - found.high, 1 - found.low))
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 9, 30])
+@pytest.mark.parametrize("tries", [2, 9, 450])
+def test_one_miss_is_never_surer_than_none(clusters, tries):
+    hits = np.full(clusters, tries)
+    best = clustered_proportion(hits, np.full(clusters, tries)).low
+    for missed in (1, tries // 2 + 1, tries):
+        hits[0] = tries - missed
+        assert clustered_proportion(hits, np.full(clusters, tries)).low < best
 
 
 def test_one_cluster_says_nothing_of_others():
@@ -56,15 +89,24 @@ def test_one_cluster_says_nothing_of_others():
     assert clustered_proportion(np.array([], dtype=int), np.array([], dtype=int))[:] == (0, 0, 1)
 
 
-def test_clustered_intervals_hold_the_truth_as_often_as_they_say():
+@pytest.mark.parametrize(
+    ("clusters", "tries", "mean", "alike"),
+    [
+        (12, 45, 0.6, 1 / 3),
+        (9, 45, 0.95, 0.5),  # most clusters all hit, a few hardly
+        (30, 45, 0.98, 0.5),
+        (9, 9, 0.9, 0.5),
+    ],
+)
+def test_clustered_intervals_hold_the_truth_as_often_as_they_say(clusters, tries, mean, alike):
     rng = np.random.default_rng(5)
+    weight = (1 - alike) / alike
+    shares = rng.beta(mean * weight, (1 - mean) * weight, (600, clusters))
     held = plain = 0
-    for _ in range(400):
-        shares = rng.beta(1.2, 0.8, 12)  # 0.6 on average, far apart
-        hits = rng.binomial(45, shares)
-        found = clustered_proportion(hits, np.full(12, 45))
-        held += found.low <= 0.6 <= found.high
-        naive = proportion(int(hits.sum()), 12 * 45)
-        plain += naive.low <= 0.6 <= naive.high
-    assert held >= 0.93 * 400
-    assert plain < 0.6 * 400
+    for hits in rng.binomial(tries, shares):
+        found = clustered_proportion(hits, np.full(clusters, tries))
+        held += found.low <= mean <= found.high
+        naive = proportion(int(hits.sum()), clusters * tries)
+        plain += naive.low <= mean <= naive.high
+    assert held >= 0.95 * 600
+    assert plain < 0.75 * 600

@@ -45,6 +45,7 @@ def test_each_example_is_judged_as_by_hand(judged):
     assert [row["outcome"] for row in rows] == ["target", "correct", "other", "target"]
     assert [row["to_target"] for row in rows] == [2, 0, 0, 2]
     assert [row["to_other"] for row in rows] == [1, 0, 3, 1]
+    assert [row["right"] for row in rows] == [1, 3, 0, 0]  # networks: the last mixes 0 and 1
     assert [row["margin"] for row in rows] == pytest.approx([1 / 3, 1, 1, 1 / 3])
     near = (0.5**2 + 0.9**2) ** 0.5
     assert [row["perturbation"] for row in rows] == pytest.approx([near, 0, near, near])
@@ -102,7 +103,7 @@ def test_an_outcome_that_did_not_occur_has_no_perturbation():
 
 
 def test_labels_must_be_as_many_as_rows():
-    with pytest.raises(InputError, match="3 labels and 2 rows"):
+    with pytest.raises(InputError, match="2 pictures and 3 labels"):
         judge(FOUND, torch.tensor([1, 2, 0]), MODEL)
 
 
@@ -126,3 +127,5 @@ def test_nothing_to_judge_is_said_so():
 def test_bins_must_be_one_or_more(judged):
     with pytest.raises(InputError, match="bins must be"):
         by_bin(judged, bins=0)
+    with pytest.raises(InputError, match="greatest must be more than 0"):
+        by_bin(judged, greatest=0)

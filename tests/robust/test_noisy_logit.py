@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from types import ModuleType
 
 import pytest
 import torch
@@ -26,6 +27,7 @@ from shoal.robust.noise import Noise
 
 INNER = "__dict__ __closure__ __self__ __func__ __wrapped__ __defaults__ __kwdefaults__ __slots__"
 INNER = [*INNER.split(), "cell_contents"]
+_ENDS = (type, str, int, float, torch.Tensor, ModuleType)
 SHAPES = ["laplace", "normal", "uniform"]
 
 
@@ -91,11 +93,11 @@ def test_every_layer_answers_from_the_noisy_input(ensemble, digits):
 
 
 def reachable(start):
-    """Everything that attributes, closures, containers and slots lead to."""
+    """Everything that attributes, closures, containers and slots lead to, but whole modules."""
     waiting, seen = [start], {}
     while waiting:
         found = waiting.pop()
-        if id(found) in seen or isinstance(found, type | str | int | float | torch.Tensor):
+        if id(found) in seen or isinstance(found, _ENDS):
             continue
         seen[id(found)] = found
         if isinstance(found, dict):

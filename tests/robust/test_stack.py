@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from functools import partial
 from itertools import count
 
@@ -158,3 +159,45 @@ def test_pools_come_before_the_relu_that_they_look_at():
     assert torch.equal(*answers)
     slopes = [torch.autograd.grad(told.square().sum(), pictures)[0] for told in answers]
     assert torch.equal(*slopes)
+
+
+def test_networks_that_differ_in_more_than_weights_are_refused():
+    def chain(*more, bend=nn.ReLU, share=0.1):
+        parts = [nn.Flatten(), nn.Linear(4, 3), bend(), nn.Dropout(share), nn.Linear(3, 2), *more]
+        return nn.Sequential(*parts)
+
+    for other in (chain(bend=nn.Tanh), chain(nn.ReLU())):
+        with pytest.raises(InputError, match="one make: their layers differ"):
+            stack([chain(), other])
+    with pytest.raises(InputError, match="one make: their weights differ"):
+        stack([chain(), chain().double()])
+    assert stack([chain(), chain(share=0.5)]).networks == 2  # who is asked drops nothing
+
+
+def test_layers_keep_the_names_that_they_have():
+    parts = {"flat": nn.Flatten(), "middle": nn.Linear(4, 3), "end": nn.Linear(3, 2)}
+    network = nn.Sequential(OrderedDict(parts))
+    made = stack([network])
+    rows = torch.rand(1, 5, 2, 2)
+    assert made.layer_names == tuple(parts)
+    assert close(made(rows, "middle")[0], network[:2](rows[0]))
+
+
+def test_a_layer_may_act_on_the_last_axis_of_pictures():
+    networks = [nn.Sequential(nn.Linear(4, 3), nn.Flatten(), nn.Linear(6, 2)) for _ in range(2)]
+    rows = torch.rand(2, 5, 2, 4)
+    for place, network in enumerate(networks):
+        assert close(stack(networks)(rows)[place], network(rows[place]))
+
+
+def test_a_relu_of_another_kind_keeps_its_place():
+    class Mirror(nn.ReLU):
+        def forward(self, inputs):
+            return -super().forward(inputs)
+
+    def build():
+        return nn.Sequential(nn.Conv2d(1, 2, 3), Mirror(), nn.MaxPool2d(2), nn.Flatten())
+
+    networks, rows = [build(), build()], torch.rand(2, 3, 1, 6, 6)
+    for place, network in enumerate(networks):
+        assert close(stack(networks)(rows)[place], network(rows[place]))

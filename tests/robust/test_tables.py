@@ -7,8 +7,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.robust.forks import in_a_fork
 
@@ -109,6 +113,124 @@ def test_wrong_options_are_refused():
         NoisyVote([])
     with pytest.raises(InputError, match="no distribution"):
         NoisyVote([Sure("ab", [1, 0])], 1.0, "cauchy")
+
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("ours", [True, False])
+def test_frames_are_read_by_name(frame, ours):
+    names = ("c", "a", "b")
+    made = FRAMES[frame]({name: ROWS[:, place] for place, name in enumerate(names)})
+    turned = FRAMES[frame]({name: ROWS[:, names.index(name)] for name in sorted(names)})
+    if ours:
+        voted = NoisyVote.fit(LogisticRegression(), [(made, CLASSES)])
+    elif frame == "pandas":
+        voted = NoisyVote([LogisticRegression().fit(made, CLASSES)])
+    else:
+        voted = NoisyVote([LogisticRegression().fit(ROWS, CLASSES)], columns=names)
+    expected = LogisticRegression().fit(ROWS, CLASSES).predict(ROWS)
+    for rows in (made, turned, ROWS):
+        assert (voted.predict(rows) == expected).all()
+
+
+def test_columns_may_be_numbered():
+    made = pd.DataFrame(ROWS)
+    voted = NoisyVote.fit(LogisticRegression(), [(made, CLASSES)])
+    assert (voted.predict(made[[2, 1, 0]]) == voted.predict(ROWS)).all()
+
+
+def test_missing_values_are_for_those_who_can_take_them():
+    holes = ROWS.copy()
+    holes[::4, 1] = np.nan
+    holes[:, 2] = np.nan
+    voted = NoisyVote.fit(DecisionTreeClassifier(max_depth=2), [(holes, CLASSES)], 0.1, seed=1)
+    assert voted.units == pytest.approx([ROWS[:, 0].std(), np.nanstd(holes[:, 1]), 0])
+    assert voted.predict(holes).shape == (300,)
+    with pytest.raises(InputError, match="missing values: 300, which LogisticRegression cannot"):
+        NoisyVote([LogisticRegression().fit(ROWS, CLASSES)]).predict(holes)
+    with pytest.raises(InputError, match="missing values: 300, which LogisticRegression cannot"):
+        NoisyVote.fit(LogisticRegression(), [(holes, CLASSES)])
+
+
+def test_nothing_asked_is_nothing_answered():
+    voted = NoisyVote([LogisticRegression().fit(ROWS, CLASSES)], 0.1)
+    assert voted.predict(ROWS[:0]).shape == (0,)
+    assert voted.predict_proba(ROWS[:0]).shape == (0, 2)
+
+
+NAMED = pd.DataFrame(ROWS, columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (ROWS[:, :2], "rows have 2 columns; classifiers and units are for 3"),
+        (ROWS[0], "give one row as"),
+        (ROWS * np.inf, "rows must be finite"),
+        ([["secret"] * 3], "rows must be numbers"),
+        ([[1, 2, 3], [4, 5]], "rows must be numbers"),
+        (NAMED.drop(columns="b"), "a frame without b; the classifiers go by a, b, c"),
+        (NAMED[["a", "b", "c", "c"]], "two columns of one name"),
+        (NAMED.assign(b="secret"), "column 'b' must be numbers"),
+        (NAMED.assign(b=np.inf), "column 'b' must be finite; 300 numbers are not"),
+    ],
+)
+def test_rows_that_cannot_be_asked_about_are_refused_without_a_value(rows, told):
+    voted = NoisyVote.fit(LogisticRegression(), [(NAMED, CLASSES)], 0.1)
+    with pytest.raises(InputError, match=told) as refused:
+        voted.predict(rows)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("members", "options", "told"),
+    [
+        ([LogisticRegression()], {}, "must be fitted first; LogisticRegression is not"),
+        ([LinearSVC().fit(ROWS, CLASSES)], {}, "predict_proba"),
+        ([Sure("ab", [1, 0]), Sure([0, 1], [1, 0])], {}, "some words"),
+        ([Sure("ab", [1, 0])], {"units": [1, -1]}, "units must be"),
+        ([Sure("ab", [1, 0])], {"units": "m"}, "units must be"),
+        ([Sure("ab", [1, 0])], {"scale": "0.1"}, "scale must be a number from 0 up"),
+        (
+            [DecisionTreeClassifier().fit(NAMED[[*names]], CLASSES) for names in ("abc", "bca")],
+            {},
+            "the same columns, in one order",
+        ),
+    ],
+)
+def test_members_that_cannot_vote_are_refused(members, options, told):
+    with pytest.raises(InputError, match=told):
+        NoisyVote(members, **options)
+
+
+@pytest.mark.parametrize(
+    ("matrices", "told"),
+    [
+        ([], "no matrix"),
+        ((ROWS, CLASSES), "pairs in a list"),
+        ([(ROWS, CLASSES[:5])], "a class for each"),
+        ([(ROWS[:0], CLASSES[:0])], "1 row or more"),
+        ([(ROWS, CLASSES), (ROWS[:, :2], CLASSES)], "the same columns"),
+        ([(ROWS, ["secret"] * 300)], "one class only"),
+    ],
+)
+def test_matrices_that_cannot_be_learned_from_are_refused(matrices, told):
+    with pytest.raises(InputError, match=told) as refused:
+        NoisyVote.fit(LogisticRegression(), matrices)
+    assert "secret" not in str(refused.value)
+
+
+def test_units_must_be_one_a_column():
+    voted = NoisyVote([LogisticRegression().fit(ROWS, CLASSES)], 0.1, units=[1, 2])
+    with pytest.raises(InputError, match="rows have 3 columns; classifiers and units are for 2"):
+        voted.predict(ROWS)
 
 
 def test_torch_is_not_needed():

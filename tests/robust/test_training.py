@@ -193,7 +193,7 @@ def test_wrong_options_are_refused(wrong):
         (150, 150, [1, 2], "beyond the 150 given"),
         (200, 200, [1, 0], "2 temperatures, all above 0"),
         (200, 200, [1, float("nan")], "2 temperatures, all above 0"),
-        (200, 200, [], "equally many rows"),
+        (200, 200, [], "no member to train"),
     ],
 )
 def test_what_cannot_be_learned_is_refused_before_any_work(

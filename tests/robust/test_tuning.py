@@ -67,7 +67,9 @@ def test_the_choice_holds_best_among_the_accurate(swept):
     fit = [row for row in swept.to_pylist() if row["vote_clean"] >= 0.5]
     assert chosen["vote_attacked"] == max(row["vote_attacked"] for row in fit)
     with pytest.raises(InputError, match="no setting is right"):
-        choose(swept, least_accuracy=1.1)
+        choose(swept, least_accuracy=1)
+    with pytest.raises(InputError, match="least_accuracy must be 0 or more, 1 at most"):
+        choose(swept, least_accuracy=95)
 
 
 def test_a_sweep_comes_again(ensemble, digits, attack):

@@ -19,8 +19,8 @@ from shoal.cli.robust_options import (
     Tensors,
     fitting_architecture,
     temperatures_of,
-    usable_device,
 )
+from shoal.core.wording import counted
 
 app = typer.Typer(
     cls=Group, help="Defend published image classifiers, and attack them.", no_args_is_help=True
@@ -78,9 +78,7 @@ def train(
         members = partitioned(rows, temperatures, size=partition, seed=seed)
     how = Training(epochs=epochs, rate=rate, shift=shift)
     with bars():
-        found = learn(
-            made, images, labels, members, how, device=usable_device(device), checkpoint=checkpoint
-        )
+        found = learn(made, images, labels, members, how, device=device, checkpoint=checkpoint)
     found.save(output, force=force)
     told: dict[str, Any] = {"networks": networks, "architecture": made.name, "rows": rows}
     told |= {"held": len(images) - rows, "single": None, "vote": None}
@@ -102,7 +100,8 @@ for command in (
 
 
 def _show_trained(told: dict[str, Any], output: Path) -> None:
-    out.print(f"{told['networks']} networks ({told['architecture']}), {told['rows']:,} rows")
+    made = counted(told["networks"], "network")
+    out.print(f"{made} ({told['architecture']}), {counted(told['rows'], 'row')}")
     if told["vote"] is not None:
         out.print(
             f"right on {told['held']:,} held-back rows: one network {share(told['single'])}, "

@@ -33,7 +33,7 @@ from shoal.cli.robust_options import (
     Threat,
     Vote,
     check_fit,
-    usable_device,
+    check_scale,
 )
 from shoal.errors import InputError
 
@@ -68,9 +68,10 @@ def attack(
     from shoal.robust import Ensemble, NoisyLogit
 
     check_safetensors(output, force=force)
+    check_scale(noise)
     attacker = Attacker.of(method, options, threat, queries, vote=vote)
     images, labels = read_pictures(data)
-    ensemble = Ensemble.load(networks, device=usable_device(device))
+    ensemble = Ensemble.load(networks, device=device)
     check_fit(ensemble, images, labels)
     start = starting(ensemble, images, labels, held=held, count=samples)
     with bars():

@@ -104,7 +104,10 @@ def _right(ensemble: Ensemble, images: Tensor, labels: Tensor, start: int, count
     usable = (voted == labels[start:]) & (held != 0).flatten(1).any(dim=1)
     rows: Tensor = torch.nonzero(usable).flatten() + start
     if len(rows) < count:
-        raise InputError(f"the vote gets only {len(rows)} held-back pictures right, not {count}")
+        raise InputError(
+            f"samples must be {len(rows)} at most, as many as the vote gets right of the pictures "
+            f"held back, not {count}"
+        )
     return rows[:count]
 
 

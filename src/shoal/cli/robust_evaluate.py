@@ -19,7 +19,6 @@ from shoal.cli.robust_options import (
     Seed,
     check_fit,
     scales_of,
-    usable_device,
 )
 from shoal.cli.robust_show import drawn_examples
 from shoal.errors import InputError, OutputError
@@ -80,7 +79,7 @@ def evaluate(
     scales = scales_of(noise)
     if pictures < 0:
         raise InputError(f"pictures must be 0 or more, not {pictures}")
-    ensemble, kept = Ensemble.load(networks, device=usable_device(device)), load_examples(examples)
+    ensemble, kept = Ensemble.load(networks, device=device), load_examples(examples)
     check_fit(ensemble, kept.examples.originals, kept.labels)
     distribution = distribution or kept.told["distribution"]
     _check_seed(seed, kept.told, scales)
@@ -179,19 +178,12 @@ def _show_judged(told: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     laid = told.get("superimposed")
     over = f", {laid} laid over each other" if laid else ""
     out.print(f"attack: {told['method']}{over}, threat: {told['threat']}, noise: {told['noise']:g}")
-    shown = grid(
-        "noise", "vote clean", "vote attacked", "95 % interval", "one clean", "one attacked"
-    )
+    shown = grid("noise", "who", "clean", "attacked", "95 % interval")
     for row in rows:
-        interval = " – ".join(share(row["vote_interval"][end]) for end in ("low", "high"))
-        shown.add_row(
-            row["noise"],
-            share(row["vote_clean"]),
-            share(row["vote_attacked"]),
-            interval,
-            share(row["single_clean"]),
-            share(row["single_attacked"]),
-        )
+        for who, name, noise in (("vote", "the vote", row["noise"]), ("single", "one network", "")):
+            interval = " – ".join(share(row[f"{who}_interval"][end]) for end in ("low", "high"))
+            shares = (share(row[f"{who}_{when}"]) for when in ("clean", "attacked"))
+            shown.add_row(noise, name, *shares, interval)
     out.print()
     out.print(shown)
     shown = grid("noise", "right", "size", "target", "size", "other", "size")
@@ -204,6 +196,6 @@ def _show_judged(told: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     out.print()
     out.print(shown)
     out.print(
-        "\nshares that are right, of the vote and of one network; then shares of examples by what "
+        "\nshares that are right, with an interval over pictures; then shares of examples by what "
         "the vote says, with their mean perturbation. Found by one attack: nothing is proven."
     )

@@ -6,6 +6,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
     from shoal.robust import Examples
 
 _FORMAT = "shoal-examples-1"
+_TOLD = ("method", "threat", "noise", "distribution", "vote")  # of every attack
+_UNREADABLE = (  # what damaged, locked or mere .npy files raise
+    ValueError,
+    TypeError,
+    OSError,
+    EOFError,
+    RuntimeError,
+    BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True)
@@ -39,17 +50,25 @@ def read_pictures(data: str) -> tuple[Tensor, Tensor]:
     if images.ndim != 4 or labels.shape != (len(images),) or not len(images):
         raise InputError(
             f"{data}: images must be (rows, height, width) or (rows, channels, height, width), "
-            "with one label a row"
+            f"with one label a row, not of shapes {images.shape} and {labels.shape}"
         )
-    told = f"{data}: pixels must be bytes, or numbers from 0 to 1"
-    if images.dtype.kind not in "buif" or not images.size:
-        raise InputError(told)
-    pixels = images / np.float32(255) if images.dtype == np.uint8 else images.astype(np.float32)
-    if not (pixels.min() >= 0 and pixels.max() <= 1):
-        raise InputError(told)
     if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() > np.iinfo(np.int64).max:
-        raise InputError(f"{data}: labels must be whole numbers from 0 up")
-    return torch.from_numpy(pixels.astype(np.float32)), torch.from_numpy(labels.astype(np.int64))
+        raise InputError(f"{data}: labels must be whole numbers from 0 up, not {labels.dtype}")
+    return torch.from_numpy(_pixels(data, images)), torch.from_numpy(labels.astype(np.int64))
+
+
+def _pixels(data: str, images: Any) -> Any:
+    """Return pixels as numbers from 0 to 1; bytes are taken for 0 to 255."""
+    told = f"{data}: pixels must be bytes (uint8, 0 to 255), or numbers from 0 to 1"
+    if images.dtype.kind not in "buif" or not images.size:
+        raise InputError(f"{told}, not {images.dtype} of shape {images.shape}")
+    if images.dtype == np.uint8:
+        if images.max() == 1:  # black and white, which would become black and nearly black
+            raise InputError(f"{data}: pixels are bytes, but only 0 and 1; save them as floats")
+        return images / np.float32(255)
+    if not (images.min() >= 0 and images.max() <= 1):
+        raise InputError(f"{told}; these are {images.dtype}, and go beyond")
+    return images.astype(np.float32)
 
 
 def held_back(rows: int, share: float) -> int:
@@ -72,19 +91,27 @@ def save_examples(path: Path, kept: Kept, *, force: bool) -> None:
         "labels": kept.labels,
         "samples": kept.samples,
     }
-    write_tensors(path, tensors, {"format": _FORMAT, **kept.told}, force=force)
+    told = {"format": _FORMAT, "bounds": found.bounds, **kept.told}
+    write_tensors(path, tensors, told, force=force)
 
 
 def load_examples(path: Path) -> Kept:
     """Read what `save_examples` wrote."""
     from shoal.robust import Examples
     from shoal.robust.ensemble import read_tensors
+    from shoal.robust.inputs import check_bounds
 
-    tensors, told = read_tensors(path)
-    if told.pop("format", None) != _FORMAT:
-        raise InputError(f"{path}: not adversarial examples that Shoal saved")
-    labels, samples = tensors.pop("labels"), tensors.pop("samples")
-    return Kept(Examples(**tensors), labels, samples, told)
+    tensors, told = read_tensors(path, _FORMAT)
+    del told["format"]
+    bounds = told.pop("bounds", (0.0, 1.0))
+    try:
+        labels, samples = (tensors.pop(name) for name in ("labels", "samples"))
+        found = Examples(**tensors, bounds=check_bounds(bounds))
+        if not set(_TOLD) <= set(told) or not len(labels) == len(samples) == len(found.goals) > 0:
+            raise InputError("parts are missing")
+    except (KeyError, TypeError, InputError):
+        raise InputError(f"{path}: adversarial examples, but not whole; make them anew") from None
+    return Kept(found, labels, samples, told)
 
 
 def check_safetensors(path: Path, *, force: bool) -> None:
@@ -105,8 +132,6 @@ def _digits() -> tuple[Any, Any]:
 
 def _arrays(path: Path) -> tuple[Any, Any]:
     """Read an .npz without letting it run code."""
-    from zipfile import BadZipFile
-
     from shoal.core.files import check_readable
 
     if path.suffix != ".npz":
@@ -114,8 +139,14 @@ def _arrays(path: Path) -> tuple[Any, Any]:
     check_readable(path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as opened:
-            return opened["images"], opened["labels"]
-    except KeyError:
-        raise InputError(f"{path}: must hold two arrays, images and labels") from None
-    except (ValueError, OSError, EOFError, BadZipFile, zlib.error):
+            missing = {"images", "labels"} - set(opened.files)
+            if missing:
+                there = ", ".join(sorted(opened.files)) or "nothing"
+                raise InputError(
+                    f"{path}: must hold two arrays, images and labels; it holds {there}"
+                )
+            return np.asarray(opened["images"]), np.asarray(opened["labels"])
+    except MemoryError:
+        raise InputError(f"{path}: more pictures than there is memory for; save fewer") from None
+    except _UNREADABLE:
         raise InputError(f"{path}: not an .npz file of plain arrays, or a damaged one") from None

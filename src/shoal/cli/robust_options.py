@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.options import names
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -64,6 +64,12 @@ def numbers(option: str, text: str) -> list[float]:
     return found
 
 
+def check_scale(noise: float) -> None:
+    """Refuse a scale of noise that is none."""
+    if not 0 <= noise < math.inf:
+        raise InputError(f"noise must be a number from 0 up, not {noise:g}")
+
+
 def scales_of(text: str) -> list[float]:
     """Read scales of noise, each once."""
     found = list(dict.fromkeys(numbers("noise", text)))
@@ -82,16 +88,6 @@ def temperatures_of(text: str, networks: int) -> list[float]:
     return found * networks if len(found) == 1 else found
 
 
-def usable_device(name: str) -> str:
-    """Refuse a device that is not there."""
-    import torch
-
-    usable = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-    if name not in usable:
-        raise unknown("no device", name, usable)
-    return name
-
-
 def fitting_architecture(images: Tensor, labels: Tensor) -> Architecture:
     """Return the architecture made for pictures of this shape."""
     from shoal.robust import ARCHITECTURES
@@ -101,17 +97,27 @@ def fitting_architecture(images: Tensor, labels: Tensor) -> Architecture:
         if made.shape == shape and int(labels.max()) < made.classes:
             return made
     known = ", ".join(f"{made.name} {made.shape}" for made in ARCHITECTURES.values())
+    turned = (shape[2], *shape[:2])
+    remedy = "in Python, shoal.robust.train takes any"
+    if any(made.shape == turned for made in ARCHITECTURES.values()):
+        remedy = f"channels come first, as {turned}"
     raise InputError(
         f"no network for pictures of {shape} and {int(labels.max()) + 1} classes; there are "
-        f"{known}, 10 classes each; in Python, shoal.robust.train takes any"
+        f"{known}, 10 classes each; {remedy}"
     )
 
 
 def check_fit(ensemble: Ensemble, images: Tensor, labels: Tensor) -> None:
     """Refuse pictures or labels that the networks were not made for."""
     made = ensemble.architecture
+    if ensemble.bounds != (0.0, 1.0):
+        low, high = ensemble.bounds
+        raise InputError(
+            f"the networks take pixels from {low:g} to {high:g}, and pictures are read as 0 to 1; "
+            "attack them in Python (shoal.robust)"
+        )
     if made and (made.shape != tuple(images.shape[1:]) or int(labels.max()) >= made.classes):
         raise InputError(
             f"the networks are for pictures of {made.shape} and {made.classes} classes, "
-            f"not of {tuple(images.shape[1:])}"
+            f"not of {tuple(images.shape[1:])} and {int(labels.max()) + 1}"
         )

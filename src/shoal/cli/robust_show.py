@@ -33,8 +33,10 @@ def show(
     from shoal.report.robust_pictures import check_ending, write_pictures
 
     check_ending(output, force=force)
-    if most < 1 or not 1 <= zoom <= 32:
-        raise InputError("most must be 1 or more, and zoom from 1 to 32")
+    if most < 1:
+        raise InputError(f"most must be 1 or more, not {most}")
+    if not 1 <= zoom <= 32:
+        raise InputError(f"zoom must be from 1 to 32, not {zoom}")
     kept = load_examples(examples)
     places = kept.examples.success.nonzero()[:most].tolist()
     if not places:

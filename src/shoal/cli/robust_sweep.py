@@ -25,8 +25,8 @@ from shoal.cli.robust_options import (
     Vote,
     check_fit,
     scales_of,
-    usable_device,
 )
+from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def sweep(
     if least_accuracy is not None and not 0 <= least_accuracy <= 1:
         raise InputError(f"least-accuracy must be from 0 to 1, not {least_accuracy:g}")
     images, labels = read_pictures(data)
-    ensemble = Ensemble.load(networks, device=usable_device(device))
+    ensemble = Ensemble.load(networks, device=device)
     check_fit(ensemble, images, labels)
     numbers = _counts(counts, ensemble.networks)
     start = starting(ensemble, images, labels, held=held, count=samples)
@@ -182,15 +182,16 @@ def _show(told: dict[str, Any]) -> None:
         shown.add_row(row["distribution"], number(row["scale"]), str(row["networks"]), *cells)
     out.print(shown)
     out.print(
-        f"\nshares right on clean pictures, then of the vote on examples from {told['samples']} "
-        "pictures; margin: votes of the winner less those of the next, clean"
+        "\nshares right on clean pictures, then of the vote on examples from "
+        f"{counted(told['samples'], 'picture')}; margin: votes of the winner less those of the "
+        "next, clean"
     )
     if told["chosen"] is not None:
         row = told["chosen"]
         noise = f"{row['distribution']} noise of scale {number(row['scale'])}"
         out.print(
             f"chosen: {noise if row['scale'] else 'no noise'} over "
-            f"{row['networks']} networks, right on {share(row['vote_clean'])} of clean pictures "
-            f"and {share(row['vote_attacked'])} of examples"
+            f"{counted(row['networks'], 'network')}, right on {share(row['vote_clean'])} of clean "
+            f"pictures and {share(row['vote_attacked'])} of examples"
         )
         note("chosen on these pictures: expect less on others, and attack the choice once more")

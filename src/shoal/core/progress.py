@@ -32,6 +32,24 @@ def report(stage: str, done: float, total: float | None = None) -> None:
 
 
 @contextmanager
+def part_of(parts: int, place: int) -> Iterator[None]:
+    """Have every report inside this block count as one of so many parts of its stage."""
+    listener = _listener.get()
+    if listener is None:
+        yield
+        return
+
+    def told(progress: Progress) -> None:
+        done, total = progress.done, progress.total
+        if total is not None:
+            done, total = place * total + done, parts * total
+        listener(Progress(progress.stage, done, total))
+
+    with listening(told):
+        yield
+
+
+@contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """Send every report inside this block to the listener."""
     token = _listener.set(listener)

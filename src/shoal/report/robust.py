@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools
+from shoal.core.arrays import Bools, Counts
 from shoal.report.page import percent
 from shoal.report.repeating import digest, plain
 from shoal.report.robust_limits import robust_limits
@@ -101,6 +101,7 @@ def results(judged: Mapping[str, Judged]) -> list[dict[str, Any]]:
             "networks": judged[scale].networks,
             **row,
             "vote_interval": over_pictures(judged[scale], right).to_dict(),
+            "single_interval": _of_one(judged[scale]).to_dict(),
             "vote_on_successes": float(right[reached].mean()) if reached.any() else None,
         }
     for row in classifications(dict(judged)).to_pylist():
@@ -137,10 +138,18 @@ def _unmet(judged: Mapping[str, Judged], attack: Mapping[str, Any], distribution
     return [scale for scale in judged if scale not in met]
 
 
-def over_pictures(judged: Judged, those: Bools) -> Interval:
-    """Return the share of some examples; those of one picture are no independent tries."""
+def over_pictures(judged: Judged, those: Bools | Counts, tries: int = 1) -> Interval:
+    """Return the share of some examples; those of one picture are no independent tries.
+
+    those: (examples,) which, or, where each was tried several times, how many times.
+    """
     _, places = np.unique(_column(judged, "sample"), return_inverse=True)
-    return clustered_proportion(np.bincount(places, weights=those), np.bincount(places))
+    return clustered_proportion(np.bincount(places, weights=those), tries * np.bincount(places))
+
+
+def _of_one(judged: Judged) -> Interval:
+    """Return the share that one of these networks gets right, on average."""
+    return over_pictures(judged, _column(judged, "right"), judged.networks)
 
 
 def _examples(judged: Judged) -> dict[str, Any]:

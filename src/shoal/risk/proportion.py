@@ -35,8 +35,8 @@ def clustered_proportion(hits: Counts, tries: Counts) -> Interval:
     """Return the share of hits among tries that come in clusters, such as several of one person.
 
     hits, tries: (clusters,). The interval is that of as many independent tries as say the same,
-    never more than there are; where nothing varies at all, of one try a cluster. What a single
-    cluster says of others nobody knows: 0 to 1.
+    never more than there are, never fewer than one a cluster. What a single cluster says of others
+    nobody knows: 0 to 1.
     """
     from scipy.stats import t
 
@@ -44,15 +44,27 @@ def clustered_proportion(hits: Counts, tries: Counts) -> Interval:
     value = float(hits.sum()) / max(total, 1)
     if clusters < 2:
         return Interval(value, 0.0, 1.0)
-    if value in (0.0, 1.0):
-        return _exact(value * clusters, clusters)
-    squares = float(((hits - value * tries) ** 2).sum())
-    variance = squares * clusters / (clusters - 1) / total**2
-    worth = float(total)
-    if variance > 0:
-        lost = (t.ppf(0.975, total - 1) / t.ppf(0.975, clusters - 1)) ** 2  # few clusters
-        worth = min(worth, value * (1 - value) / variance * float(lost))
+    greatest = float((tries**2).sum()) / total  # tries that say as much as one, if a cluster agrees
+    lost = float(t.ppf(0.975, total - 1) / t.ppf(0.975, clusters - 1)) ** 2  # few clusters
+    worth = max(lost * total / _design_effect(hits, tries, greatest), total / greatest)
     return _exact(value * worth, worth)
+
+
+def _design_effect(hits: Counts, tries: Counts, greatest: float) -> float:
+    """Return how many tries say as much as an independent one.
+
+    How alike those of a cluster are shows only in clusters that have the rarer outcome: of so many,
+    one is taken to agree within, whatever it shows. As measured alone, it is far too low where few
+    clusters miss: the interval would then be surer than where none does.
+    """
+    telling = int(min((hits > 0).sum(), (hits < tries).sum()))
+    if not telling:
+        return greatest
+    total, clusters = float(tries.sum()), int((tries > 0).sum())
+    value = float(hits.sum()) / total
+    squares = float(((hits - value * tries) ** 2).sum()) * clusters / (clusters - 1)
+    measured = min(max(squares / (total * value * (1 - value)), 1.0), greatest)
+    return (measured * (telling - 1) + greatest) / telling
 
 
 def sum_of_chances(chances: Floats, seed: int = 0, draws: int = 10_000) -> Interval:

@@ -55,7 +55,7 @@ class Checkpoint:
         """Take over what the file holds, if there is one, and return the epochs behind it."""
         if not self.path.exists():
             return 0
-        tensors, told = read_tensors(self.path)
+        tensors, told = read_tensors(self.path, _FORMAT)
         epochs = told.pop("epochs", 0)
         if told != self.told:
             other = [name for name in self.told if told.get(name) != self.told[name]]
@@ -66,7 +66,7 @@ class Checkpoint:
         parts: dict[str, dict[str, Tensor]] = {"weight": {}, "momentum": {}}
         for name, value in tensors.items():
             kind, _, of = name.partition("/")
-            parts[kind][of] = value
+            parts.setdefault(kind, {})[of] = value
         try:
             self.lesson.made.load_weights(parts["weight"])
         except RuntimeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -11,8 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from shoal.errors import InputError, unknown
+from shoal.robust.inputs import Intake, answering, as_classes, as_pictures, check_bounds
 
-_AT_ONCE = 2_000  # rows × networks that are asked in one go
+_AT_ONCE = 2_000  # pictures that are looked at in one go
 
 
 class Classifier(ABC):
@@ -38,39 +40,69 @@ class Classifier(ABC):
         """
 
     @property
+    def intake(self) -> Intake:
+        """How the networks take pictures."""
+        return Intake(torch.device(self.temperatures.device))
+
+    @property
     def device(self) -> torch.device:
         """Where the work is done."""
-        return torch.device(self.temperatures.device)
+        return self.intake.device
+
+    def classes(self, inputs: Tensor) -> int:
+        """Return how many classes there are, by what is answered to a few of (rows, *shape)."""
+        with torch.no_grad():
+            return int(self.logits(self.spread(inputs[:2])).shape[-1])
 
     def __call__(self, inputs: Tensor, layer: str | None = None) -> Tensor:
         """Return (networks, rows, classes) what all networks answer to the same (rows, *shape)."""
-        answer = self.logits(self.spread(inputs), layer)
+        answer = self.logits(self.spread(self.taken(inputs)), layer)
         return answer[0] if self.alone else answer
+
+    def taken(self, inputs: Any) -> Tensor:
+        """Return (rows, *shape) pictures as the networks take them, and refuse what is none."""
+        return as_pictures(inputs, self.bounds, self.intake, exact=False)
 
     def spread(self, inputs: Tensor) -> Tensor:
         """Return (rows, *shape) as (networks, rows, *shape), the same for every network."""
-        given = inputs.to(self.device)
+        device, dtype, _ = self.intake
+        given = inputs.to(device, dtype)
         return given.unsqueeze(0).expand(self.networks, *given.shape)
+
+    @property
+    def width(self) -> int:
+        """How many pictures are looked at for each row."""
+        return self.networks
 
     def parts(self, inputs: Tensor) -> Sequence[Tensor]:
         """Return (rows, *shape) in parts, each small enough to be put to all networks at once."""
-        split: Sequence[Tensor] = inputs.split(max(1, _AT_ONCE // self.networks))
+        split: Sequence[Tensor] = inputs.split(max(1, _AT_ONCE // self.width))
         return split
 
     def probabilities(self, inputs: Tensor) -> Tensor:
         """Return (networks, rows, classes) the softmax of a call, each at its temperature."""
-        answer = self.logits(self.spread(inputs))
-        return (answer / self.temperatures.view(-1, 1, 1)).softmax(dim=-1)
+        answer = self.logits(self.spread(self.taken(inputs)))
+        return tempered(answer, self.temperatures).softmax(dim=-1)
 
     def labels(self, inputs: Tensor) -> Tensor:
         """Return (networks, rows) the class that each network gives to the same rows."""
         with torch.no_grad():
-            answers = [self.logits(self.spread(part)).argmax(-1) for part in self.parts(inputs)]
-            return torch.cat(answers, dim=1)
+            parts = self.parts(self.taken(inputs))
+            return torch.cat([self.logits(self.spread(part)).argmax(-1) for part in parts], dim=1)
 
     def accuracy(self, inputs: Tensor, labels: Tensor) -> Tensor:
         """Return (networks,) the share of rows that each network gets right."""
-        return (self.labels(inputs) == labels.to(self.device)).double().mean(dim=1)
+        pictures = self.taken(inputs)
+        if not len(pictures):
+            raise InputError("there is no picture to be right on")
+        known = as_classes("labels", labels, rows=len(pictures), classes=self.classes(pictures))
+        named = self.labels(pictures)
+        return (named == known.to(named.device)).double().mean(dim=1)
+
+
+def tempered(logits: Tensor, temperatures: Tensor) -> Tensor:
+    """Return (networks, rows, classes) logits over the temperature of each network."""
+    return logits / temperatures.to(logits.device).view(-1, 1, 1)
 
 
 class Single(Classifier):
@@ -86,39 +118,61 @@ class Single(Classifier):
         bounds: tuple[float, float] = (0.0, 1.0),
         temperature: float = 1,
     ) -> None:
+        if not 0 < temperature < math.inf:
+            raise InputError(f"temperature must be a number above 0, not {temperature!r}")
         self.network = network
-        self.bounds = bounds
-        place = next((value.device for value in network.parameters()), torch.device("cpu"))
-        self.temperatures = torch.tensor([float(temperature)], device=place)
+        self.bounds = check_bounds(bounds)
+        self.temperatures = torch.tensor([float(temperature)])
+
+    def __repr__(self) -> str:
+        return f"<Single network ({type(self.network).__name__}) on {self.device}>"
+
+    @property
+    def intake(self) -> Intake:
+        """Where the weights are, and of their type; a network without any takes what comes."""
+        for value in self.network.parameters():
+            if value.is_floating_point():
+                return Intake(value.device, value.dtype)
+        return super().intake
 
     def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
         """Return (1, rows, classes) the network's answer."""
         if layer is None:
-            answer: Tensor = self.network(inputs[0])
+            with answering(inputs):
+                answer: Tensor = self.network(inputs[0])
             return answer.unsqueeze(0)
         seen: list[Tensor] = []
         part = _part(self.network, layer)
         hook = part.register_forward_hook(lambda _m, _i, output: seen.append(output))
         try:
-            self.network(inputs[0])
+            with answering(inputs):
+                self.network(inputs[0])
         finally:
             hook.remove()
         return seen[-1].unsqueeze(0)
 
 
-def as_classifier(model: Any, *, bounds: tuple[float, float] = (0.0, 1.0)) -> Classifier:
+def as_classifier(model: Any, *, bounds: tuple[float, float] | None = None) -> Classifier:
     """Return a network, or several in a sequence, as a classifier; one that is, as it is.
 
-    A model that was made for foolbox or ART brings its own bounds.
+    bounds: of a pixel, by default 0 and 1. Classifiers, and models that were made for foolbox or
+    ART, bring their own.
     """
-    if isinstance(model, Classifier):
-        return model
+    given = (0.0, 1.0) if bounds is None else check_bounds(bounds)
     if isinstance(model, nn.Module):
-        return Single(model.eval(), bounds=bounds)
+        return Single(model.eval(), bounds=given)
     if isinstance(model, Sequence) and model and all(isinstance(m, nn.Module) for m in model):
         from shoal.robust.ensemble import Ensemble
 
-        return Ensemble.of(model, bounds=bounds)
+        return Ensemble.of(model, bounds=given)
+    known = model if isinstance(model, Classifier) else _from_others(model)
+    if bounds is not None and known.bounds != given:
+        low, high = known.bounds
+        raise InputError(f"the model has bounds of its own, {low:g} and {high:g}; give no others")
+    return known
+
+
+def _from_others(model: Any) -> Classifier:
     from shoal.robust.interop import from_others
 
     theirs = from_others(model)

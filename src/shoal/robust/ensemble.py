@@ -14,10 +14,16 @@ from torch import Tensor, nn
 from shoal.core.files import check_readable, replace_file
 from shoal.errors import InputError
 from shoal.robust.classifier import Classifier
+from shoal.robust.inputs import Intake, answering, check_bounds, usable_device
 from shoal.robust.networks import Architecture
 from shoal.robust.stack import Stack, stack
 
 _FORMAT = "shoal-ensemble-1"
+_KINDS = {  # what files of a format hold
+    _FORMAT: "an ensemble",
+    "shoal-examples-1": "adversarial examples",
+    "shoal-checkpoint-1": "a checkpoint of training",
+}
 _TOLD = "shoal"  # under which name a file's description stands in its metadata
 
 
@@ -40,8 +46,19 @@ class Ensemble(Classifier):
         wanted = [1.0] * self.networks if temperatures is None else list(temperatures)
         check_temperatures(wanted, self.networks)
         self.temperatures = torch.tensor(wanted, dtype=torch.float32, device=networks.device)
-        self.bounds = bounds
+        self.bounds = check_bounds(bounds)
         self.architecture = architecture
+
+    @property
+    def intake(self) -> Intake:
+        """Where the weights are, of their type, and of the shape that the networks are made for."""
+        weight = next(self.stack.parameters(), self.temperatures)
+        shape = self.architecture.shape if self.architecture else None
+        return Intake(weight.device, weight.dtype, shape)
+
+    def classes(self, inputs: Tensor) -> int:
+        """Return how many classes there are."""
+        return self.architecture.classes if self.architecture else super().classes(inputs)
 
     def __repr__(self) -> str:
         made = self.architecture.name if self.architecture else type(self.stack).__name__
@@ -54,13 +71,16 @@ class Ensemble(Classifier):
 
     def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
         """Return (networks, rows, classes) the answer of each network to its own rows."""
-        answer: Tensor = self.stack(inputs, layer)
+        with answering(inputs):
+            answer: Tensor = self.stack(inputs, layer)
         return answer
 
     def subset(self, members: Sequence[int]) -> Ensemble:
         """Return an ensemble of some of the networks, by their positions."""
         if not self.architecture:
             raise InputError("only networks of a named architecture can be taken out")
+        if not all(0 <= member < self.networks for member in members):
+            raise InputError(f"members must be from 0 to {self.networks - 1}, by their positions")
         made = _empty(self.architecture.build, len(members))
         chosen = torch.as_tensor(list(members), device=self.device)
         made.load_weights({name: w[chosen] for name, w in self.stack.weights().items()})
@@ -73,8 +93,9 @@ class Ensemble(Classifier):
 
     def to(self, device: str | torch.device) -> Ensemble:
         """Return the ensemble with its weights on another device."""
-        self.stack.to(device)
-        self.temperatures = self.temperatures.to(device)
+        place = usable_device(device)
+        self.stack.to(place)
+        self.temperatures = self.temperatures.to(place)
         return self
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -102,23 +123,28 @@ class Ensemble(Classifier):
 
         build: makes one network, given a seed; needed for those of no named architecture.
         """
-        weights, told = read_tensors(Path(path))
-        if told.get("format") != _FORMAT:
-            raise InputError(f"{path}: not an ensemble that Shoal saved")
-        known = Architecture.from_dict(told["architecture"]) if told["architecture"] else None
+        place = usable_device(device)
+        weights, told = read_tensors(Path(path), _FORMAT)
+        try:
+            known = Architecture.from_dict(told["architecture"]) if told["architecture"] else None
+            temperatures = [float(value) for value in told["temperatures"]]
+            networks, bounds = told["networks"], check_bounds(told["bounds"])
+        except (KeyError, TypeError, ValueError, InputError):
+            raise InputError(f"{path}: does not say what its networks are; it is damaged") from None
         if known is None and build is None:
-            raise InputError(f"{path}: its networks are of no named architecture; give build=")
-        made = _empty(build or known.build, told["networks"])  # type: ignore[union-attr]
+            raise InputError(
+                f"{path}: its networks are of no named architecture; in Python, give build="
+            )
+        wrong = f"{path}: its weights do not fit this network"
+        if not weights or {weight.shape[:1] for weight in weights.values()} != {(networks,)}:
+            raise InputError(wrong)
+        made = _empty(build or known.build, networks)  # type: ignore[union-attr]
         try:
             made.load_weights(weights)
         except RuntimeError:
-            raise InputError(f"{path}: its weights do not fit this network") from None
-        return cls(
-            made.to(device),
-            temperatures=told["temperatures"],
-            bounds=(told["bounds"][0], told["bounds"][1]),
-            architecture=known,
-        )
+            raise InputError(wrong) from None
+        made = made.to(place)
+        return cls(made, temperatures=temperatures, bounds=bounds, architecture=known)
 
 
 def check_temperatures(temperatures: Sequence[float], networks: int) -> None:
@@ -142,14 +168,26 @@ def write_tensors(
         save_file(kept, str(temporary), metadata={_TOLD: json.dumps(told)})
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `write_tensors` wrote."""
+def _check_form(path: Path, told: Any, form: str) -> None:
+    found = told.get("format") if isinstance(told, dict) else None
+    if found != form:
+        other = f", but {_KINDS[found]}" if found in _KINDS else ""
+        raise InputError(f"{path}: not {_KINDS[form]} that Shoal saved{other}")
+
+
+def read_tensors(path: Path, form: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `write_tensors` wrote.
+
+    form: the format that the file must be of; others are refused unread.
+    """
     from safetensors import SafetensorError, safe_open
 
     check_readable(path)
     try:
         with safe_open(str(path), framework="pt") as opened:
             told = json.loads((opened.metadata() or {}).get(_TOLD, "{}"))
+            if form is not None:
+                _check_form(path, told, form)
             return {name: opened.get_tensor(name) for name in opened.keys()}, told  # noqa: SIM118
-    except (SafetensorError, ValueError):
+    except (SafetensorError, ValueError, OSError, RecursionError):
         raise InputError(f"{path}: not a safetensors file, or a damaged one") from None

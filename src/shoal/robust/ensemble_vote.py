@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from shoal.errors import InputError
-from shoal.robust.classifier import Classifier, as_classifier
+from shoal.robust.classifier import Classifier, as_classifier, tempered
+from shoal.robust.inputs import Intake
 
 _AHEAD = 1e-3  # by which the winner of a vote leads in what an attacker climbs
 
@@ -46,10 +47,24 @@ class EnsembleVote(Classifier):
     networks = 1
     alone = True
 
-    def __init__(self, members: Any, *, bounds: tuple[float, float] = (0.0, 1.0)) -> None:
+    def __init__(self, members: Any, *, bounds: tuple[float, float] | None = None) -> None:
         self.members = as_classifier(members, bounds=bounds)
         self.bounds = self.members.bounds
-        self.temperatures = torch.ones(1, device=self.members.device)
+        self.temperatures = torch.ones(1)
+
+    @property
+    def width(self) -> int:
+        """How many pictures are looked at for each row."""
+        return self.members.width
+
+    @property
+    def intake(self) -> Intake:
+        """How the members take pictures."""
+        return self.members.intake
+
+    def classes(self, inputs: Tensor) -> int:
+        """Return how many classes the members have."""
+        return self.members.classes(inputs)
 
     def __repr__(self) -> str:
         return f"<EnsembleVote over {self.members!r}>"
@@ -59,7 +74,7 @@ class EnsembleVote(Classifier):
         with torch.no_grad():
             counted = [
                 count_votes(self.members.logits(self.members.spread(part)), self._temperatures)
-                for part in self.members.parts(inputs)
+                for part in self.members.parts(self.taken(inputs))
             ]
         names = ("counts", "labels", "margins", "tied")
         return Votes(*(torch.cat([getattr(part, name) for part in counted]) for name in names))
@@ -74,7 +89,7 @@ class EnsembleVote(Classifier):
             raise InputError("a vote has no layers; ask its members")
         rows = inputs[0]
         answers = self.members.logits(self.members.spread(rows))
-        told = (answers / self._temperatures.view(-1, 1, 1)).log_softmax(dim=-1)
+        told = tempered(answers, self._temperatures).log_softmax(dim=-1)
         mean = told.mean(dim=0, keepdim=True)
         winners = count_votes(answers.detach(), self._temperatures).labels
         return mean + _raise(mean.detach(), winners.view(1, -1, 1))
@@ -96,7 +111,7 @@ def count_votes(logits: Tensor, temperatures: Tensor) -> Votes:
     networks, _, classes = logits.shape
     named = logits.argmax(dim=-1)  # (networks, rows); of equals the lowest
     counts = torch.nn.functional.one_hot(named, classes).sum(dim=0)  # (rows, classes)
-    likely = (logits / temperatures.view(-1, 1, 1)).softmax(dim=-1).mean(dim=0)
+    likely = tempered(logits, temperatures).softmax(dim=-1).mean(dim=0)
     first = counts == counts.max(dim=1, keepdim=True).values
     labels = torch.where(first, likely, -1.0).argmax(dim=1)
     top = counts.topk(min(2, classes), dim=1).values

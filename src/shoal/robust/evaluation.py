@@ -15,11 +15,12 @@ import torch
 from torch import Tensor
 
 from shoal.core.arrays import Bools, Floats
-from shoal.core.options import check_whole
+from shoal.core.options import check_range, check_whole
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples
-from shoal.robust.classifier import Classifier
+from shoal.robust.classifier import Classifier, as_classifier
 from shoal.robust.ensemble_vote import EnsembleVote, count_votes
+from shoal.robust.inputs import as_classes, check_classes
 
 _OUTCOMES = ("correct", "target", "other")
 
@@ -50,32 +51,35 @@ class Judged:
 
 
 def judge(
-    examples: Examples, labels: Tensor, model: Classifier, *, samples: Tensor | None = None
+    examples: Examples, labels: Tensor, model: Any, *, samples: Tensor | None = None
 ) -> Judged:
     """Put the originals and every example to all networks of a model, and to their vote.
 
     labels: (rows,) the true classes. samples: (rows,) which picture each row is of.
     Columns: sample, network (that was attacked), goal, label, success, perturbation, clean and
-    voted (the vote before and after), margin, to_target and to_other (networks that changed),
-    outcome (correct, target or other).
+    voted (the vote before and after), margin, to_target and to_other (networks that changed), right
+    (networks that are), outcome (correct, target or other).
     """
-    if len(labels) != len(examples.goals):
-        raise InputError(f"there are {len(labels)} labels and {len(examples.goals)} rows")
     attacked, rows = examples.success.shape
     if not attacked * rows:
         raise InputError("there is no example to judge")
-    members = model.members if isinstance(model, EnsembleVote) else model
-    clean = examples.originals.expand(examples.adversarial.shape)  # each test has noise of its own
+    given = as_classifier(model)
+    members = given.members if isinstance(given, EnsembleVote) else given
+    originals, classes = members.taken(examples.originals), members.classes(examples.originals)
+    told = as_classes("labels", labels, rows=rows, classes=classes)
+    check_classes("goals", examples.goals, classes)
+    of = torch.arange(rows) if samples is None else as_classes("samples", samples, rows=rows)
+    clean = originals.expand(examples.adversarial.shape)  # each test has noise of its own
     before, after = _answers(members, clean), _answers(members, examples.adversarial)
     named = after.single  # (networks, attacked, rows)
     changed = named != before.single
-    voted, goals, truth = after.vote, examples.goals.to(named.device), labels.to(named.device)
+    voted, goals, truth = after.vote, examples.goals.to(named.device), told.to(named.device)
     at_goal = named == goals
     columns = {
-        "sample": (torch.arange(rows) if samples is None else samples).expand(attacked, rows),
+        "sample": of.expand(attacked, rows),
         "network": torch.arange(attacked).unsqueeze(1).expand(attacked, rows),
         "goal": goals.expand(attacked, rows),
-        "label": labels.expand(attacked, rows),
+        "label": truth.expand(attacked, rows),
         "success": examples.success,
         "perturbation": examples.perturbations,
         "clean": before.vote,
@@ -83,6 +87,7 @@ def judge(
         "margin": after.margin,
         "to_target": (changed & at_goal).sum(dim=0),
         "to_other": (changed & ~at_goal).sum(dim=0),
+        "right": (named == truth).sum(dim=0),
     }
     outcome = torch.where(voted == truth, 0, torch.where(voted == goals, 1, 2))
     return Judged(
@@ -103,6 +108,8 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
     import pyarrow as pa
 
     check_whole("bins", bins, 1)
+    if greatest is not None:
+        check_range("greatest", greatest, 0, above=True)
     table = judged.examples
     sizes = _column(table, "perturbation")
     edges = size_bins(sizes, bins, greatest)

@@ -9,8 +9,9 @@ from typing import Any
 
 from torch import Tensor
 
-from shoal.errors import InputError
+from shoal.core.options import check_whole
 from shoal.robust.classifier import Classifier, as_classifier
+from shoal.robust.inputs import Intake
 
 
 class Expectation(Classifier):
@@ -20,14 +21,27 @@ class Expectation(Classifier):
     """
 
     def __init__(self, model: Any, queries: int) -> None:
-        if queries < 1:
-            raise InputError(f"queries must be 1 or more, not {queries}")
+        check_whole("queries", queries, 1)
         self.model = as_classifier(model)
         self.queries = queries
         self.networks = self.model.networks
         self.alone = self.model.alone
         self.temperatures = self.model.temperatures
         self.bounds = self.model.bounds
+
+    @property
+    def width(self) -> int:
+        """How many pictures are looked at for each row: as many as queries, by each network."""
+        return self.queries * self.model.width
+
+    @property
+    def intake(self) -> Intake:
+        """How the model takes pictures."""
+        return self.model.intake
+
+    def classes(self, inputs: Tensor) -> int:
+        """Return how many classes the model has."""
+        return self.model.classes(inputs)
 
     def __repr__(self) -> str:
         return f"<Expectation over {self.queries} queries of {self.model!r}>"

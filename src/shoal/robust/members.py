@@ -46,18 +46,20 @@ def partitioned(
 
 def shared(rows: int, temperatures: Sequence[float], *, seed: int = 0) -> list[Member]:
     """Return a member for each temperature, all of which see all rows."""
+    check_whole("rows", rows, 1)
     return _members(temperatures, [torch.arange(rows)] * len(temperatures), seed)
 
 
-def check_members(members: Sequence[Member], images: Tensor, labels: Tensor) -> None:
-    """Refuse members that cannot learn together, or not from these pictures."""
+def check_members(members: Sequence[Member], pictures: int) -> None:
+    """Refuse members that cannot learn together, or not from so many pictures."""
+    if not members:
+        raise InputError("there is no member to train; make some with shared or partitioned")
     lengths = {len(member.rows) for member in members}
     if len(lengths) != 1 or 0 in lengths:
         raise InputError("the members of an ensemble must learn from equally many rows, 1 or more")
-    if len(images) != len(labels):
-        raise InputError(f"there are {len(images)} pictures and {len(labels)} labels")
-    if max(int(member.rows.max()) for member in members) >= len(images):
-        raise InputError(f"members learn from rows beyond the {len(images)} given")
+    for rows in (member.rows for member in members):
+        if int(rows.min()) < 0 or int(rows.max()) >= pictures:
+            raise InputError(f"members learn from rows beyond the {pictures} given")
     check_temperatures([member.temperature for member in members], len(members))
 
 

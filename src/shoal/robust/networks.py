@@ -11,6 +11,7 @@ several times as many steps until they learn at all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from shoal.core.options import check_range, check_whole
+from shoal.errors import InputError
 from shoal.robust import draws
 
 
@@ -39,22 +42,45 @@ class Architecture:
     dropout: float = 0.5
     padded: bool = False
 
+    def __post_init__(self) -> None:
+        if len(self.shape) != 3:
+            raise InputError(f"shape must be channels, height and width, not {self.shape!r}")
+        for name in ("shape", "filters", "hidden"):
+            for value in getattr(self, name):
+                check_whole(name, value, 1)
+        check_whole("classes", self.classes, 2)
+        check_range("dropout", self.dropout, 0, 1)
+        if self.dropout == 1:
+            raise InputError("dropout must be below 1: nothing would be left to learn from")
+        if min(self._sides()) < 1:
+            raise InputError(
+                f"pictures of {self.shape[1]} × {self.shape[2]} are too small for "
+                f"{len(self.filters)} convolutions with pooling after every second one"
+            )
+
+    def _sides(self) -> list[int]:
+        """Return the height and width that are left after all convolutions and pools."""
+        sides = list(self.shape[1:])
+        for place in range(len(self.filters)):
+            sides = [side if self.padded else side - 2 for side in sides]
+            if place % 2:
+                sides = [side // 2 for side in sides]
+        return sides
+
     def build(self, seed: int) -> nn.Sequential:
         """Return the network with its starting weights."""
         return seeded(self._build, seed)
 
     def _build(self) -> nn.Sequential:
         layers: list[nn.Module] = []
-        channels, *size = self.shape
+        channels = self.shape[0]
         for place, filters in enumerate(self.filters):
             layers += [nn.Conv2d(channels, filters, 3, padding=int(self.padded)), nn.ReLU()]
             channels = filters
-            size = [side if self.padded else side - 2 for side in size]
             if place % 2:
                 layers.append(nn.MaxPool2d(2))
-                size = [side // 2 for side in size]
         layers.append(nn.Flatten())
-        units = channels * size[0] * size[1]
+        units = channels * math.prod(self._sides())
         for place, hidden in enumerate(self.hidden):
             layers += [nn.Linear(units, hidden), nn.ReLU()]
             if place < len(self.hidden) - 1:

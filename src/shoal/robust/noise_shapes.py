@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from shoal.errors import InputError, unknown
 
@@ -28,9 +30,10 @@ def scale_for(distribution: str, deviation: float) -> float:
     return deviation / _DEVIATIONS[distribution]
 
 
-def check_noise(scale: float, distribution: str) -> None:
+def check_noise(scale: Any, distribution: str) -> None:
     """Refuse a shape that is not there and a scale that is no number from 0 up."""
     if distribution not in _DEVIATIONS:
         raise unknown("no distribution", distribution, _DEVIATIONS)
-    if not (math.isfinite(scale) and scale >= 0):
-        raise InputError(f"scale must be a number from 0 up, not {scale}")
+    number = isinstance(scale, (int, float, np.integer, np.floating)) and scale is not True
+    if not number or not 0 <= scale < math.inf:
+        raise InputError(f"scale must be a number from 0 up, not {scale!r}")

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from shoal.errors import InputError
 from shoal.robust.classifier import Classifier, as_classifier
+from shoal.robust.inputs import Intake
 from shoal.robust.noise import Noise
 
 _BEHIND: WeakKeyDictionary[NoisyLogit, tuple[Classifier, Noise]]  # what no attribute leads to
@@ -40,7 +41,7 @@ class NoisyLogit(Classifier):
         distribution: str = "laplace",
         *,
         seed: int | None = None,
-        bounds: tuple[float, float] = (0.0, 1.0),
+        bounds: tuple[float, float] | None = None,
     ) -> None:
         hidden = as_classifier(model, bounds=bounds)
         _BEHIND[self] = hidden, Noise(scale, distribution, seed)
@@ -50,6 +51,20 @@ class NoisyLogit(Classifier):
         self.alone = hidden.alone
         self.temperatures = hidden.temperatures.clone()
         self.bounds = hidden.bounds
+
+    @property
+    def width(self) -> int:
+        """How many pictures are looked at for each row."""
+        return _BEHIND[self][0].width
+
+    @property
+    def intake(self) -> Intake:
+        """How the model takes pictures."""
+        return _BEHIND[self][0].intake
+
+    def classes(self, inputs: Tensor) -> int:
+        """Return how many classes the model has."""
+        return _BEHIND[self][0].classes(inputs)
 
     def __repr__(self) -> str:
         return f"<NoisyLogit over {self.networks} networks, {self.distribution}({self.scale:g})>"

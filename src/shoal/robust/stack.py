@@ -117,15 +117,37 @@ class MappedStack(Stack):
 
 def stack(networks: Sequence[nn.Module]) -> Stack:
     """Return the networks, all of one make, as one."""
+    if isinstance(networks, nn.Module) or not all(isinstance(n, nn.Module) for n in networks):
+        raise InputError("the networks of an ensemble must be torch modules in a list")
     if not networks:
         raise InputError("an ensemble needs at least one network")
-    made = [[(name, value.shape) for name, value in each.state_dict().items()] for each in networks]
-    if any(names != made[0] for names in made):
-        raise InputError("the networks of an ensemble must be of one make: their weights differ")
+    _check_alike("weights", [_weights(each) for each in networks])
+    _check_alike("layers", [_layers(each) for each in networks])
     layers = stacked_layers(networks)
     if layers is not None:
         return ChainStack(len(networks), layers)
     return MappedStack(len(networks), _with_stacked_values(networks))
+
+
+def _check_alike(what: str, told: Sequence[object]) -> None:
+    if any(each != told[0] for each in told):
+        raise InputError(f"the networks of an ensemble must be of one make: their {what} differ")
+
+
+def _weights(network: nn.Module) -> list[object]:
+    """Return the name, shape, type and place of all weights."""
+    held = network.state_dict().items()
+    return [(name, value.shape, value.dtype, value.device) for name, value in held]
+
+
+def _layers(network: nn.Module) -> list[object]:
+    """Return the kind and options of all layers, but for the shares that dropout drops."""
+    parts = network.named_modules()
+    dropouts = Dropout | nn.Dropout
+    return [
+        (name, type(part), "" if isinstance(part, dropouts) else part.extra_repr())
+        for name, part in parts
+    ]
 
 
 def check_trainable(made: Stack) -> None:

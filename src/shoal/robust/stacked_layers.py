@@ -6,6 +6,7 @@ Between a convolution and the next flattening, networks lie side by side as chan
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from copy import deepcopy
 
@@ -58,10 +59,13 @@ class StackedLinear(nn.Module):  # type: ignore[misc]
         self.bias = None if made.bias is None else _stacked([layer.bias for layer in layers])
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Multiply: (networks, rows, units) in and out."""
+        """Multiply: (networks, rows, …, units) in and out."""
+        flat = inputs.flatten(1, -2)
         if self.bias is None:
-            return torch.bmm(inputs, self.weight.transpose(1, 2))
-        return torch.baddbmm(self.bias.unsqueeze(1), inputs, self.weight.transpose(1, 2))
+            made = torch.bmm(flat, self.weight.transpose(1, 2))
+        else:
+            made = torch.baddbmm(self.bias.unsqueeze(1), flat, self.weight.transpose(1, 2))
+        return made.view(*inputs.shape[:-1], self.weight.shape[1])
 
 
 class StackedFlatten(nn.Module):  # type: ignore[misc]
@@ -84,7 +88,7 @@ def pools_first(parts: Sequence[nn.Module]) -> list[nn.Module]:
     """
     ordered = list(parts)
     for place in range(len(ordered) - 1):
-        if isinstance(ordered[place], nn.ReLU) and isinstance(ordered[place + 1], nn.MaxPool2d):
+        if type(ordered[place]) is nn.ReLU and type(ordered[place + 1]) is nn.MaxPool2d:
             ordered[place : place + 2] = reversed(ordered[place : place + 2])
     return ordered
 
@@ -100,7 +104,7 @@ def stacked_layers(networks: Sequence[nn.Module]) -> nn.Sequential | None:
         return None
     folded = False
     made: list[nn.Module] = []
-    for layers in zip(*networks, strict=True):
+    for layers in zip(*networks, strict=True):  # all of one make, so equally many
         layer = layers[0]
         if type(layer) is nn.Conv2d and layer.groups == 1 and layer.padding_mode == "zeros":
             made.append(StackedConv2d(layers, first=not folded))
@@ -112,11 +116,12 @@ def stacked_layers(networks: Sequence[nn.Module]) -> nn.Sequential | None:
             folded = False
         elif isinstance(layer, Dropout | nn.Dropout) and not folded:
             made.append(Dropout(layer.share if isinstance(layer, Dropout) else layer.p))
-        elif isinstance(layer, _PLAIN) or (isinstance(layer, _POOLS) and folded):
+        elif type(layer) in _PLAIN or (type(layer) in _POOLS and folded):
             made.append(deepcopy(layer))
         else:
             return None
-    return None if folded else nn.Sequential(*made)
+    names = [name for name, _ in networks[0].named_children()]
+    return None if folded else nn.Sequential(OrderedDict(zip(names, made, strict=True)))
 
 
 def _stacked(values: Sequence[Tensor]) -> nn.Parameter:

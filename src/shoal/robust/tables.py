@@ -16,6 +16,20 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Counts, Floats
 from shoal.errors import InputError
+from shoal.robust.matrices import (
+    as_matrix,
+    as_units,
+    asked,
+    check_fitted,
+    check_matrices,
+    check_width,
+    classes_of,
+    columns_of,
+    fitted,
+    names_of,
+    pairs_of,
+    spread_of,
+)
 from shoal.robust.noise_shapes import check_noise
 
 _BEHIND: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], _Stream]]
@@ -62,6 +76,7 @@ class NoisyVote:
     scale: of the noise, in units of each column (see `units`).
     distribution: laplace, normal or uniform.
     units: (columns,) what a scale of 1 is in each column, 0 for one to be left alone; by default 1.
+    columns: their names; a frame is then read by name. By default those that classifiers know.
     seed: for tests and experiments only, where noise must come again.
     """
 
@@ -72,16 +87,18 @@ class NoisyVote:
         distribution: str = "laplace",
         *,
         units: Any = None,
+        columns: Sequence[Any] | None = None,
         seed: int | None = None,
     ) -> None:
         check_noise(scale, distribution)
-        if not classifiers:
-            raise InputError("a vote needs at least one classifier")
-        _BEHIND[self] = tuple(classifiers), _Stream(seed)
-        self.classes_ = np.unique(np.concatenate([each.classes_ for each in classifiers]))
-        self.classifiers = len(classifiers)
+        members = tuple(classifiers)
+        check_fitted(members)
+        _BEHIND[self] = members, _Stream(seed)
+        self.classes_ = classes_of(members)
+        self.columns = columns_of(members) if columns is None else tuple(columns)
+        self.classifiers = len(members)
         self.scale, self.distribution = float(scale), distribution
-        self.units = None if units is None else np.asarray(units, dtype=np.float64)
+        self.units = None if units is None else as_units(units)
 
     def __repr__(self) -> str:
         return (
@@ -103,14 +120,14 @@ class NoisyVote:
 
         Units are by default the standard deviation of each column over all matrices.
         """
-        from sklearn.base import clone
-
-        fitted = [clone(classifier).fit(rows, classes) for rows, classes in matrices]
-        if "units" not in options:
-            options["units"] = np.concatenate([np.asarray(rows) for rows, _ in matrices]).std(
-                axis=0
-            )
-        return cls(fitted, scale, **options)
+        pairs = pairs_of(matrices)
+        options.setdefault("columns", names_of(pairs[0][0]))
+        given = [as_matrix(rows, options["columns"]) for rows, _ in pairs]
+        truth = [np.asarray(classes) for _, classes in pairs]
+        check_matrices(given, truth)
+        members = [fitted(classifier, *each) for each in zip(given, truth, strict=True)]
+        options.setdefault("units", spread_of(np.concatenate(given)))
+        return cls(members, scale, **options)
 
     def vote(self, rows: Any) -> TableVotes:
         """Have every classifier answer a noisy copy of its own of (rows, columns), and count."""
@@ -134,11 +151,12 @@ class NoisyVote:
     def _asked(self, rows: Any) -> tuple[Counts, Floats]:
         """(rows, classes) votes, and mean probabilities from the same noise."""
         members, stream = _BEHIND[self]
-        given = np.asarray(rows, dtype=np.float64)
+        given = as_matrix(rows, self.columns)
+        check_width(given.shape[1], members, self.units)
         votes = np.zeros((len(given), len(self.classes_)), dtype=np.int64)
         likely = np.zeros(votes.shape)
-        for member in members:
-            told = member.predict_proba(given + self._noise(stream.generator(), given.shape))
+        for member in members if len(given) else ():
+            told = asked(member, given + self._noise(stream.generator(), given.shape))
             places = np.searchsorted(self.classes_, member.classes_)
             likely[:, places] += told / self.classifiers
             votes[np.arange(len(given)), places[told.argmax(axis=1)]] += 1

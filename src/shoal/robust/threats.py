@@ -6,10 +6,10 @@ Liang, "Algorithms in privacy & security for data analytics and machine learning
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from shoal.errors import InputError, unknown
-from shoal.robust.classifier import Classifier
+from shoal.robust.classifier import Classifier, as_classifier
 from shoal.robust.expectation import Expectation
 
 Threat = Literal["queries", "averages", "copy"]
@@ -20,9 +20,7 @@ THREATS = {
 }
 
 
-def attacked(
-    defended: Classifier, threat: str, *, copy: Classifier | None = None, queries: int = 16
-) -> Classifier:
+def attacked(defended: Any, threat: str, *, copy: Any = None, queries: int = 16) -> Classifier:
     """Return the model that an attack is to be run on; judge what it finds by the defended one.
 
     copy: the networks without defence, for the attacker who has them.
@@ -31,9 +29,9 @@ def attacked(
     if threat not in THREATS:
         raise unknown("no threat model", threat, THREATS)
     if threat == "queries":
-        return defended
+        return as_classifier(defended)
     if threat == "averages":
         return Expectation(defended, queries)
     if copy is None:
         raise InputError("an attacker with a copy needs it: give copy=")
-    return copy
+    return as_classifier(copy)

@@ -24,6 +24,15 @@ from shoal.robust import draws
 from shoal.robust.checkpoint import Checkpoint
 from shoal.robust.classifier import repeatable
 from shoal.robust.ensemble import Ensemble
+from shoal.robust.inputs import (
+    Intake,
+    answering,
+    as_classes,
+    as_pictures,
+    check_bounds,
+    check_classes,
+    usable_device,
+)
 from shoal.robust.members import Member, check_members
 from shoal.robust.networks import Architecture, seeded
 from shoal.robust.stack import Stack, check_trainable, stack
@@ -79,13 +88,24 @@ def train(
     network: an architecture, or what makes a network of any kind.
     checkpoint: a file that keeps what was reached; training goes on from it where it is there.
     """
+    if isinstance(network, nn.Module) or not callable(getattr(network, "build", network)):
+        raise InputError(
+            "network must be an architecture, or a function that makes a network, such as "
+            f"lambda: nn.Sequential(...), not {type(network).__name__}: each member gets its own"
+        )
     training = training or Training()
-    check_members(members, images, labels)
-    if training.shift and images.ndim != 4:
-        raise InputError("shift needs pictures: (rows, channels, height, width)")
-    made = stack([_build(network, member.seed) for member in members]).to(device)
+    bounds, place = check_bounds(bounds), usable_device(device)
+    check_members(members, len(images))
+    made = stack([_build(network, member.seed) for member in members]).to(place)
     check_trainable(made)
-    lesson = _Lesson(made, images.to(device), labels.to(device), members, training)
+    known = network if isinstance(network, Architecture) else None
+    intake = Intake(place, next(made.parameters()).dtype, known.shape if known else None)
+    pictures = as_pictures(images, bounds, intake)
+    if training.shift and pictures.ndim != 4:
+        raise InputError("shift needs pictures: (rows, channels, height, width)")
+    classes = known.classes if known else None
+    truth = as_classes("labels", labels, rows=len(pictures), classes=classes)
+    lesson = _Lesson(made, pictures, truth.to(place), members, training)
     kept = Checkpoint(Path(checkpoint), lesson) if checkpoint else None
     done = kept.resume() if kept else 0
     if done > training.epochs:
@@ -102,7 +122,7 @@ def train(
         made,
         temperatures=[member.temperature for member in members],
         bounds=bounds,
-        architecture=network if isinstance(network, Architecture) else None,
+        architecture=known,
     )
 
 
@@ -160,6 +180,7 @@ class _Lesson:
         self.temperatures = torch.tensor(
             [float(member.temperature) for member in members], device=place
         )
+        self.begun = False  # whether anything was learned here
         made.seed_dropout(self.seeds)
         self.optimizer = torch.optim.SGD(
             made.parameters(), lr=training.rate, momentum=training.momentum
@@ -183,8 +204,14 @@ class _Lesson:
         pictures = self.images[batch]
         if wanted.shift:
             pictures = shifted(pictures, self.seeds, step, wanted.shift)
-        with torch.autocast(batch.device.type, dtype=torch.bfloat16, enabled=half):
+        with (
+            torch.autocast(batch.device.type, dtype=torch.bfloat16, enabled=half),
+            answering(pictures),
+        ):
             logits = self.made(pictures)
+        if not self.begun:
+            check_classes("labels", self.labels, logits.shape[-1])
+            self.begun = True
         scaled = logits.float() / self.temperatures.view(-1, 1, 1)
         losses = functional.cross_entropy(
             scaled.flatten(0, 1), self.labels[batch].flatten(), reduction="sum"

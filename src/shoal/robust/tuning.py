@@ -13,19 +13,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from shoal.core.options import check_range
 from shoal.core.progress import report
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples
-from shoal.robust.classifier import Classifier
+from shoal.robust.classifier import Classifier, as_classifier
 from shoal.robust.ensemble_vote import count_votes
-from shoal.robust.noise_shapes import deviation_of
+from shoal.robust.inputs import as_classes
+from shoal.robust.noise_shapes import check_noise, deviation_of
 from shoal.robust.noisy_logit import NoisyLogit
 
 Craft = Callable[[Classifier], Examples]
 
 
 def sweep(
-    model: Classifier,
+    model: Any,
     images: Tensor,
     labels: Tensor,
     craft: Examples | Craft,
@@ -45,15 +47,22 @@ def sweep(
     """
     import pyarrow as pa
 
+    model = as_classifier(model)
     counts = list(networks or [model.networks])
     if not all(1 <= count <= model.networks for count in counts):
         raise InputError(f"networks must be from 1 to {model.networks}, as many as there are")
     tried = list(product(distributions, scales))
+    if not tried:
+        raise InputError("scales and distributions must be one or more each; there is none to try")
+    for distribution, scale in tried:  # before any work
+        check_noise(scale, distribution)
+    images, labels = _checked(model, images, labels)
     rows: list[dict[str, Any]] = []
     for place, (distribution, scale) in enumerate(tried):
         report("sweep", place, len(tried))
         noisy = NoisyLogit(model, scale, distribution, seed=seed)
         examples = craft if isinstance(craft, Examples) else craft(noisy)
+        truth = as_classes("attacked_labels", attacked_labels, rows=len(examples.goals))
         clean = _asked(noisy, images)
         attacked = _asked(noisy, examples.adversarial.flatten(0, 1))
         told = {
@@ -62,7 +71,7 @@ def sweep(
             "deviation": deviation_of(distribution, scale),
         }
         for count in counts:
-            found = _measured(model, clean, attacked, examples, labels, attacked_labels, count)
+            found = _measured(model, clean, attacked, examples, labels, truth, count)
             rows.append({**told, "networks": count, **found})
     report("sweep", len(tried), len(tried))
     return pa.Table.from_pylist(rows)
@@ -73,6 +82,7 @@ def choose(swept: Any, *, least_accuracy: float) -> dict[str, Any]:
 
     Of equals, the one with the least noise, then with the fewest networks.
     """
+    check_range("least_accuracy", least_accuracy, 0, 1)
     fit = [row for row in swept.to_pylist() if row["vote_clean"] >= least_accuracy]
     if not fit:
         most = max(swept["vote_clean"].to_pylist(), default=0.0)
@@ -80,6 +90,15 @@ def choose(swept: Any, *, least_accuracy: float) -> dict[str, Any]:
             f"no setting is right on {least_accuracy:.1%} of clean pictures; the best is {most:.1%}"
         )
     return min(fit, key=lambda row: (-row["vote_attacked"], row["deviation"], row["networks"]))
+
+
+def _checked(model: Classifier, images: Any, labels: Any) -> tuple[Tensor, Tensor]:
+    """Return pictures and their classes as the model takes them, and refuse what is none."""
+    pictures = model.taken(images)
+    if not len(pictures):
+        raise InputError("there is no clean picture to measure accuracy on")
+    classes = model.classes(pictures)
+    return pictures, as_classes("labels", labels, rows=len(pictures), classes=classes)
 
 
 def _asked(model: Classifier, inputs: Tensor) -> Tensor:

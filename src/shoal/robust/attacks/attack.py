@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
+from shoal.core.options import check_whole
+from shoal.core.progress import part_of
 from shoal.errors import InputError
-from shoal.robust.classifier import Classifier, repeatable
+from shoal.robust.classifier import Classifier, as_classifier, repeatable, tempered
+from shoal.robust.inputs import as_classes, as_pictures
+
+_AT_ONCE = 10_000  # pictures that are climbed together: a few GB; a GPU takes few as long as many
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,7 @@ class Examples:
     goals: (rows,) the class wanted, or, of an attack without target, the class to be left.
     adversarial: (networks, rows, *shape) what was found, the original where nothing was.
     success: (networks, rows) whether the attacked model took it for what was wanted.
+    bounds: the least and the greatest value of a pixel, of the attacked model.
     """
 
     originals: Tensor
@@ -28,6 +34,19 @@ class Examples:
     adversarial: Tensor
     success: Tensor
     targeted: bool = True
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        networks, rows = len(self.adversarial), len(self.originals)
+        shapes = {
+            "goals": (rows,),
+            "adversarial": (networks, rows, *self.originals.shape[1:]),
+            "success": (networks, rows),
+        }
+        for name, shape in shapes.items():
+            found = tuple(getattr(self, name).shape)
+            if found != shape:
+                raise InputError(f"{name} must be of shape {shape}, as the others are, not {found}")
 
     @property
     def distances(self) -> Tensor:
@@ -44,13 +63,16 @@ class Examples:
         return torch.where(self.distances > 0, self.distances / sizes, 0.0)
 
 
+Search = Callable[[Classifier, Tensor, Tensor], Examples]
+
+
 class Attack(Protocol):
     """Finds pictures near the originals that a model takes for something else."""
 
     name: ClassVar[str]
 
     def run(
-        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+        self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
         """Attack every network of the model with every row."""
 
@@ -62,22 +84,38 @@ def every_target(
 
     Returns, row by row, the position of the picture, the goal, and the true class.
     """
+    check_whole("classes", classes, 2)
+    truth = as_classes("labels", labels, rows=len(images), classes=classes).cpu()
     pictures = torch.arange(len(images)).repeat_interleave(classes)
     goals = torch.arange(classes).repeat(len(images))
-    other = goals != labels.cpu()[pictures]
-    return pictures[other], goals[other], labels.cpu()[pictures][other]
+    other = goals != truth[pictures]
+    return pictures[other], goals[other], truth[pictures][other]
 
 
-def prepared(model: Classifier, originals: Tensor, goals: Tensor) -> tuple[Tensor, Tensor]:
-    """Check what an attack is given: originals and goals, where the model is."""
-    low, high = model.bounds
-    if len(originals) != len(goals):
-        raise InputError(f"there are {len(originals)} pictures and {len(goals)} goals")
-    if not originals.is_floating_point():
-        raise InputError(f"pixels must be numbers with a fraction, not {originals.dtype}")
-    if not ((originals >= low) & (originals <= high)).all():  # bounds rounded as pixels are
-        raise InputError(f"pixels must be between {low:g} and {high:g}, the bounds of the model")
-    return originals.to(model.device), goals.to(model.device)
+def in_parts(find: Search, model: Any, originals: Any, goals: Any) -> Examples:
+    """Search examples of all rows, of as many at a time as there is memory for."""
+    attacked, pictures, wanted = prepared(model, originals, goals)
+    count = max(1, -(-len(pictures) * attacked.width // _AT_ONCE))
+    found = []
+    for place, rows in enumerate(torch.arange(len(pictures)).tensor_split(count)):
+        with part_of(count, place):
+            found.append(find(attacked, pictures[rows], wanted[rows]))
+    if count == 1:
+        return found[0]
+    adversarial = torch.cat([part.adversarial for part in found], dim=1)
+    success = torch.cat([part.success for part in found], dim=1)
+    return replace(
+        found[0], originals=pictures, goals=wanted, adversarial=adversarial, success=success
+    )
+
+
+def prepared(model: Any, originals: Any, goals: Any) -> tuple[Classifier, Tensor, Tensor]:
+    """Return the model, the originals and the goals as an attack takes them, or refuse them."""
+    attacked = as_classifier(model)
+    pictures = as_pictures(originals, attacked.bounds, attacked.intake)
+    classes = attacked.classes(pictures)
+    wanted = as_classes("goals", goals, rows=len(pictures), classes=classes)
+    return attacked, pictures, wanted.to(attacked.device)
 
 
 def excess(logits: Tensor, goals: Tensor, targeted: bool) -> Tensor:
@@ -98,7 +136,7 @@ def reached(logits: Tensor, goals: Tensor, targeted: bool) -> Tensor:
 
 def cross_entropy(model: Classifier, logits: Tensor, goals: Tensor) -> Tensor:
     """(networks, rows) the loss that the networks learned by, each at its temperature."""
-    told = (logits / model.temperatures.view(-1, 1, 1)).log_softmax(dim=-1)
+    told = tempered(logits, model.temperatures).log_softmax(dim=-1)
     wanted = goals.expand(told.shape[:-1]).unsqueeze(-1)
     return -told.gather(-1, wanted).squeeze(-1)
 

@@ -8,14 +8,15 @@ Carlini & Wagner, "Towards evaluating the robustness of neural networks", S&P 20
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from shoal.core.options import check_range, check_whole
 from shoal.core.progress import report
-from shoal.robust.attacks.attack import Examples, excess, prepared, wide
+from shoal.robust.attacks.attack import Examples, excess, in_parts, wide
 from shoal.robust.attacks.hunt import Hunt, leads_enough
 from shoal.robust.classifier import Classifier, repeatable
 
@@ -53,10 +54,14 @@ class CarliniWagner:
         check_range("confidence", self.confidence, 0)
 
     def run(
-        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+        self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
         """Search every example against its own network."""
-        originals, goals = prepared(model, originals, goals)
+        return in_parts(partial(self._find, targeted=targeted), model, originals, goals)
+
+    def _find(
+        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool
+    ) -> Examples:
         with repeatable():
             hunt = Hunt(self, model, originals, goals, targeted)
             hunt.run()
@@ -65,7 +70,8 @@ class CarliniWagner:
                 best = self._shortened(model, originals, goals, best, targeted)
         total = self.searches * self.steps
         report(self.name, total, total)
-        return Examples(originals, goals, best, hunt.squares.isfinite(), targeted)
+        success = hunt.squares.isfinite()
+        return Examples(originals, goals, best, success, targeted, model.bounds)
 
     def _shortened(
         self, model: Classifier, originals: Tensor, goals: Tensor, found: Tensor, targeted: bool

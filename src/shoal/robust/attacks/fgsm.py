@@ -6,7 +6,8 @@ Goodfellow, Shlens & Szegedy, "Explaining and harnessing adversarial examples", 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -16,7 +17,7 @@ from shoal.robust.attacks.attack import (
     Examples,
     cross_entropy,
     gradient,
-    prepared,
+    in_parts,
     reached,
 )
 from shoal.robust.classifier import Classifier
@@ -36,14 +37,18 @@ class FGSM:
         check_range("epsilon", self.epsilon, 0, above=True)
 
     def run(
-        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+        self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
         """Step once, toward the target or away from the label."""
-        originals, goals = prepared(model, originals, goals)
+        return in_parts(partial(self._find, targeted=targeted), model, originals, goals)
+
+    def _find(
+        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool
+    ) -> Examples:
         found = signed_step(model, model.spread(originals), goals, self.epsilon, targeted)
         with torch.no_grad():
             success = reached(model.logits(found), goals, targeted)
-        return Examples(originals, goals, found, success, targeted)
+        return Examples(originals, goals, found, success, targeted, model.bounds)
 
 
 def signed_step(

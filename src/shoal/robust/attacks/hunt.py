@@ -89,7 +89,7 @@ class Hunt:
         self.between = max(1, attack.steps // looks)
         size = (model.networks, len(originals))
         self.adversarial = model.spread(originals).clone()
-        self.squares = torch.full(size, torch.inf, device=model.device)
+        self.squares = torch.full(size, torch.inf, device=model.device, dtype=originals.dtype)
         self.live = torch.arange(size[1], device=model.device).expand(size)
         self.real = torch.ones(size, dtype=torch.bool, device=model.device)
         seeds = torch.arange(attack.searches + 1, device=model.device)

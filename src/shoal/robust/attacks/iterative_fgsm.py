@@ -6,14 +6,15 @@ Kurakin, Goodfellow & Bengio, "Adversarial examples in the physical world", ICLR
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from shoal.core.options import check_range, check_whole
 from shoal.core.progress import report
-from shoal.robust.attacks.attack import Examples, prepared, reached, wide
+from shoal.robust.attacks.attack import Examples, in_parts, reached, wide
 from shoal.robust.attacks.fgsm import signed_step
 from shoal.robust.classifier import Classifier
 
@@ -38,10 +39,14 @@ class IterativeFGSM:
             check_range("size", self.size, 0, above=True)
 
     def run(
-        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+        self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
         """Step until the goal is reached or steps run out."""
-        originals, goals = prepared(model, originals, goals)
+        return in_parts(partial(self._find, targeted=targeted), model, originals, goals)
+
+    def _find(
+        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool
+    ) -> Examples:
         size = 2.5 * self.epsilon / self.steps if self.size is None else self.size
         inputs = model.spread(originals).clone()
         success = torch.zeros(inputs.shape[:2], dtype=torch.bool, device=inputs.device)
@@ -56,4 +61,4 @@ class IterativeFGSM:
             inputs = torch.where(wide(success, inputs), inputs, near)
             success |= now
         report(self.name, self.steps, self.steps)
-        return Examples(originals, goals, inputs, success, targeted)
+        return Examples(originals, goals, inputs, success, targeted, model.bounds)

@@ -7,7 +7,7 @@ Papernot et al., "The limitations of deep learning in adversarial settings", Eur
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from torch import Tensor
 from shoal.core.options import check_range
 from shoal.core.progress import report
 from shoal.errors import InputError
-from shoal.robust.attacks.attack import Examples, prepared, reached
+from shoal.robust.attacks.attack import Examples, in_parts, reached
 from shoal.robust.classifier import Classifier, repeatable
 
 _PAIRS_AT_ONCE = 50_000_000
@@ -39,12 +39,14 @@ class JSMA:
         check_range("share", self.share, 0, 1, above=True)
 
     def run(
-        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+        self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
         """Change pair after pair until the target is named or the share is used up."""
         if not targeted:
             raise InputError("jsma needs a target: give goals, and leave targeted=True")
-        originals, goals = prepared(model, originals, goals)
+        return in_parts(self._find, model, originals, goals)
+
+    def _find(self, model: Classifier, originals: Tensor, goals: Tensor) -> Examples:
         pixels = model.spread(originals).flatten(2).clone()
         shape = (model.networks, *originals.shape)
         low, high = model.bounds
@@ -68,7 +70,7 @@ class JSMA:
             usable = usable & (pixels != limit)
         report(self.name, steps + 1, steps + 1)
         found = pixels.view(shape)
-        return Examples(originals, goals, found, success, True)
+        return Examples(originals, goals, found, success, True, model.bounds)
 
 
 def slopes(model: Classifier, inputs: Tensor, goals: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from shoal.core.options import check_range, check_whole
 from shoal.core.progress import report
-from shoal.robust.attacks.attack import Examples, cross_entropy, gradient, prepared, reached
+from shoal.robust.attacks.attack import Examples, cross_entropy, gradient, in_parts, reached
 from shoal.robust.attacks.constants import Constants
 from shoal.robust.classifier import Classifier, repeatable
 
@@ -48,10 +49,14 @@ class LBFGS:
         check_range("constant", self.constant, 0, above=True)
 
     def run(
-        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool = True
+        self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
         """Descend from the original, for constants that are searched by halving."""
-        originals, goals = prepared(model, originals, goals)
+        return in_parts(partial(self._find, targeted=targeted), model, originals, goals)
+
+    def _find(
+        self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool
+    ) -> Examples:
         start = model.spread(originals).flatten(2)
         size = (model.networks, len(originals))
         constants = Constants.beginning(torch.full(size, self.constant, device=model.device))
@@ -75,7 +80,8 @@ class LBFGS:
             best[closer] = found[closer]
             constants = constants.after(met)
         report(self.name, self.searches, self.searches)
-        return Examples(originals, goals, best.view(shape), lengths.isfinite(), targeted)
+        found, success = best.view(shape), lengths.isfinite()
+        return Examples(originals, goals, found, success, targeted, model.bounds)
 
 
 def minimized(

@@ -1,0 +1,137 @@
+"""What comes in, checked once: pictures, classes, bounds and devices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from shoal.errors import InputError
+
+_ROUNDING = 1e-5  # of the way between the bounds, that pixels to be classified may be beyond
+
+
+class Intake(NamedTuple):
+    """How networks take pictures: where, of which type, and of which shape; None if any."""
+
+    device: torch.device
+    dtype: torch.dtype | None = None
+    shape: tuple[int, ...] | None = None
+
+
+def as_pictures(
+    given: Any, bounds: tuple[float, float], intake: Intake, *, exact: bool = True
+) -> Tensor:
+    """Return (rows, *shape) pictures as networks take them, and refuse what is none.
+
+    exact: whether pixels must keep to the bounds to the last bit.
+    """
+    pictures = _as_tensor("pictures", given)
+    low, high = bounds
+    told = f"pixels must be numbers from {low:g} to {high:g}, the bounds of the model"
+    if not pictures.is_floating_point():
+        remedy = "images.float() / 255" if (low, high) == (0, 1) else "images.float(), then scale"
+        raise InputError(f"{told}, not {_name(pictures.dtype)}; of bytes make such by {remedy}")
+    if not pictures.ndim:
+        raise InputError("pictures must be (rows, channels, height, width), not a single number")
+    check_shape(pictures, intake.shape)
+    slack = 0.0 if exact else _ROUNDING * (high - low)
+    shown = pictures.detach()
+    if not ((shown >= low - slack) & (shown <= high + slack)).all():  # so neither is NaN
+        raise InputError(f"{told}; scale them, or say which it takes (bounds=)")
+    return pictures.to(intake.device, intake.dtype)
+
+
+def check_shape(pictures: Tensor, shape: tuple[int, ...] | None) -> None:
+    """Refuse pictures of another shape than the networks are made for."""
+    found = tuple(pictures.shape[1:])
+    if shape is None or found == tuple(shape):
+        return
+    remedy = ""
+    if tuple(pictures.shape) == tuple(shape):
+        remedy = "; one picture alone comes as images.unsqueeze(0)"
+    elif found == tuple(shape[1:]) and shape[0] == 1:
+        remedy = "; give them their one channel by images.unsqueeze(1)"
+    elif found == (*shape[1:], shape[0]):
+        remedy = "; channels come first: images.movedim(-1, 1)"
+    raise InputError(f"the networks are for pictures of {tuple(shape)}, not of {found}{remedy}")
+
+
+def as_classes(name: str, given: Any, *, rows: int, classes: int | None = None) -> Tensor:
+    """Return (rows,) classes, one a picture, and refuse what is none.
+
+    classes: how many there are, where that is known.
+    """
+    found = _as_tensor(name, given)
+    if found.ndim != 1:
+        raise InputError(f"{name} must be one number a picture, not of shape {tuple(found.shape)}")
+    if len(found) != rows:
+        raise InputError(f"there are {rows} pictures and {len(found)} {name}")
+    if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
+        raise InputError(f"{name} must be whole numbers, not {_name(found.dtype)}")
+    whole = found.long()
+    check_classes(name, whole, classes)
+    return whole
+
+
+def check_classes(name: str, given: Tensor, classes: int | None) -> None:
+    """Refuse numbers that are no classes."""
+    wrong = given < 0 if classes is None else (given < 0) | (given >= classes)
+    if wrong.any():
+        allowed = "0 up" if classes is None else f"0 to {classes - 1}, the classes of the model"
+        raise InputError(f"{name} must be from {allowed}; {int(wrong.sum())} are not")
+
+
+def check_bounds(bounds: Sequence[float]) -> tuple[float, float]:
+    """Return the least and the greatest value of a pixel, and refuse what is neither."""
+    try:
+        low, high = (float(value) for value in bounds)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(
+            f"bounds must be the least and the greatest value of a pixel, such as (0, 1), "
+            f"not {bounds!r}"
+        )
+    return low, high
+
+
+def usable_device(name: str | torch.device) -> torch.device:
+    """Return a device that torch can use here."""
+    try:
+        return torch.device(torch.empty(0, device=name).device)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        others = ["cuda"] if torch.cuda.is_available() else []
+        usable = " and ".join(["cpu", *others])
+        raise InputError(f"no device {str(name)!r} for torch here; there is {usable}") from None
+
+
+@contextmanager
+def answering(inputs: Tensor) -> Iterator[None]:
+    """Say which pictures networks could not answer, (networks, rows, *shape), and why."""
+    try:
+        yield
+    except torch.OutOfMemoryError:
+        raise
+    except RuntimeError as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"the networks cannot answer pictures of {tuple(inputs.shape[2:])}: {reason}"
+        ) from error
+
+
+def _as_tensor(name: str, given: Any) -> Tensor:
+    try:
+        return torch.as_tensor(given)
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(
+            f"{name} must be a tensor or an array of numbers, not {type(given).__name__}"
+        ) from None
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

@@ -1,0 +1,178 @@
+"""What a vote over tables takes: matrices and frames of numbers, and fitted classifiers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Floats
+from shoal.errors import InputError
+
+
+def names_of(rows: Any) -> tuple[Any, ...] | None:
+    """Return the names of a frame's columns (pandas, polars, Arrow), None of a mere matrix."""
+    names = getattr(rows, "column_names", None)
+    if names is None:
+        names = getattr(rows, "columns", None)
+    return None if names is None else tuple(names)
+
+
+def as_matrix(rows: Any, columns: Sequence[Any] | None) -> Floats:
+    """Return (rows, columns) numbers; of a frame those of these columns, in this order."""
+    names = names_of(rows)
+    if names is not None:
+        return _from_frame(rows, names, names if columns is None else columns)
+    try:
+        matrix = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("rows must be numbers, (rows, columns); encode words first") from None
+    if matrix.ndim != 2:
+        raise InputError(
+            f"rows must be (rows, columns), not of shape {matrix.shape}; give one row as [row]"
+        )
+    _check_finite(matrix, "rows")
+    return matrix
+
+
+def _from_frame(rows: Any, names: Sequence[Any], columns: Sequence[Any]) -> Floats:
+    missing = ", ".join(str(name) for name in columns if name not in names)
+    if missing or len(set(names)) < len(names):
+        told = f"without {missing}" if missing else "with two columns of one name"
+        known = ", ".join(map(str, columns))
+        raise InputError(f"rows are a frame {told}; the classifiers go by {known}")
+    matrix = np.empty((len(rows), len(columns)))
+    for place, name in enumerate(columns):
+        try:
+            matrix[:, place] = _numbers(rows[name])
+        except (TypeError, ValueError):
+            raise InputError(f"column {name!r} must be numbers; encode it first") from None
+        _check_finite(matrix[:, place], f"column {name!r}")
+    return matrix
+
+
+def _numbers(column: Any) -> Any:
+    """Return a column of a frame; what is missing is not a number."""
+    if type(column).__module__.startswith("pandas"):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(column, dtype=np.float64)
+
+
+def _check_finite(values: Any, what: str) -> None:
+    endless = int(np.isinf(values).sum())
+    if endless:
+        raise InputError(f"{what} must be finite; {endless} numbers are not")
+
+
+def check_matrices(matrices: Sequence[Floats], classes: Sequence[Any]) -> None:
+    """Refuse matrices that no classifier, or not the same one, could be fitted to."""
+    for rows, truth in zip(matrices, classes, strict=True):
+        if truth.shape != (len(rows),) or not len(rows):
+            raise InputError(
+                f"each matrix must have 1 row or more, and a class for each; one has {len(rows)} "
+                f"rows and classes of shape {truth.shape}"
+            )
+    if len({rows.shape[1] for rows in matrices}) > 1:
+        raise InputError("matrices must have the same columns; their numbers differ")
+
+
+def spread_of(matrix: Floats) -> Floats:
+    """Return (columns,) standard deviations, of what is not missing; 0 where all is."""
+    spread: Floats = np.ma.masked_invalid(matrix).std(axis=0).filled(0.0)
+    return spread
+
+
+def as_units(units: Any) -> Floats:
+    """Return (columns,) units, or one for all."""
+    try:
+        found = np.asarray(units, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if found.ndim > 1 or not (np.isfinite(found) & (found >= 0)).all():
+        raise InputError("units must be one number from 0 up for each column")
+    return found
+
+
+def check_fitted(members: Sequence[Any]) -> None:
+    """Refuse classifiers that cannot be asked."""
+    if not members:
+        raise InputError("a vote needs at least one classifier")
+    for member in members:
+        kind = type(member).__name__
+        if not hasattr(member, "classes_"):
+            raise InputError(f"a classifier must be fitted first; {kind} is not")
+        if not hasattr(member, "predict_proba"):
+            raise InputError(f"a classifier must give probabilities (predict_proba); {kind} cannot")
+
+
+def classes_of(members: Sequence[Any]) -> Any:
+    """Return the classes that any of them names."""
+    known = [np.asarray(member.classes_) for member in members]
+    if len({classes.dtype.kind in "biuf" for classes in known}) > 1:
+        raise InputError("classes must be of one type; some classifiers name numbers, some words")
+    return np.unique(np.concatenate(known))
+
+
+def columns_of(members: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the columns that the classifiers were fitted to, None where they know no names."""
+    known = {tuple(getattr(member, "feature_names_in_", ())) for member in members}
+    if len(known) > 1:
+        raise InputError("classifiers must have learned from the same columns, in one order")
+    return known.pop() or None
+
+
+def check_width(width: int, members: Sequence[Any], units: Floats | None) -> None:
+    """Refuse rows of another number of columns than was learned from."""
+    wanted = {getattr(member, "n_features_in_", width) for member in members}
+    if units is not None and units.ndim:
+        wanted.add(len(units))
+    others = sorted(wanted - {width})
+    if others:
+        raise InputError(f"rows have {width} columns; classifiers and units are for {others[0]}")
+
+
+def pairs_of(matrices: Any) -> list[tuple[Any, Any]]:
+    """Return matrices and their classes, pair by pair."""
+    try:
+        pairs = [(rows, classes) for rows, classes in matrices]
+    except (TypeError, ValueError):
+        raise InputError("matrices must be pairs in a list, [(rows, classes), ...]") from None
+    if not pairs:
+        raise InputError("there is no matrix to fit a classifier to")
+    return pairs
+
+
+def fitted(classifier: Any, rows: Floats, classes: Any) -> Any:
+    """Return a copy of the classifier, fitted."""
+    from sklearn.base import clone
+
+    try:
+        return clone(classifier).fit(rows, classes)
+    except ValueError:
+        _refuse_missing(classifier, rows)
+        if len(np.unique(classes)) > 1:
+            raise
+        told = f"a matrix shows one class only, which {type(classifier).__name__} cannot learn from"
+        raise InputError(told) from None
+
+
+def asked(member: Any, rows: Floats) -> Any:
+    """Return (rows, classes) what a classifier says, also one that was fitted to a frame."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            return member.predict_proba(rows)
+    except ValueError:
+        _refuse_missing(member, rows)
+        raise
+
+
+def _refuse_missing(member: Any, rows: Floats) -> None:
+    missing = int(np.isnan(rows).any(axis=1).sum())
+    if missing:
+        raise InputError(
+            f"rows with missing values: {missing}, which {type(member).__name__} cannot take; "
+            "fill or drop them"
+        ) from None
