@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from grids import COST, Row, figure, runs_grid
 from jobs import run_each
-from tables import have_adult
+from tables import PATIENTS_INSTEAD, have_adult
 
 LIMIT = 300
 TIMES = 3
@@ -15,8 +14,7 @@ TIMES = 3
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process."""
-    rows = run_each("job_dp.py", _jobs(full), limit=LIMIT)
-    return {"runs": rows, "load": os.getloadavg()[0]}
+    return {"runs": run_each("job_dp.py", _jobs(full), limit=LIMIT)}
 
 
 def _jobs(full: bool) -> dict[str, dict[str, Any]]:
@@ -46,16 +44,14 @@ FIGURES = {
 
 def show(result: dict[str, Any]) -> list[Any]:
     """Return the section's table."""
-    title = "dp: differentially private releases, on one core" + (
-        "" if have_adult() else "; generated patients (set SHOAL_DATA to have adult)"
-    )
+    title = "dp: differentially private releases, on one core"
+    title += "" if have_adult() else PATIENTS_INSTEAD
     caption = (
         f"Releases: medians of {TIMES} after a first one, drawn by a secure generator, every node "
         "scored anew, verification included. P(best): the computed chance of the most likely node "
-        "at ε′ = 0.1, β = 0.7. "
-        f"Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+        "at ε′ = 0.1, β = 0.7."
     )
-    return [runs_grid(title, caption, result["runs"], FIGURES, _remark)]
+    return [runs_grid(title, caption, result, FIGURES, _remark)]
 
 
 def _remark(row: Row) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,20 +25,25 @@ def figure(name: str, form: str) -> Callable[[Row], str]:
     return lambda row: format(row[name], form) if name in row else ""
 
 
+def load_told(result: Mapping[str, Any]) -> str:
+    """Say how busy the machine was: seconds by the clock mean little on busy cores."""
+    return f"Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+
+
 def runs_grid(
     title: str,
     caption: str,
-    runs: Mapping[str, Row],
+    result: Mapping[str, Any],
     figures: Figures,
-    remark: Callable[[Row], str],
+    remark: Callable[[Row], str] = lambda _: "",
 ) -> Grid:
-    """Return the table of runs; one that failed shows its note alone."""
-    grid = Grid(title=title, caption=caption)
+    """Return the table of a section's runs; one that failed shows its note alone."""
+    grid = Grid(title=title, caption=f"{caption} {load_told(result)}")
     grid.add_column("what", no_wrap=True)
     for heading in figures:
         grid.add_column(heading, justify="right")
     grid.add_column("target, remarks")
-    for name, row in runs.items():
+    for name, row in result["runs"].items():
         if "note" in row:
             grid.add_row(name, *[""] * len(figures), row["note"])
             continue

@@ -5,11 +5,10 @@ Both begin with the rows in memory, as text.
 
 from __future__ import annotations
 
-import statistics
 from typing import Any
 
 from jobs import answer, receive
-from meter import metered
+from meter import medians, metered
 
 REPEATS = 5
 
@@ -57,10 +56,9 @@ def by_shoal(job: dict[str, Any]) -> dict[str, Any]:
         with metered() as cost:
             classes, levels = look(rows)
         costs.append(cost)
-    middle = {name: statistics.median(cost[name] for cost in costs) for name in costs[0]}
     told = {letter: levels[f"{letter}({sensitive})"] for letter in "lt"}
     told["t"] = TCloseness(1, sensitive, "equal").level(classes)  # pycanon's distance for text
-    return {"values": {"k": levels["k"], **told}, "costs": {"all": middle}}
+    return {"values": {"k": levels["k"], **told}, "costs": {"all": medians(costs)}}
 
 
 def main() -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import statistics
 import time
 from dataclasses import replace
 from typing import Any
 
 from jobs import answer, receive
-from meter import metered
+from meter import medians, metered, on_one_core
 
 FOLDER, JOB = receive()
-if hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+on_one_core()
 
 import shoal  # noqa: E402
 from shoal.anonymize.lattice.node_choice import NodeChoice  # noqa: E402
@@ -34,8 +31,8 @@ def release() -> dict[str, Any]:
             made = shoal.anonymize(replace(table), shoal.KAnonymity(JOB["k"]), method)
         costs.append(cost)
         rows = made.to_arrow().num_rows
-    told = {name: statistics.median(cost[name] for cost in costs[1:]) for name in ("cpu", "wall")}
-    return {**told, "peak_mb": max(cost["peak_mb"] for cost in costs), "rows": rows}
+    peak = max(cost["peak_mb"] for cost in costs)
+    return {**medians(costs[1:]), "peak_mb": peak, "rows": rows}
 
 
 def node() -> dict[str, Any]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import statistics
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from jobs import answer, receive
-from meter import metered
+from meter import best_in_turn, medians, metered, on_one_core, repeated
 
 FOLDER, JOB = receive()
-if "kernels" in JOB:
-    os.environ["NUMBA_CACHE_DIR"] = JOB["kernels"]
-if JOB.get("threads", 1) == 1 and hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, whatever is asked for
+if JOB.get("cold", False):
+    os.environ["NUMBA_CACHE_DIR"] = str(FOLDER / "kernels")
+if JOB.get("threads", 1) == 1:
+    on_one_core()
 
 import numpy as np  # noqa: E402
 
@@ -39,22 +39,20 @@ def main() -> None:
 def every_node(table: shoal.Table) -> dict[str, Any]:
     """Measure all nodes, the table new each time, so that its distinct tuples are found again."""
     return {
-        **repeated(lambda: Lattice.of(replace(table)).measure(JOB["k"], threads=JOB["threads"])),
+        **after_a_first(
+            lambda: Lattice.of(replace(table)).measure(JOB["k"], threads=JOB["threads"])
+        ),
         "nodes": Lattice.of(table).nodes,
     }
 
 
 def two_threads(table: shoal.Table) -> dict[str, Any]:
-    """Measure all nodes with one thread and with two, in turn; the best of each is compared."""
-    costs: dict[int, list[dict[str, float]]] = {1: [], 2: []}
+    """Measure all nodes with one thread and with two."""
     Lattice.of(table).measure(JOB["k"])
-    for _ in range(JOB["times"]):
-        for threads, runs in costs.items():
-            with metered() as cost:
-                Lattice.of(replace(table)).measure(JOB["k"], threads=threads)
-            runs.append(cost)
-    alone, both = (min(runs, key=lambda cost: cost["wall"]) for runs in costs.values())
-    return {**both, "gain": alone["wall"] / both["wall"], "nodes": Lattice.of(table).nodes}
+    cost = best_in_turn(
+        lambda threads: Lattice.of(replace(table)).measure(JOB["k"], threads=threads), JOB["times"]
+    )
+    return {**cost, "nodes": Lattice.of(table).nodes}
 
 
 def method(table: shoal.Table) -> dict[str, Any]:
@@ -65,7 +63,7 @@ def method(table: shoal.Table) -> dict[str, Any]:
         model = shoal.KAnonymity(JOB["k"])
         releases.append(shoal.anonymize(replace(table), model, JOB["method"], **JOB["options"]))
 
-    cost = repeated(run)
+    cost = after_a_first(run)
     release = releases[-1]
     return {
         **cost,
@@ -79,20 +77,11 @@ def method(table: shoal.Table) -> dict[str, Any]:
     }
 
 
-def repeated(call: Any) -> dict[str, float]:
+def after_a_first(call: Callable[[], object]) -> dict[str, float]:
     """Return the median cost of some calls after a first one, and the first one's wall seconds."""
-    with metered() as first:
-        call()
-    costs = [first] if JOB["times"] == 0 else []
-    for _ in range(JOB["times"]):
-        with metered() as cost:
-            call()
-        costs.append(cost)
-    told = {
-        name: statistics.median(cost[name] for cost in costs)
-        for name in ("cpu", "wall", "added_mb")
-    }
-    return {**told, "peak_mb": max(c["peak_mb"] for c in [first, *costs]), "first": first["wall"]}
+    first, *costs = repeated(call, 1 + JOB["times"])
+    peak = max(cost["peak_mb"] for cost in (first, *costs))
+    return {**medians(costs), "peak_mb": peak, "first": first["wall"]}
 
 
 def sample(lattice: Lattice) -> list[tuple[int, ...]]:

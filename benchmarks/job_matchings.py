@@ -5,17 +5,15 @@ Only numpy is sure to be there, since it runs inside the peers' environment too.
 
 from __future__ import annotations
 
-import os
-import statistics
 from collections.abc import Callable
 from typing import Any
 
 from jobs import answer, receive
-from meter import metered
+from meter import best_in_turn, medians, on_one_core, repeated
 
 FOLDER, JOB = receive()
-if JOB.get("threads", 1) == 1 and hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, whatever is asked for
+if JOB.get("threads", 1) == 1:
+    on_one_core()
 
 import numpy as np  # noqa: E402
 
@@ -56,7 +54,7 @@ def exact(matrix: Any) -> dict[str, Any]:
     for size in (6, 17):  # loads the kernels of either route
         exact(matrix[:size, :size])
     found = []
-    cost = repeated(lambda: found.append(exact(matrix)))
+    cost = median_cost(lambda: found.append(exact(matrix)))
     last = found[-1]
     return {**cost, "psi": last.psi, "error": last.psi_error, "route": last.routes[0].route}
 
@@ -65,28 +63,21 @@ def every(matrix: Any) -> dict[str, Any]:
     from shoal.risk.matchings.exact import all_marginals
 
     all_marginals(matrix[:18, :18])
-    return {**repeated(lambda: all_marginals(matrix)), "route": "subsets"}
+    return {**median_cost(lambda: all_marginals(matrix)), "route": "subsets"}
 
 
 def count(matrix: Any) -> dict[str, Any]:
     from shoal.risk.matchings.counting import count_matchings
 
     count_matchings(matrix[:20, :20])
-    return {**repeated(lambda: count_matchings(matrix)), "route": "ryser"}
+    return {**median_cost(lambda: count_matchings(matrix)), "route": "ryser"}
 
 
 def threads(matrix: Any) -> dict[str, Any]:
-    """Run with one thread and with two, in turn; the best of each is compared."""
     from shoal.risk.matchings.exact import exact
 
-    costs: dict[int, list[dict[str, float]]] = {1: [], 2: []}
-    for _ in range(JOB["times"]):
-        for number, runs in costs.items():
-            with metered() as cost:
-                exact(matrix, threads=number)
-            runs.append(cost)
-    alone, both = (min(runs, key=lambda cost: cost["wall"]) for runs in costs.values())
-    return {**both, "gain": alone["wall"] / both["wall"], "route": "glynn"}
+    cost = best_in_turn(lambda number: exact(matrix, threads=number), JOB["times"])
+    return {**cost, "route": "glynn"}
 
 
 def walk(matrix: Any) -> dict[str, Any]:
@@ -98,7 +89,7 @@ def walk(matrix: Any) -> dict[str, Any]:
     (part,) = split(np.ascontiguousarray(matrix[:40, :40])).components
     _walked(part, 0.01, 1, 1)  # loads the kernels
     found = []
-    cost = repeated(lambda: found.append(psi(matrix, seed=1, target=0.01)))
+    cost = median_cost(lambda: found.append(psi(matrix, seed=1, target=0.01)))
     last = found[-1]
     return {**cost, "psi": last.value, "error": (last.high - last.low) / 2, "route": last.method}
 
@@ -112,7 +103,7 @@ def frequencies(_: Any) -> dict[str, Any]:
     seen = generator.random(JOB["size"])
     below, above = generator.random((2, JOB["size"])) * 0.012
     beliefs, found = np.column_stack([seen - below, seen + above]), []
-    cost = repeated(lambda: found.append(frequency_attack(beliefs, seen).psi()))
+    cost = median_cost(lambda: found.append(frequency_attack(beliefs, seen).psi()))
     last = found[-1]
     return {**cost, "psi": last.value, "error": (last.high - last.low) / 2, "route": last.method}
 
@@ -122,17 +113,12 @@ def peer(matrix: Any) -> dict[str, Any]:
     from thewalrus import perm
 
     perm(np.ascontiguousarray(matrix[:8, :8]))
-    return {**repeated(lambda: perm(matrix)), "route": ""}
+    return {**median_cost(lambda: perm(matrix)), "route": ""}
 
 
-def repeated(run: Callable[[], Any]) -> dict[str, float]:
-    """Return the median cost of some runs."""
-    costs = []
-    for _ in range(JOB["times"]):
-        with metered() as cost:
-            run()
-        costs.append(cost)
-    return {name: statistics.median(cost[name] for cost in costs) for name in costs[0]}
+def median_cost(call: Callable[[], object]) -> dict[str, float]:
+    """Return the median cost of as many calls as are asked for."""
+    return medians(repeated(call, JOB["times"]))
 
 
 if __name__ == "__main__":

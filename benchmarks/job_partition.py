@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 from dataclasses import replace
 from typing import Any
 
 from jobs import answer, receive
-from meter import metered
+from meter import medians, metered, on_one_core
 
 FOLDER, JOB = receive()
-if JOB.get("threads", 1) == 1 and hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, whatever is asked for
+if JOB.get("threads", 1) == 1:
+    on_one_core()
 
 import numpy as np  # noqa: E402
 
@@ -50,7 +49,7 @@ def method() -> dict[str, Any]:
             release = release_of(data)
         costs.append({**cost, "search": release.run.seconds["search"]})
     return {
-        **{name: statistics.median(c[name] for c in costs) for name in ("cpu", "wall", "search")},
+        **medians(costs),
         **{name: max(c[name] for c in costs) for name in ("peak_mb", "added_mb")},
         **described(release),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from pyarrow import csv
 
 import shoal
 from jobs import answer, receive
-from meter import metered
+from meter import medians, metered
 from shoal.core import Role
 from shoal.core.hierarchy import Hierarchy
 
@@ -57,12 +56,11 @@ def main() -> None:
         with metered() as cost:
             release = shoal.anonymize(fresh, model, **job["options"])
         costs.append(cost)
-    middle = {name: statistics.median(cost[name] for cost in costs) for name in costs[0]}
     cells, entries = published(release)
     np.savez(folder / "cells.npz", **cells)
     release.write(folder / "release.csv", force=True)
     own = {**shoal.metrics.evaluate(release), "classes": len(release.classes)}
-    answer(folder, {"cost": middle, "entries": entries, "own": own})
+    answer(folder, {"cost": medians(costs), "entries": entries, "own": own})
 
 
 main()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 from itertools import islice
 from typing import Any
 
 from jobs import answer, receive
-from meter import metered
+from meter import medians, metered
 
 FOLDER, JOB = receive()
 
@@ -51,8 +50,8 @@ def predictive() -> dict[str, Any]:
         with metered() as cost:
             loss = shoal.utility.predictive(made, JOB["target"])
         costs.append(cost)
-    told = {name: statistics.median(cost[name] for cost in costs) for name in ("cpu", "wall")}
-    return {**told, "peak_mb": max(cost["peak_mb"] for cost in costs), "loss": loss}
+    peak = max(cost["peak_mb"] for cost in costs)
+    return {**medians(costs), "peak_mb": peak, "loss": loss}
 
 
 def releases() -> dict[str, Any]:

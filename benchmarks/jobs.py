@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+OWN_PYTHON = Path(sys.executable)
 PEERS = """anonypy anjana pycanon thewalrus foolbox adversarial-robustness-toolbox
     torch==2.13.0""".split()
 
 
-class JobError(RuntimeError):
-    """A job did not end well; the message is fit for a table cell."""
-
-
-def run_job(script: str, job: dict[str, Any], folder: Path, *, python: Path, limit: int) -> Any:
-    """Run `script` in a process of its own and return its result.
+def run_job(
+    script: str, job: dict[str, Any], folder: Path, *, limit: int, python: Path = OWN_PYTHON
+) -> dict[str, Any]:
+    """Run `script` in a process of its own and return its result, or a `note` of why it has none.
 
     limit: CPU seconds that it may use; three times as many by the clock.
     """
@@ -40,26 +39,25 @@ def run_job(script: str, job: dict[str, Any], folder: Path, *, python: Path, lim
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise JobError(f"stopped after {3 * limit} s by the clock") from None
+            return {"note": f"stopped after {3 * limit} s by the clock"}
     if ended.returncode < 0:
-        raise JobError(f"stopped: over its {limit} CPU s, or out of memory")
+        return {"note": f"stopped: over its {limit} CPU s, or out of memory"}
     if ended.returncode:
         lines = (folder / "log").read_text().strip().splitlines() or ["no message"]
-        raise JobError(f"failed: {lines[-1][:120]}")
-    return json.loads((folder / "result.json").read_text())
+        return {"note": f"failed: {lines[-1][:120]}"}
+    found: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    return found
 
 
-def run_each(script: str, jobs: dict[str, dict[str, Any]], *, limit: int) -> dict[str, Any]:
-    """Run jobs one after the other, each in a fresh process; one that fails leaves a note."""
-    rows: dict[str, Any] = {}
+def run_each(
+    script: str, jobs: dict[str, dict[str, Any]], *, limit: int, python: Path = OWN_PYTHON
+) -> dict[str, dict[str, Any]]:
+    """Run jobs one after the other, each in a fresh process."""
     with scratch() as named:
-        for place, (name, job) in enumerate(jobs.items()):
-            folder = Path(named) / str(place)
-            try:
-                rows[name] = run_job(script, job, folder, python=Path(sys.executable), limit=limit)
-            except JobError as failed:
-                rows[name] = {"note": str(failed)}
-    return rows
+        return {
+            name: run_job(script, job, Path(named) / str(place), limit=limit, python=python)
+            for place, (name, job) in enumerate(jobs.items())
+        }
 
 
 def receive() -> tuple[Path, dict[str, Any]]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
 from typing import Any
 
 from grids import COST, Row, figure, runs_grid
-from jobs import JobError, run_job, scratch
-from tables import have_adult
+from jobs import run_each
+from tables import PATIENTS_INSTEAD, have_adult
 
 LIMIT = 900
 SAMPLE = 60
@@ -18,21 +15,11 @@ TIMES = 5
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process; with `full`, peers on a larger sample."""
-    rows: dict[str, dict[str, Any]] = {}
-    with scratch() as named:
-        for place, (name, job) in enumerate(_jobs(full)):
-            if job.pop("cold", False):
-                job["kernels"] = f"{named}/kernels"
-            try:
-                folder = Path(named) / str(place)
-                python = Path(sys.executable)
-                rows[name] = run_job("job_lattice.py", job, folder, python=python, limit=LIMIT)
-            except JobError as failed:
-                rows[name] = {"note": str(failed)}
+    rows = run_each("job_lattice.py", dict(_jobs(full)), limit=LIMIT)
     cold = rows.get("adult 9, no kernels in store", {})
     if "first" in cold:
         cold["extra"] = cold["first"] - cold["wall"]
-    return {"runs": rows, "times": TIMES, "load": os.getloadavg()[0]}
+    return {"runs": rows, "times": TIMES}
 
 
 def _jobs(full: bool) -> list[tuple[str, dict[str, Any]]]:
@@ -112,9 +99,7 @@ def _about(row: Row) -> str:
 
 def show(result: dict[str, Any]) -> list[Any]:
     """Return the section's table."""
-    title = "lattice: k-anonymity on one core" + (
-        "" if have_adult() else "; generated patients (set SHOAL_DATA to have adult)"
-    )
+    title = "lattice: k-anonymity on one core" + ("" if have_adult() else PATIENTS_INSTEAD)
     caption = (
         f"Medians of {result['times']} runs (three for adult 10) after a first one, tables in "
         "memory, distinct tuples found anew; methods with verification. adult 9: 30,162 rows, "
@@ -122,10 +107,9 @@ def show(result: dict[str, Any]) -> list[Any]:
         "~ extrapolated from a sample of nodes, whose counts agree with Shoal's; pandas groups "
         "ready columns of labels, numpy packs codes of distinct tuples. Two threads: best of "
         "runs in turn with one. Loss is `class`. MB: peak of the process, and what the call "
-        "added; census-income holds 42 columns. Load "
-        f"{result['load']:.1f} on {os.cpu_count()} cores at the end."
+        "added; census-income holds 42 columns."
     )
-    return [runs_grid(title, caption, result["runs"], FIGURES, _remark)]
+    return [runs_grid(title, caption, result, FIGURES, _remark)]
 
 
 def _remark(row: Row) -> str:

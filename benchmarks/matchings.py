@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 from grids import COST, figure, runs_grid
-from jobs import HERE, JobError, bench_python, installed, run_job, scratch
+from jobs import HERE, bench_python, installed, run_each
 
 LIMIT = 300
+PEER = "one permanent, dense, "
 DENSE: dict[str, Any] = {"shape": "dense", "kind": "exact", "times": 5}
 
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process; with `full`, the peer on larger matrices too."""
-    rows: dict[str, dict[str, Any]] = {}
     python = bench_python(HERE.parent)
-    with scratch() as named:
-        for place, (name, job) in enumerate(_jobs(full)):
-            runner = python if job["kind"] == "peer" else Path(sys.executable)
-            folder = Path(named) / str(place)
-            try:
-                rows[name] = run_job("job_matchings.py", job, folder, python=runner, limit=LIMIT)
-            except JobError as failed:
-                rows[name] = {"note": str(failed)}
-    for name, row in rows.items():
-        ours = rows.get(f"Ψ, dense, {name.removeprefix('one permanent, dense, ')}", {})
-        if ours is not row and "cpu" in row and "cpu" in ours:
-            row["ratio"] = row["cpu"] / ours["cpu"]
+    ours = run_each("job_matchings.py", dict(_jobs()), limit=LIMIT)
+    theirs = run_each("job_matchings.py", _peer_jobs(full), limit=LIMIT, python=python)
+    for name, row in theirs.items():
+        beside = ours[f"Ψ, dense, {name.removeprefix(PEER)}"]
+        if "cpu" in row and "cpu" in beside:
+            row["ratio"] = row["cpu"] / beside["cpu"]
     try:
         versions = installed(python, "thewalrus")
     except subprocess.CalledProcessError:
         versions = {"thewalrus": "not installed in .venv-bench"}
-    return {"runs": rows, "versions": versions, "load": os.getloadavg()[0]}
+    return {"runs": {**ours, **theirs}, "versions": versions}
 
 
-def _jobs(full: bool) -> list[tuple[str, dict[str, Any]]]:
+def _jobs() -> list[tuple[str, dict[str, Any]]]:
     band = {"shape": "band", "size": 1000, "half": 4}
     return [
         *((f"Ψ, dense, n={n}", {**DENSE, "size": n}) for n in (20, 25)),
@@ -54,11 +45,12 @@ def _jobs(full: bool) -> list[tuple[str, dict[str, Any]]]:
         ("Ψ within 1 %, dense, n=10,000", {**DENSE, "kind": "walk", "size": 10_000, "times": 1}),
         ("frequency attack, 1,000 items", {**DENSE, "kind": "frequencies", "shape": "none",
                                            "size": 1_000, "times": 3}),
-        *(
-            (f"one permanent, dense, n={n}", {**DENSE, "kind": "peer", "size": n, "times": 3})
-            for n in ((20, 25, 28, 30) if full else (20, 25))
-        ),
     ]  # fmt: skip
+
+
+def _peer_jobs(full: bool) -> dict[str, dict[str, Any]]:
+    sizes = (20, 25, 28, 30) if full else (20, 25)
+    return {f"{PEER}n={n}": {**DENSE, "kind": "peer", "size": n, "times": 3} for n in sizes}
 
 
 FIGURES = {
@@ -81,7 +73,7 @@ def show(result: dict[str, Any]) -> list[Any]:
         "threads: how many times as fast by the clock, best of 3 in turn, which means little on "
         "busy cores. Median of 5, once from n=28. The frequency attack knows each item's frequency "
         "to within random widths, 13 candidates on average. Of a walk the bound is half its 95 % "
-        f"interval. Load {result['load']:.1f}.\n{told}"
+        f"interval. The peer: {told}."
     )
     title = "matchings: exact values and walks, kernels loaded"
-    return [runs_grid(title, caption, result["runs"], FIGURES, lambda row: row.get("note", ""))]
+    return [runs_grid(title, caption, result, FIGURES)]

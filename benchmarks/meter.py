@@ -5,10 +5,12 @@ Standard library only, since it runs inside the peers' environment too.
 
 from __future__ import annotations
 
+import os
 import resource
+import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -32,6 +34,37 @@ def metered() -> Iterator[dict[str, float]]:
     cost["wall"] = time.perf_counter() - wall
     cost["peak_mb"] = _status("VmHWM") or _most_ever()
     cost["added_mb"] = max(cost["peak_mb"] - before, 0.0)
+
+
+def repeated(call: Callable[[], object], times: int) -> list[dict[str, float]]:
+    """Return what each of some calls costs."""
+    costs = []
+    for _ in range(times):
+        with metered() as cost:
+            call()
+        costs.append(cost)
+    return costs
+
+
+def medians(costs: list[dict[str, float]]) -> dict[str, float]:
+    """Return the median of each figure."""
+    return {name: statistics.median(cost[name] for cost in costs) for name in costs[0]}
+
+
+def best_in_turn(call: Callable[[int], object], times: int) -> dict[str, float]:
+    """Call with one thread and with two, in turn: what the best of two costs, and its gain."""
+    alone, both = [], []
+    for _ in range(times):
+        alone += repeated(lambda: call(1), 1)
+        both += repeated(lambda: call(2), 1)
+    best = min(both, key=lambda cost: cost["wall"])
+    return {**best, "gain": min(cost["wall"] for cost in alone) / best["wall"]}
+
+
+def on_one_core() -> None:
+    """Keep this process on one core, however many threads are asked for."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def cpu_seconds() -> float:

@@ -5,15 +5,14 @@ The documentation shows what is found here: `python docs/_costs.py` puts it into
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table as Grid
 
-from jobs import JobError, run_job, scratch
+from grids import load_told
+from jobs import run_job, scratch
 from shoal import METHODS
 from tables import have_adult
 
@@ -27,7 +26,7 @@ RANGES = "mondrian, hierarchies=false"
 def measure(*, full: bool) -> dict[str, Any]:
     """Run each method on each size, in a fresh process."""
     if not have_adult():
-        return {"runs": {}, "load": 0.0}
+        return {"runs": {}}
     runs: dict[str, dict[str, Any]] = {}
     with scratch() as named:
         for line in (*METHODS, RANGES):
@@ -36,7 +35,7 @@ def measure(*, full: bool) -> dict[str, Any]:
                 for rows in (SIZES if full else SIZES[:2])
                 if rows <= MOST.get(line, rows)
             }
-    return {"runs": runs, "load": os.getloadavg()[0]}
+    return {"runs": runs}
 
 
 def _run(line: str, rows: int, scratched: Path) -> dict[str, Any]:
@@ -56,11 +55,7 @@ def _run(line: str, rows: int, scratched: Path) -> dict[str, Any]:
         "model": f"{promise}({K})",
         "options": options,
     }
-    folder, python = scratched / f"{line}-{rows}", Path(sys.executable)
-    try:
-        return dict(run_job("job_partition.py", job, folder, python=python, limit=LIMIT))
-    except JobError as failed:
-        return {"note": str(failed)}
+    return run_job("job_partition.py", job, scratched / f"{line}-{rows}", limit=LIMIT)
 
 
 def show(result: dict[str, Any]) -> list[Any]:
@@ -70,7 +65,7 @@ def show(result: dict[str, Any]) -> list[Any]:
         caption=(
             "Loss: ncp of a cell, 0 to 1, a suppressed record counted as lost. CPU seconds, "
             "verification included, after a small run that loads the kernels. MB above what the "
-            f"process held before. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+            f"process held before. {load_told(result)}"
         ),
     )
     grid.add_column("method", no_wrap=True)

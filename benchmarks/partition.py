@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
 from typing import Any
 
 from grids import COST, Row, figure, runs_grid
-from jobs import JobError, run_job, scratch
-from tables import have_adult
+from jobs import run_each
+from tables import NO_ADULT, have_adult
 
 LIMIT = 1800
 
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process; with `full`, the exact method to its full time."""
-    rows: dict[str, dict[str, Any]] = {}
     if not have_adult():
-        return {"runs": {"all": {"note": "set SHOAL_DATA to have the census file"}}, "load": 0.0}
-    with scratch() as named:
-        for place, (name, job) in enumerate(_jobs(full).items()):
-            folder, python = Path(named) / str(place), Path(sys.executable)
-            try:
-                rows[name] = run_job("job_partition.py", job, folder, python=python, limit=LIMIT)
-            except JobError as failed:
-                rows[name] = {"note": str(failed)}
-    return {"runs": rows, "load": os.getloadavg()[0]}
+        return {"runs": NO_ADULT}
+    return {"runs": run_each("job_partition.py", _jobs(full), limit=LIMIT)}
 
 
 def _jobs(full: bool) -> dict[str, dict[str, Any]]:
@@ -97,10 +86,9 @@ def show(result: dict[str, Any]) -> list[Any]:
         "Medians where run more than once, after a small run that loads the kernels; "
         "verification included. Census rows with every attribute as a number (beyond 30,162 "
         "rows some attributes are another row's); adult: the eight attributes as they are. "
-        "Loss: weighted penalties a record (GCP). Five draws: the longest, "
-        f"and the widest gap. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+        "Loss: weighted penalties a record (GCP). Five draws: the longest, and the widest gap."
     )
-    return [runs_grid(title, caption, result["runs"], FIGURES, _remark)]
+    return [runs_grid(title, caption, result, FIGURES, _remark)]
 
 
 def _remark(row: Row) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.table import Table as Grid
 
-from jobs import HERE, JobError, bench_python, installed, run_job, scratch
+from jobs import HERE, OWN_PYTHON, bench_python, installed, run_job, scratch
 from loss import OUT, Released, class_loss, published_loss, untrue_cells
-from tables import Shared, shared_table
+from shared_table import SharedTable, shared_table
 from targets import verdict
 
 NORMAL = "shoal mondrian, normal"
@@ -49,21 +48,19 @@ def measure(*, full: bool) -> dict[str, Any]:
 
 
 def _judged(
-    table: Shared, name: str, k: int, folder: Path, python: Path, full: bool
+    table: SharedTable, name: str, k: int, folder: Path, python: Path, full: bool
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"tool": name, "k": k}
     if (name, k) in SKIPPED and not full:
         return {**row, "note": "skipped: needs --full"}
     job = {**table.job(), "k": k}
-    try:
-        if name in OURS:
-            job["options"] = OURS[name]
-            done = run_job("job_shoal.py", job, folder, python=Path(sys.executable), limit=LIMIT)
-        else:
-            script, more = PEERS[name]
-            done = run_job(script, {**job, **more}, folder, python=python, limit=LIMIT)
-    except JobError as failed:
-        return {**row, "note": str(failed)}
+    if name in OURS:
+        done = run_job("job_shoal.py", {**job, "options": OURS[name]}, folder, limit=LIMIT)
+    else:
+        script, more = PEERS[name]
+        done = run_job(script, {**job, **more}, folder, limit=LIMIT, python=python)
+    if "note" in done:
+        return {**row, **done}
     with np.load(folder / "cells.npz") as stored:
         cells = {column: stored[column].astype(np.int64) for column in table.columns}
     released = Released(cells, done["entries"])
@@ -104,25 +101,15 @@ def _compare(row: dict[str, Any], ours: dict[str, Any]) -> None:
         row["loss_ratio"] = row["loss"] / ours["loss"]
 
 
-def _check(table: Shared, release: Path, folder: Path, python: Path) -> list[dict[str, Any]]:
+def _check(table: SharedTable, release: Path, folder: Path, python: Path) -> list[dict[str, Any]]:
     if not release.is_file():
         return [{"tool": "both", "note": "there is no release to check"}]
     job = {**table.job(), "release": str(release)}
     rows = []
-    for tool, runner in (("shoal", Path(sys.executable)), ("pycanon", python)):
-        row: dict[str, Any] = {"tool": tool}
-        try:
-            asked = {**job, "by": tool}
-            done = run_job("job_check.py", asked, folder / tool, python=runner, limit=LIMIT)
-        except JobError as failed:
-            row["note"] = str(failed)
-        else:
-            costs = done["costs"]
-            row |= done["values"]
-            row["cpu"] = sum(cost["cpu"] for cost in costs.values())
-            row["cpu_by"] = {letter: cost["cpu"] for letter, cost in costs.items()}
-            row["peak_mb"] = max(cost["peak_mb"] for cost in costs.values())
-        rows.append(row)
+    for tool, runner in (("shoal", OWN_PYTHON), ("pycanon", python)):
+        asked = {**job, "by": tool}
+        done = run_job("job_check.py", asked, folder / tool, limit=LIMIT, python=runner)
+        rows.append({"tool": tool, **(done if "note" in done else _checked(done))})
     ours, theirs = rows
     if "k" in ours and "k" in theirs:
         differ = [letter for letter in "klt" if abs(ours[letter] - theirs[letter]) > 1e-9]
@@ -130,6 +117,16 @@ def _check(table: Shared, release: Path, folder: Path, python: Path) -> list[dic
         theirs["cpu_ratio"] = theirs["cpu"] / ours["cpu"]
         ours["cpu_ratio"] = 1.0
     return rows
+
+
+def _checked(done: dict[str, Any]) -> dict[str, Any]:
+    costs = done["costs"]
+    return {
+        **done["values"],
+        "cpu": sum(cost["cpu"] for cost in costs.values()),
+        "cpu_by": {letter: cost["cpu"] for letter, cost in costs.items()},
+        "peak_mb": max(cost["peak_mb"] for cost in costs.values()),
+    }
 
 
 def show(result: dict[str, Any]) -> list[Any]:

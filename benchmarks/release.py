@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from grids import COST, Row, runs_grid
@@ -22,8 +21,7 @@ def measure(*, full: bool) -> dict[str, Any]:
     }
     if not have_adult():
         del jobs["all metrics, adult 9"]
-    rows = run_each("job_release.py", jobs, limit=LIMIT)
-    return {"runs": rows, "load": os.getloadavg()[0]}
+    return {"runs": run_each("job_release.py", jobs, limit=LIMIT)}
 
 
 def show(result: dict[str, Any]) -> list[Any]:
@@ -32,9 +30,9 @@ def show(result: dict[str, Any]) -> list[Any]:
     caption = (
         "Releases by Mondrian, k = 5; the release is made before the clock starts. Compared "
         "with one at a time by the clock; 10,000 patients, mondrian, greedy and anneal, four "
-        f"values of k. Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+        "values of k."
     )
-    return [runs_grid(title, caption, result["runs"], COST, _remark)]
+    return [runs_grid(title, caption, result, COST, _remark)]
 
 
 def _remark(row: Row) -> str:

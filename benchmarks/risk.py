@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from grids import COST, Row, runs_grid
@@ -16,8 +15,7 @@ ADULT: dict[str, Any] = {"table": "adult", "k": 5, "target": 0.01}
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process; with `full`, a million rows that overlap too."""
-    rows = run_each("job_risk.py", _jobs(full), limit=LIMIT)
-    return {"runs": rows, "load": os.getloadavg()[0]}
+    return {"runs": run_each("job_risk.py", _jobs(full), limit=LIMIT)}
 
 
 def _jobs(full: bool) -> dict[str, dict[str, Any]]:
@@ -41,10 +39,9 @@ def show(result: dict[str, Any]) -> list[Any]:
     title = "risk: expected people found, kernels loaded"
     caption = (
         "The release is made before the clock starts, k = 5; 4,096 boxes: the rows halved twelve "
-        "times at the middle row of the widest column. Within 1 % where it is sampled. "
-        f"Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+        "times at the middle row of the widest column. Within 1 % where it is sampled."
     )
-    return [runs_grid(title, caption, result["runs"], COST, _remark)]
+    return [runs_grid(title, caption, result, COST, _remark)]
 
 
 def _remark(row: Row) -> str:

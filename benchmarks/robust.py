@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
 from typing import Any
 
 from grids import COST, Row, figure, runs_grid
-from jobs import HERE, JobError, bench_python, installed, run_job, scratch
+from jobs import HERE, bench_python, installed, run_each, scratch
 
 LIMIT = 300
 TRAIN = "5 digits networks, 30 epochs"
@@ -20,34 +17,28 @@ SETTINGS = {"steps": 1000, "searches": 9, "rate": 0.01, "constant": 1e-3}
 def measure(*, full: bool) -> dict[str, Any]:
     """Train, then attack what was trained; with `full`, the attack as published too."""
     one, five = ({"pictures": p, "networks": n, "settings": SETTINGS} for p, n in ((9, 1), (1, 5)))
-    jobs: dict[str, dict[str, Any]] = {
+    ours: dict[str, dict[str, Any]] = {
         TRAIN: {"kind": "train"},
         ONE: {"kind": "attack", **one},
-        ONE_BY_THEM: one,
         FIVE: {"kind": "attack", **five},
-        FIVE_BY_THEM: five,
     }
     if full:
-        jobs["C&W as published"] = {**jobs[ONE], "settings": {**SETTINGS, "published": True}}
+        ours["C&W as published"] = {**ours[ONE], "settings": {**SETTINGS, "published": True}}
+    theirs = {ONE_BY_THEM: one, FIVE_BY_THEM: five}
     python = bench_python(HERE.parent)
-    rows: dict[str, Any] = {}
-    with scratch() as named:
-        for place, (name, job) in enumerate(jobs.items()):
-            theirs = name in (ONE_BY_THEM, FIVE_BY_THEM)
-            script = "job_foolbox.py" if theirs else "job_robust.py"
-            runner = python if theirs else Path(sys.executable)
-            folder = Path(named) / str(place)
-            try:
-                asked = {**job, "shared": named}
-                rows[name] = run_job(script, asked, folder, python=runner, limit=LIMIT)
-            except JobError as failed:
-                rows[name] = {"note": str(failed)}
+    with scratch() as shared:
+        for job in (*ours.values(), *theirs.values()):
+            job["shared"] = shared
+        rows = run_each("job_robust.py", ours, limit=LIMIT)
+        rows |= run_each("job_foolbox.py", theirs, limit=LIMIT, python=python)
     for pair in ((ONE, ONE_BY_THEM), (FIVE, FIVE_BY_THEM)):
         _compare(*(rows[name] for name in pair))
-    return {"runs": rows, "versions": installed(python, "foolbox"), "load": os.getloadavg()[0]}
+    side_by_side = (TRAIN, ONE, ONE_BY_THEM, FIVE, FIVE_BY_THEM)
+    rows = {name: rows[name] for name in (*side_by_side, *rows)}
+    return {"runs": rows, "versions": installed(python, "foolbox")}
 
 
-def _compare(ours: Row, theirs: Row) -> None:
+def _compare(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
     """Tell how often ours costs less, and how long its examples are against foolbox's."""
     if "note" not in ours and "note" not in theirs:
         ours["gain"] = theirs["cpu"] / ours["cpu"]
@@ -73,10 +64,9 @@ def show(result: dict[str, Any]) -> list[Any]:
         "Each in its own process, the call only. At most 9 constants × 1,000 steps, rate 0.01, "
         "c from 0.001, κ = 0, abort early, as foolbox "
         f"{result['versions']['foolbox']}; one thread. The first pictures that the network gets "
-        "right, toward every other class. Lengths are compared where both succeeded. "
-        f"Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+        "right, toward every other class. Lengths are compared where both succeeded."
     )
-    return [runs_grid(title, caption, result["runs"], FIGURES, _remark)]
+    return [runs_grid(title, caption, result, FIGURES, _remark)]
 
 
 def _remark(row: Row) -> str:

@@ -62,7 +62,7 @@ def main() -> None:
     for name in asked.section or SECTIONS:
         err.print(f"measuring {name} …")
         cpu, wall = cpu_seconds(), time.perf_counter()
-        found = SECTIONS[name].measure(full=asked.full)
+        found = {**SECTIONS[name].measure(full=asked.full), "load": os.getloadavg()[0]}
         took = {"wall": time.perf_counter() - wall, "cpu": cpu_seconds() - cpu}
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         figures[name] = {"at": stamp, "machine": _machine(), "took": took, **found}

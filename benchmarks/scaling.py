@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table as Grid
 
-from jobs import JobError, run_job, scratch
+from jobs import run_job, scratch
 from targets import verdict
 
 LIMIT = 600
@@ -25,14 +24,8 @@ def measure(*, full: bool) -> dict[str, Any]:
     with scratch() as named:
         for place, (table, size) in enumerate(asked):
             job = {"table": table, "rows": size, "seed": 1}
-            row: dict[str, Any] = {"table": table, "rows": size}
-            folder = Path(named) / str(place)
-            try:
-                python = Path(sys.executable)
-                row |= run_job("job_scaling.py", job, folder, python=python, limit=LIMIT)
-            except JobError as failed:
-                row["note"] = str(failed)
-            rows.append(row)
+            found = run_job("job_scaling.py", job, Path(named) / str(place), limit=LIMIT)
+            rows.append({"table": table, "rows": size, **found})
     grown = [row for row in rows if row["table"] == "patients" and "cpu" in row]
     steps = [_slope(list(pair)) for pair in pairwise(grown)]
     return {"runs": rows, "exponent": _slope(grown) if steps else None, "steps": steps}

@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.table import Table as Grid
 
+from grids import load_told
 from jobs import scratch
 from meter import cpu_seconds
 from targets import verdict
@@ -31,7 +32,7 @@ def measure(*, full: bool) -> dict[str, Any]:
             "help, warm": _best([shoal, "--help"], cache, times),
             "import, warm": _best([sys.executable, "-c", "import shoal"], cache, times),
         }
-    return {"commands": rows, "best_of": times, "load": os.getloadavg()[0]}
+    return {"commands": rows, "best_of": times}
 
 
 def _best(command: list[str], environment: dict[str, str], times: int) -> dict[str, float]:
@@ -51,7 +52,7 @@ def show(result: dict[str, Any]) -> list[Any]:
         title="first minutes",
         caption=(
             f"Cold: no compiled kernels in store, once. Warm: best of {result['best_of']}. Targets "
-            f"are by the clock: load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+            f"are by the clock. {load_told(result)}"
         ),
     )
     for head in ("command", "wall s", "CPU s", "target"):

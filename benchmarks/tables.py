@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 ADULT_QUASI = "age workclass education marital-status occupation race sex native-country".split()
-ADULT = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
-    "capital-gain capital-loss hours-per-week native-country salary-class"
-).split()
+NO_ADULT = {"all": {"note": "set SHOAL_DATA to have the census file"}}
+PATIENTS_INSTEAD = "; generated patients (set SHOAL_DATA to have adult)"
 # values of the eight quasi-identifiers of `wide`, ages first
 DOMAINS = {
     "age": 75,
@@ -28,48 +24,6 @@ DOMAINS = {
     "country": 47,
     "district": 1000,
 }
-
-
-@dataclass(frozen=True)
-class Shared:
-    """A table on disk that every tool reads: plain CSV without missing cells.
-
-    columns: the quasi-identifiers; numbers as numbers, text as text.
-    hierarchies: for each quasi-identifier a file `value;coarser;…;*`, without a head.
-    """
-
-    about: str
-    path: Path
-    columns: dict[str, NDArray[Any]]
-    sensitive: str
-    hierarchies: dict[str, str]
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
-
-    def job(self) -> dict[str, Any]:
-        """Return what a job needs to read it."""
-        return {
-            "table": str(self.path),
-            "quasi": list(self.columns),
-            "numbers": [name for name, cells in self.columns.items() if cells.dtype.kind in "if"],
-            "sensitive": self.sensitive,
-            "hierarchies": self.hierarchies,
-        }
-
-
-def shared_table(folder: Path) -> Shared:
-    """Return the census table if SHOAL_DATA has it, else generated patients, as one CSV file."""
-    named = os.environ.get("SHOAL_DATA")
-    source = Path(named or ".") / "adult" / "adult.csv"
-    if named and source.is_file():
-        with source.open(newline="") as lines:
-            rows = list(csv.DictReader(lines, delimiter=";"))
-        trees = {name: str(source.parent / f"adult_hierarchy_{name}.csv") for name in ADULT_QUASI}
-        cells = {name: [row[name] for row in rows] for name in (*ADULT_QUASI, "salary-class")}
-        about = f"adult, {len(rows):,} rows, {len(ADULT_QUASI)} quasi-identifiers"
-        return _write(folder, about, cells, "age", "salary-class", trees)
-    return _patients(folder)
 
 
 def have_adult() -> bool:
@@ -101,14 +55,12 @@ def _ten() -> Any:
     import pyarrow as pa
 
     import shoal
+    from shoal.experiments.dp_learning.tables import adult_cells
 
     folder = Path(os.environ["SHOAL_DATA"]) / "adult"
-    with gzip.open(folder / "adult.data.gz", "rt") as lines:
-        rows = [row for row in csv.reader(lines, skipinitialspace=True) if row and "?" not in row]
+    cells = adult_cells("adult.data.gz")
+    cells["salary-class"] = cells["income"]
     wanted = [*ADULT_QUASI, "salary-class", "hours-per-week"]
-    cells = {name: [row[ADULT.index(name)] for row in rows] for name in wanted}
-    numbers = ("age", "hours-per-week")
-    data = pa.table({n: list(map(int, c)) if n in numbers else c for n, c in cells.items()})
     trees: dict[str, Any] = {"age": {"intervals": [5, 10, 20, 40]}}
     for name in wanted[1:]:
         with (folder / "full" / f"adult_full_hierarchy_{name}.csv").open(newline="") as lines:
@@ -116,60 +68,8 @@ def _ten() -> Any:
         if name == "hours-per-week":  # spans of 10 and 20 hours, without the third
             paths = [[*path[:3], path[4]] for path in paths]
         trees[name] = shoal.Hierarchy.from_rows(paths)
+    data = pa.table({name: cells[name] for name in wanted})
     return shoal.Table.from_arrow(data, dict.fromkeys(wanted, "quasi"), trees)
-
-
-def _patients(folder: Path) -> Shared:
-    """Return complete patients with their year of birth, for peers know no dates or gaps."""
-    import shoal
-
-    table = shoal.datasets.patients(31_500, seed=1)
-    names = ["birth_date", "sex", "postcode", "ethnicity", "occupation", "diagnosis"]
-    rows = [row for row in table.to_arrow().select(names).to_pylist() if None not in row.values()]
-    cells = {name: [str(row[name]) for row in rows] for name in names[1:]}
-    cells = {"birth_year": [str(row["birth_date"].year) for row in rows], **cells}
-    trees = {}
-    for name, column in cells.items():
-        if name == "diagnosis":
-            continue
-        tree = table[name].hierarchy if name in table else None
-        lines = [[value, *_coarser(name, value, table, tree)] for value in sorted(set(column))]
-        path = folder / f"hierarchy_{name}.csv"
-        with path.open("w", newline="") as out:
-            csv.writer(out, delimiter=";").writerows(lines)
-        trees[name] = str(path)
-    about = f"generated patients, {len(rows):,} rows (no adult file: set SHOAL_DATA to have it)"
-    return _write(folder, about, cells, "birth_year", "diagnosis", trees)
-
-
-def _coarser(name: str, value: str, table: Any, tree: Any) -> list[str]:
-    if name == "birth_year":
-        return [f"from {int(value) // step * step} for {step}" for step in (5, 20)] + ["*"]
-    if tree is None:
-        return ["*"]
-    code = table[name].labels.index(value)
-    return [level.labels[level.groups[code]] for level in tree.levels[1:]]
-
-
-def _write(
-    folder: Path,
-    about: str,
-    cells: dict[str, list[str]],
-    number: str,
-    sensitive: str,
-    hierarchies: dict[str, str],
-) -> Shared:
-    path = folder / "table.csv"
-    with path.open("w", newline="") as out:
-        writer = csv.writer(out)
-        writer.writerow(cells)
-        writer.writerows(zip(*cells.values(), strict=True))
-    columns: dict[str, NDArray[Any]] = {
-        name: np.array([int(cell) for cell in column] if name == number else column)
-        for name, column in cells.items()
-        if name != sensitive
-    }
-    return Shared(about, path, columns, sensitive, hierarchies)
 
 
 def wide(rows: int, seed: int = 0) -> dict[str, NDArray[np.int32]]:
@@ -226,17 +126,16 @@ def numeric_adult(rows: int, width: int, seed: int = 0) -> Any:
     import pyarrow as pa
 
     import shoal
+    from shoal.experiments.dp_learning.tables import adult_cells
 
-    with gzip.open(Path(os.environ["SHOAL_DATA"]) / "adult" / "adult.data.gz", "rt") as lines:
-        read = [row for row in csv.reader(lines, skipinitialspace=True) if row and "?" not in row]
+    read = adult_cells("adult.data.gz")
     names = NUMERIC[:width]
-    columns = []
-    for name in names:
-        cells = [row[ADULT.index(name)] for row in read]
-        number = cells[0].isdigit()
-        columns.append(
-            [int(c) for c in cells] if number else np.unique(cells, return_inverse=True)[1]
-        )
+    columns = [
+        np.array(read[name], int)
+        if str(read[name][0]).isdigit()
+        else np.unique(read[name], return_inverse=True)[1]
+        for name in names
+    ]
     known = np.stack(columns, axis=1).astype(np.int64)
     rng = np.random.default_rng(seed)
     if rows <= len(known):

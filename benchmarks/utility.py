@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from grids import COST, Row, runs_grid
 from jobs import run_each
-from tables import have_adult
+from tables import NO_ADULT, have_adult
 
 LIMIT = 600
 RELEASES = 200  # that the study makes of a table, one way
@@ -22,9 +21,8 @@ WAYS = {
 def measure(*, full: bool) -> dict[str, Any]:
     """Measure each line in a fresh process; with `full`, every release of the study."""
     if not have_adult():
-        return {"runs": {"all": {"note": "set SHOAL_DATA to have the census file"}}, "load": 0.0}
-    rows = run_each("job_utility.py", _jobs(full), limit=LIMIT)
-    return {"runs": rows, "load": os.getloadavg()[0]}
+        return {"runs": NO_ADULT}
+    return {"runs": run_each("job_utility.py", _jobs(full), limit=LIMIT)}
 
 
 def _jobs(full: bool) -> dict[str, dict[str, Any]]:
@@ -50,10 +48,9 @@ def show(result: dict[str, Any]) -> list[Any]:
         "Learning and predictive: a release by Mondrian, made before the clock starts, eight "
         "quasi-identifiers; four models and five folds, features included. Predictive: medians of "
         "five, kernels loaded. Releases: the metrics-vs-utility study's, twelve quasi-identifiers, "
-        "k = 2 + Poisson(1), verification included. "
-        f"Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
+        "k = 2 + Poisson(1), verification included."
     )
-    return [runs_grid(title, caption, result["runs"], COST, _remark)]
+    return [runs_grid(title, caption, result, COST, _remark)]
 
 
 def _remark(row: Row) -> str:

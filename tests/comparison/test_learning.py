@@ -6,8 +6,8 @@ import pytest
 
 import shoal
 from shoal import InputError, KAnonymity, Recoding, Release, Table
-from shoal.comparison.grid import as_plain
 from shoal.comparison.learning import learned
+from shoal.report.repeating import plain
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,9 @@ def test_figures_of_one_release_are_learned_once(table, monkeypatch):
 
 
 def test_figures_go_by_a_stable_name(table):
-    told = as_plain(learned(table, "ill"))
-    assert told == as_plain(learned(table, "ill"))
-    assert told != as_plain(learned(table, "cost"))
+    told = plain(learned(table, "ill"))
+    assert told == plain(learned(table, "ill"))
+    assert told != plain(learned(table, "cost"))
 
 
 @pytest.mark.slow

@@ -125,10 +125,14 @@ def _small(monkeypatch):
     monkeypatch.setattr(runner, "run_tasks", in_this_process)
 
 
-def by_ridge(given, true, _):
+@pytest.fixture
+def _ridge(monkeypatch):
+    """Let Meta-Metrics be ridge regressions, each of one split."""
     from sklearn.linear_model import Ridge
 
-    return Ridge(1e-3).fit(given, true)
+    monkeypatch.setattr(meta, "_by_hand", lambda given, true, _: Ridge(1e-3).fit(given, true))
+    monkeypatch.setattr(meta, "SPLITS", 1)
+    monkeypatch.setattr(meta, "engine", lambda: meta.STAND_IN)
 
 
 def in_this_process(tasks, work, *, stage):
@@ -233,11 +237,8 @@ def test_a_meta_metric_is_asked_of_the_same_table_or_the_same_algorithm():
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_small")
-def test_what_carries_over_is_right_everywhere(tmp_path, monkeypatch):
-    monkeypatch.setattr(meta, "_by_hand", by_ridge)
-    monkeypatch.setattr(meta, "SPLITS", 1)
-    monkeypatch.setattr(meta, "engine", lambda: meta.STAND_IN)
+@pytest.mark.usefixtures("_small", "_ridge")
+def test_what_carries_over_is_right_everywhere(tmp_path):
     rows = made_up(count=30)
     fits = meta.meta_metrics(rows, tmp_path, full=False)
     assert len(fits) == 2 * 3 * 6
@@ -255,11 +256,8 @@ def test_what_carries_over_is_right_everywhere(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_small")
-def test_the_page_has_every_figure_and_table_and_a_verdict_on_each(tmp_path, monkeypatch):
-    monkeypatch.setattr(meta, "_by_hand", by_ridge)
-    monkeypatch.setattr(meta, "SPLITS", 1)
-    monkeypatch.setattr(meta, "engine", lambda: meta.STAND_IN)
+@pytest.mark.usefixtures("_small", "_ridge")
+def test_the_page_has_every_figure_and_table_and_a_verdict_on_each(tmp_path):
     page = write_study(tmp_path, made_up(), full=False).read_text()
     for heading in ("Figure 4.1", "Figure 4.8", "Figure 4.9", "Table 4.1", "Table 4.5"):
         assert f"<h2>{heading}:" in page

@@ -9,8 +9,7 @@ import pytest
 from shoal import Table
 from shoal.experiments import EXPERIMENTS
 from shoal.experiments.claims import Claim
-from shoal.experiments.page import Section, Verdict, write_page
-from shoal.experiments.partition_benchmark import numbered
+from shoal.experiments.partition_benchmark import numbered, sections
 from shoal.experiments.partition_benchmark import study as partition_benchmark
 from shoal.experiments.partition_benchmark import tasks as partition_tasks
 from shoal.experiments.partition_benchmark.claims import CLAIMS, of_figure, ratio
@@ -42,7 +41,7 @@ def test_the_study_runs_from_end_to_end_and_goes_on_where_it_stopped(tmp_path, m
     monkeypatch.setattr(partition_benchmark, "tasks_for", lambda _data, full: tasks)
     page = EXPERIMENTS["partition-benchmark"].run(tmp_path, data="adult")
     text = page.read_text()
-    assert text.count("<svg") == 2 * len(partition_benchmark.TITLES)
+    assert text.count("<svg") == 2 * len(sections.TITLES)
     assert "http://" not in text.replace("http://www.w3.org", "")
     assert "https://" not in text
     assert len(list((tmp_path / "runs").iterdir())) == len(tasks)
@@ -95,7 +94,7 @@ def test_a_claim_without_rows_stays_open():
 
 
 def test_every_figure_of_a_claim_is_drawn():
-    assert {claim.figure for claim in CLAIMS} <= set(partition_benchmark.TITLES)
+    assert {claim.figure for claim in CLAIMS} <= set(sections.TITLES)
 
 
 def test_a_run_that_was_interrupted_leaves_the_finished_ones(tmp_path):
@@ -109,16 +108,6 @@ def test_a_run_that_was_interrupted_leaves_the_finished_ones(tmp_path):
         measure_all(tasks, measure, tmp_path)
     kept = [json.loads(path.read_text())["n"] for path in tmp_path.iterdir()]
     assert sorted(kept) == [0, 1]
-
-
-def test_the_page_escapes_what_it_is_given(tmp_path):
-    row = {"method": "<b>", "k": 3, "loss": 1.0, "seconds": 1.0}
-    verdicts = [Verdict("<script>", False, "a & b")]
-    section = Section("1", "<i>", [row], ("k", None), verdicts)
-    text = write_page(tmp_path, "<h1>", "about", [section]).read_text()
-    assert "<script>" not in text
-    assert "&lt;script&gt;" in text
-    assert "disagrees" in text
 
 
 def test_a_claim_is_nothing_but_its_test():

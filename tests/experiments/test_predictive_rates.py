@@ -68,11 +68,3 @@ def test_meta_metrics_count_on_tables_other_than_their_own():
     found = rates.predictive_rates(rows, fits)
     assert by_name(found, "heart")[rates.META]["rate"] == 1
     assert rates.META not in by_name(found, "cmc")
-
-
-def test_the_best_metric_of_each_table():
-    found = rates.predictive_rates(rows_of("heart") + rows_of("cmc", seed=1))
-    assert [(row["table"], row["metric"]) for row in rates.best_published(found)] == [
-        ("heart", METRICS[1]),
-        ("cmc", METRICS[1]),
-    ]

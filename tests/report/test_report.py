@@ -307,3 +307,12 @@ def test_every_method_can_be_reported():
         told = contents(release)
         assert told["repeat"]["method"] == method
         json.dumps(told, allow_nan=False)
+
+
+def test_attacks_are_tried_where_a_column_came_without_a_hierarchy_and_rows_are_left_out():
+    cells = {"town": list("aaaabbbbcd"), "ill": list("xyxyxyxyxy")}
+    table = shoal.Table.from_arrow(pa.table(cells), {"town": "quasi", "ill": "sensitive"})
+    model = shoal.KAnonymity(2) & shoal.LDiversity(2, "ill")
+    release = shoal.anonymize(table, model, "flash", max_suppression=0.2)
+    assert (release.node, release.classes.suppressed) == ({"town": 0}, 2)
+    assert contents(release)["attacks"]["checks"][-1]["name"] == "minimality"

@@ -113,3 +113,18 @@ def test_results_as_frames_and_text():
         "model  score   value     low  high     raw  majority    kept",
         "ridge  r2     0.5000  0.4000     –  0.8000    0.0000  0.6250",
     ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "raw", "telling"),
+    [
+        (0.4, 0.6, 0.7, True),  # 0.2 above the majority, 0.1 by chance
+        (0.4, 0.6, 0.55, False),
+        (None, None, 0.55, True),
+        (0.4, 0.6, 0.5, False),  # nothing to learn
+    ],
+)
+def test_a_share_says_something_where_raw_rows_teach_more_than_chance(low, high, raw, telling):
+    score = Score("m", "accuracy", 0.45, low, high, raw, 0.5)
+    assert score.telling is telling
+    assert score.to_dict()["telling"] is telling

@@ -42,13 +42,7 @@ class Bench:
 
     def __call__(self, trial: Trial) -> dict[str, Any]:
         """Return the figures of a release, or that there is none and why."""
-        told = {
-            "method": trial.method,
-            "options": trial.options,
-            "model": str(trial.model),
-            "k": trial.k,
-            "seed": trial.seed,
-        }
+        told = trial.to_dict()
         try:
             release, cost = self._timed(trial)
         except Infeasible as error:

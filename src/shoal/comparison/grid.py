@@ -12,6 +12,7 @@ from shoal.anonymize.algorithm import Algorithm, make
 from shoal.errors import InputError, unknown
 from shoal.privacy import KAnonymity, parse
 from shoal.privacy.model import Model
+from shoal.report.repeating import plain
 
 Method = str | Algorithm | tuple[str, Mapping[str, Any]]
 METHODS_BY_DEFAULT = ("mondrian", "greedy", "sorted", "datafly", "flash")
@@ -42,6 +43,16 @@ class Trial:
         """The largest k that the model asks for."""
         asked = [int(part.k) for part in self.model.parts if hasattr(part, "k")]
         return max(asked, default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is asked for as plain data."""
+        return {
+            "method": self.method,
+            "options": self.options,
+            "model": str(self.model),
+            "k": self.k,
+            "seed": self.seed,
+        }
 
 
 def grid(
@@ -102,20 +113,9 @@ def _algorithm(stated: Any) -> Any:
 def options_of(algorithm: Any) -> dict[str, Any]:
     """Return all options of an instance as plain data."""
     named = [f.name for f in fields(algorithm)] if is_dataclass(algorithm) else vars(algorithm)
-    return {name: as_plain(getattr(algorithm, name)) for name in named}
+    return {name: plain(getattr(algorithm, name)) for name in named}
 
 
 def _defaults(algorithm: Any) -> dict[str, Any]:
     known = fields(algorithm) if is_dataclass(algorithm) else ()
-    return {f.name: as_plain(f.default) for f in known if f.default is not MISSING}
-
-
-def as_plain(value: Any) -> Any:
-    """Return an option as JSON can hold it; a function or class goes by its full name."""
-    if isinstance(value, Mapping):
-        return {str(key): as_plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [as_plain(entry) for entry in value]
-    if hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+    return {f.name: plain(f.default) for f in known if f.default is not MISSING}

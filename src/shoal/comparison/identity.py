@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shoal.anonymize import versions
-from shoal.comparison.grid import as_plain, options_of
+from shoal.comparison.grid import options_of
+from shoal.report.repeating import plain
 
 if TYPE_CHECKING:
     from shoal.comparison.bench import Bench
@@ -22,12 +23,12 @@ def identify(trial: Trial, table: str, bench: Bench) -> str:
     """Return a name for a run, the same on every machine and in every process."""
     told = {
         "table": table,
-        "method": [trial.method, as_plain(type(trial.algorithm))],
+        "method": [trial.method, plain(type(trial.algorithm))],
         "options": options_of(trial.algorithm),
         "model": str(trial.model),
         "seed": trial.seed,
         "metrics": bench.metrics,
-        "measures": as_plain(bench.measures),
+        "measures": plain(bench.measures),
         "shoal": versions().get("shoal"),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]

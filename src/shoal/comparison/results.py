@@ -159,12 +159,4 @@ class Comparison:
 def _result(trial: Trial, outcome: Outcome) -> Mapping[str, Any]:
     if outcome.result is not None:
         return outcome.result
-    return {
-        "method": trial.method,
-        "options": trial.options,
-        "model": str(trial.model),
-        "k": trial.k,
-        "seed": trial.seed,
-        "status": "failed",
-        "reason": outcome.reason,
-    }
+    return {**trial.to_dict(), "status": "failed", "reason": outcome.reason}

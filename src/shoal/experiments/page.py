@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from shoal.core.files import replace_file
-from shoal.experiments.runs import Row, groups
-from shoal.report.charts import save_chart, styled
+from shoal.experiments.runs import Row
+from shoal.report.charts import beside_others, save_chart, styled
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,29 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A chart of a section.
+
+    ending: of its file's name; dense pictures are better as PNG.
+    """
+
+    chart: Any
+    title: str
+    ending: str = ".svg"
+
+    def save(self, out: Path, stem: str) -> str:
+        """Save it and return it as text that can stand in a page beside others."""
+        path = out / f"{stem}{self.ending}"
+        save_chart(styled(self.chart.properties(title=self.title)), path, force=True)
+        if path.suffix == ".svg":
+            return beside_others(path.read_text(encoding="utf-8"), path.stem)
+        told, drawn = escape(self.title), b64encode(path.read_bytes()).decode()
+        return f'<img alt="{told}" style="max-width: 100%" src="data:image/png;base64,{drawn}">'
+
+
+@dataclass(frozen=True)
 class Section:
-    """One figure: its rows, the field it is drawn against, the field of its panels.
+    """One figure or table of a study: its rows, pictures of them, and the columns to show.
 
     name: its number, or `Table` and the number.
     """
@@ -39,8 +61,8 @@ class Section:
     name: str
     title: str
     rows: Sequence[Row]
-    axes: tuple[str, str | None]
-    verdicts: Sequence[Verdict]
+    pictures: Sequence[Picture] = ()
+    heads: Sequence[str] = ()
 
     @property
     def heading(self) -> str:
@@ -52,35 +74,43 @@ class Section:
         """What its files are called."""
         return (self.heading[0].lower() + self.heading[1:]).replace(" ", "-").replace(".", "-")
 
+    def draw(self, out: Path, verdicts: Sequence[Verdict], form: str) -> Drawn:
+        """Write rows and pictures; returns what stands on the page, with every row.
+
+        form: how its table tells numbers that are no counts.
+        """
+        self.write_csv(out)
+        pictures = [picture.save(out, self.stem) for picture in self.pictures]
+        cells = [[told(row.get(head), form) for head in self.heads] for row in self.rows]
+        return Drawn(self, verdicts, pictures, self.heads, cells)
+
+    def write_csv(self, out: Path) -> None:
+        """Write the rows."""
+        write_rows(out / f"{self.stem}.csv", self.rows)
+
 
 @dataclass(frozen=True)
 class Drawn:
-    """A section with its pictures as text, and its table.
+    """A section with its verdicts, its pictures as text, and its table.
 
     about: what the table holds. opened: whether it is there to be seen at once.
     """
 
     section: Section
+    verdicts: Sequence[Verdict]
     pictures: Sequence[str]
-    heads: Sequence[str]
-    cells: Sequence[Sequence[str]]
+    heads: Sequence[str] = ()
+    cells: Sequence[Sequence[str]] = ()
     about: str = "All figures, averaged over draws"
     opened: bool = False
 
-
-def write_page(out: Path, title: str, about: str, sections: Sequence[Section]) -> Path:
-    """Write a CSV and pictures for each section and one page over all; returns the page."""
-    drawn = []
-    for section in sections:
-        means = _means(section)
-        write_csv(out, section)
-        pictures = [_draw(out, section, means, what) for what in ("loss", "seconds")]
-        drawn.append(Drawn(section, pictures, *_grid(section, means)))
-    return write_drawn(out, title, about, drawn)
+    def unless_longer(self, most: int) -> Drawn:
+        """Leave the table out where it has more rows than that; the CSV has them."""
+        return self if len(self.cells) <= most else replace(self, cells=())
 
 
-def write_drawn(out: Path, title: str, about: str, drawn: Sequence[Drawn]) -> Path:
-    """Write one page over sections that are drawn already; returns the page."""
+def write_page(out: Path, title: str, about: str, drawn: Sequence[Drawn]) -> Path:
+    """Write one page over all sections; returns the page."""
     from jinja2 import Environment, PackageLoader
 
     template = Environment(loader=PackageLoader("shoal.experiments"), autoescape=True)
@@ -89,39 +119,6 @@ def write_drawn(out: Path, title: str, about: str, drawn: Sequence[Drawn]) -> Pa
     with replace_file(place, force=True) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return place
-
-
-def _means(section: Section) -> list[Row]:
-    """Return loss and seconds averaged over draws."""
-    across, panel = section.axes
-    fields = [name for name in (across, panel) if name and name != "method"]
-    means = []
-    for place, rows in groups(section.rows, "method", *fields):
-        measured = [r for r in rows if r["loss"] is not None]
-        row = dict(zip(("method", *fields), place, strict=True))
-        for what in ("loss", "seconds"):
-            row[what] = fmean(r[what] for r in measured) if measured else None
-        means.append(row)
-    return means
-
-
-def _grid(section: Section, means: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    fields = [name for name in means[0] if name not in ("loss", "seconds")] if means else []
-    heads = [*fields, "loss", "CPU s"]
-    cells = [
-        [*(str(row[name]) for name in fields), _told(row["loss"]), _told(row["seconds"])]
-        for row in means
-    ]
-    return heads, cells
-
-
-def _told(number: float | None) -> str:
-    return "—" if number is None else f"{number:.4g}"
-
-
-def write_csv(out: Path, section: Section) -> None:
-    """Write the rows of a section."""
-    write_rows(out / f"{section.stem}.csv", section.rows)
 
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:
@@ -135,45 +132,8 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
         temporary.write_text(text.getvalue(), encoding="utf-8")
 
 
-def _draw(out: Path, section: Section, means: Sequence[Row], what: str) -> str:
-    """Draw one measure of a section; returns the picture as text to put into a page."""
-    import altair as alt
-
-    across, panel = section.axes
-    title = {"loss": "loss a record", "seconds": "CPU seconds"}[what]
-    rows = [row for row in means if row[what] is not None]
-    data = alt.Data(values=rows)
-    scale: Any = alt.Scale(type="log") if what == "seconds" else alt.Scale(zero=True)
-    colour = alt.Color("method:N", scale=alt.Scale(scheme="tableau10"))
-    if across == "method":
-        chart = (
-            alt.Chart(data)
-            .mark_point(filled=True, size=110)
-            .encode(
-                x=alt.X(f"{what}:Q", title=title, scale=scale),
-                y=alt.Y("method:N", title=None, sort=alt.EncodingSortField(what)),
-            )
-        )
-    else:
-        chart = (
-            alt.Chart(data)
-            .mark_line(point=True, strokeWidth=2)
-            .encode(
-                x=alt.X(f"{across}:Q", title=_axis(across), scale=alt.Scale(zero=False)),
-                y=alt.Y(f"{what}:Q", title=title, scale=scale),
-                color=colour,
-            )
-        )
-    chart = chart.properties(width=330, height=240)
-    if panel:
-        chart = chart.facet(column=alt.Column(f"{panel}:N", title=None)).resolve_scale(
-            x="independent"
-        )
-    chart = chart.properties(title=f"Figure {section.name}: {title}")
-    path = out / f"figure-{section.name.replace('.', '-')}-{what}.svg"
-    save_chart(styled(chart), path, force=True)
-    return path.read_text(encoding="utf-8")
-
-
-def _axis(name: str) -> str:
-    return {"width": "attributes", "size": "records, or attributes"}.get(name, name)
+def told(value: Any, form: str) -> str:
+    """Return what a table says: a dash for nothing, by `form` what is no count or text."""
+    if value is None:
+        return "—"
+    return format(value, form) if isinstance(value, float) else str(value)

@@ -134,16 +134,7 @@ def contents(
         "least_count": mask.least,
         "records": records,
         "guarantee": _guarantee(release, checked),
-        "risk": {
-            "by_class": found.by_class,
-            "fewest_candidates": rounded(found.fewest),
-            "highest": rounded(found.highest_risk) if found.fewest else None,
-            "average": rounded(found.average_risk),
-            "k": k,
-            "uniqueness": uniqueness(kept, found, k, mask),
-            "sizes": size_bars(found, mask),
-            "expected": expected(kept, mask),
-        },
+        "risk": _risk(kept, found, k, mask),
         "columns": columns(kept, mask),
         "sensitive": sensitive,
         "attacks": attacks(kept, mask),
@@ -201,6 +192,20 @@ def _guarantee(release: Release, checked: Verification) -> dict[str, Any]:
         "truthful": checked.truthful,
         "classes": checked.classes,
         "smallest_class": checked.smallest,
+    }
+
+
+def _risk(kept: Release, found: Reidentification, k: int, mask: Mask) -> dict[str, Any]:
+    """Return how well people are hidden among each other."""
+    return {
+        "by_class": found.by_class,
+        "fewest_candidates": rounded(found.fewest),
+        "highest": rounded(found.highest_risk) if found.fewest else None,
+        "average": rounded(found.average_risk),
+        "k": k,
+        "uniqueness": uniqueness(kept, found, k, mask),
+        "sizes": size_bars(found, mask),
+        "expected": expected(kept, mask),
     }
 
 

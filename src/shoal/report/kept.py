@@ -34,7 +34,7 @@ def released_only(release: Release) -> Release:
     columns = [narrowed(c, used[c.name]) if c.name in used else c for c in taken]
     kept = Table(tuple(columns), taken.counts, taken.unassigned)
     recodings = {
-        name: _recoding(found, kept[name], rows, used[name])
+        name: _recoding(found, _with_tree(kept[name], found.column), rows, used[name])
         for name, found in release.recodings.items()
     }
     return replace(release, original=kept, recodings=recodings, suppressed=None)
@@ -44,7 +44,7 @@ def at_rows(release: Release, rows: Counts) -> Release:
     """Return the release of some rows alone; ground domains stay."""
     table = release.original.take(rows)
     recodings = {
-        name: replace(found, column=table[name], codes=found.codes[rows])
+        name: replace(found, column=found.column.take(rows), codes=found.codes[rows])
         for name, found in release.recodings.items()
     }
     return replace(release, original=table, recodings=recodings, suppressed=None)
@@ -59,6 +59,13 @@ def narrowed(column: Column, used: Counts) -> Column:
     if column.hierarchy is None:
         return bare
     return replace(bare, hierarchy=column.hierarchy.aligned(bare) if len(used) else None)
+
+
+def _with_tree(column: Column, published: Column) -> Column:
+    """Return the column with the hierarchy that it was published by, where it has none itself."""
+    if column.hierarchy is not None or published.hierarchy is None or not column.domain:
+        return column
+    return replace(column, hierarchy=published.hierarchy.aligned(column))
 
 
 def _recoding(found: Recoding, column: Column, rows: Counts, used: Counts) -> Recoding:

@@ -7,33 +7,22 @@ sum of levels.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from shoal.anonymize import check_askable
-from shoal.anonymize.algorithm import check_choice
-from shoal.anonymize.lattice.lattice import Lattice, Node
-from shoal.anonymize.lattice.objectives import Costs, Objective
-from shoal.anonymize.lattice.searching import Ground, check_share, minimal
-from shoal.anonymize.lattice.views import most_suppressed
+from shoal.anonymize.lattice.objectives import Objective
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.report.charts import INK, PAPER, SOFT, check_picture, save_chart, styled
+from shoal.report.lattice_places import MOST_ABREAST, ROW_SHARE, STATES, Spot, Spots, place_nodes
 
-MOST_NODES = 3_000  # more would be a grey cloud
 MOST_LINED = 300  # up to here neighbours are joined by lines
 MOST_NAMED = 120  # up to here each node carries its levels
-MOST_ABREAST = 60  # nodes in a line
-ROW_SHARE = 0.72  # of the distance between rows, for the lines of one
-State = Literal["not anonymous", "anonymous", "minimal"]
-STATES: tuple[State, ...] = get_args(State)
 CHOSEN = "chosen"
 # how a node is drawn: area, rim, width of the rim, shape, opacity
 LOOKS: dict[str, tuple[float, str, float, str, float]] = {
@@ -42,36 +31,6 @@ LOOKS: dict[str, tuple[float, str, float, str, float]] = {
     "minimal": (230, INK, 2.4, "circle", 1.0),
     CHOSEN: (430, "#d0743c", 3.4, "diamond", 1.0),
 }
-
-
-@dataclass(frozen=True)
-class Spot:
-    """One node in the picture.
-
-    row: about the sum of its levels; place: where it stands in the row, 0 in the middle.
-    cost: by the objective; suppressed: records in classes that are too small.
-    """
-
-    node: Node
-    row: float
-    place: float
-    cost: float
-    suppressed: int
-    state: State
-    chosen: bool
-
-
-@dataclass(frozen=True)
-class Spots:
-    """All nodes of a lattice; exact tells whether their costs are, or are lower bounds."""
-
-    names: tuple[str, ...]
-    nodes: tuple[Spot, ...]
-    exact: bool
-
-    def count(self, state: State) -> int:
-        """Return how many nodes are in a state."""
-        return sum(spot.state == state for spot in self.nodes)
 
 
 def draw_release(release: Release, path: str | Path, *, force: bool = False) -> None:
@@ -119,75 +78,6 @@ def draw_lattice(
     )
     told = f"{model}, at most {100 * max_suppression:g} % of the records left out"
     save_chart(_chart(spots, told, objective), Path(path), force=force)
-
-
-def place_nodes(
-    table: Table,
-    model: Model,
-    *,
-    max_suppression: float = 0.05,
-    objective: Objective = "loss",
-    chosen: Mapping[str, int] | None = None,
-) -> Spots:
-    """Return every node with its place in the picture, its cost and its state."""
-    check_share("max_suppression", max_suppression)
-    check_choice("objective", objective, get_args(Objective))
-    check_askable(table, model)
-    lattice = Lattice.of(table)
-    if lattice.nodes > MOST_NODES:
-        raise InputError(
-            f"the lattice has {lattice.nodes:,} nodes, and a picture holds {MOST_NODES:,}; "
-            "draw fewer quasi-identifiers or flatter hierarchies"
-        )
-    picked = None if chosen is None else _node(lattice, chosen)
-    limit = most_suppressed(lattice, max_suppression)
-    ground = Ground(lattice, model, lattice.measure(model.least_size), limit)
-    costs = Costs(lattice, objective)
-    known = costs.by_pass(ground.measures) if ground.by_size else None
-    cube = costs.bound(ground.measures) if known is None else known
-    flags = [ground.anonymous(node) for node in np.ndindex(*lattice.shape)]
-    anonymous = np.array(flags, dtype=np.bool_).reshape(lattice.shape)
-    least = set(minimal(anonymous))
-    nodes = tuple(
-        Spot(
-            node,
-            row,
-            place,
-            float(cube[node]),
-            int(ground.measures.suppressed[node]),
-            "minimal" if node in least else STATES[int(anonymous[node])],
-            node == picked,
-        )
-        for row, place, node in _places(lattice.shape)
-    )
-    return Spots(tuple(c.name for c in lattice.columns), nodes, known is not None)
-
-
-def _node(lattice: Lattice, chosen: Mapping[str, int]) -> Node:
-    names = [c.name for c in lattice.columns]
-    if set(chosen) != set(names):
-        raise InputError(f"chosen must give a level to each of {', '.join(names)}")
-    node = tuple(int(chosen[name]) for name in names)
-    for name, level, top in zip(names, node, lattice.heights, strict=True):
-        if not 0 <= level <= top:
-            raise InputError(f"chosen: {name} has levels 0 to {top}, not {level}")
-    return node
-
-
-def _places(shape: Sequence[int]) -> Iterator[tuple[float, float, Node]]:
-    """Yield the height, the place along the row and the node; coarse first attributes go left.
-
-    A row of many nodes is folded into several lines.
-    """
-    rows: dict[int, list[Node]] = {}
-    for node in product(*(range(levels) for levels in shape)):
-        rows.setdefault(sum(node), []).append(node)
-    for row, nodes in rows.items():
-        lines = -(-len(nodes) // MOST_ABREAST)
-        abreast = -(-len(nodes) // lines)
-        for i, node in enumerate(sorted(nodes, reverse=True)):
-            down = (i % lines - (lines - 1) / 2) * ROW_SHARE / lines
-            yield row - down, i // lines - (abreast - 1) / 2, node
 
 
 def _lines(spots: Spots) -> list[dict[str, float]]:

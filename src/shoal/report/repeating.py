@@ -55,12 +55,14 @@ def digest(path: Path) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return an option's value as JSON can hold it."""
+    """Return an option's value as JSON can hold it; a function or class goes by its full name."""
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 
 def _call(release: Release, options: Mapping[str, Any], seed: int | None) -> str:

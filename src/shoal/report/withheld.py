@@ -13,6 +13,7 @@ from shoal.core.column import Column
 from shoal.core.release import Release
 from shoal.report.candidates import size_bars
 from shoal.report.kept import released_only
+from shoal.report.limits import limit
 from shoal.report.masking import Mask, rounded
 from shoal.report.page import count, in_words
 from shoal.report.repeating import plain, repeating
@@ -53,7 +54,7 @@ def withheld_contents(
             "sizes": size_bars(found, mask),
         },
         "columns": _columns(release),
-        "limits": [{"title": title, "text": text} for title, text in _LIMITS],
+        "limits": list(_LIMITS),
         "repeat": repeating(release, command, released, shuffled=shuffled),
     }
 
@@ -91,33 +92,33 @@ def _treatment(release: Release, column: Column, level: int | None) -> str:
 
 
 _LIMITS = (
-    (
+    limit(
         "What holds of many",
         "The claim bounds what anybody learns from one person's record being there. It does not "
         "hide what is true of many people alike, such as that a disease goes with a trade, and "
         "then of a person of whom the trade is known.",
     ),
-    (
+    limit(
         "One record a person",
         "Neighbouring tables differ in one record. A person with several records, or a family, is "
         "protected less: ε counts once for each of their records, and δ grows faster still.",
     ),
-    (
+    limit(
         "What is taken for public",
         "Names, roles and types of columns, the hierarchies and the options of the run. A "
         "hierarchy built from the table itself, of its quantiles or its longest value, is not, "
         "and then the claim does not hold.",
     ),
-    (
+    limit(
         "Several releases",
         "Each further release of the same people adds its ε and its δ. Keep account of them.",
     ),
-    (
+    limit(
         "Beside the release",
         "The time that the run took, an error, or a figure told to a colleague may depend on "
         "records that are not released. Nothing but the release and this report is covered.",
     ),
-    (
+    limit(
         "The word anonymous",
         "This is no legal opinion: that depends on who receives the data, what else they have, and "
         "the law of the place.",

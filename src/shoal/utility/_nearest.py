@@ -15,8 +15,9 @@ def nearest_votes(steps, begins, entries, members, asked, own, labels, places, r
     steps: how far each entry lies from a raw value, entry by entry, value after value, column
         after column; begins: (asked, columns) where those of a raw record's value begin.
     entries: (columns, classes) of each class; members: (classes, labels) its records.
-    asked: (asked,) the class of each raw record, −1 if it was not released; own: as `labels`.
-    room: (classes,) and votes: (asked, labels), zeros, which take the answer.
+    asked: (asked,) the class of each raw record, −1 if it was not released; own: its label.
+    labels: how many there are; places: how many neighbours a raw record has.
+    room: (classes,) to work in; votes: (asked, labels), zeros, which take the answer.
     """
     columns, classes = entries.shape
     for place in range(len(asked)):

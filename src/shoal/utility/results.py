@@ -46,9 +46,20 @@ class Score:
             return None
         return (self.value - self.majority) / (self.raw - self.majority)
 
+    @property
+    def telling(self) -> bool:
+        """Whether raw rows teach more than chance may, so that a share of it says something.
+
+        They beat the majority by more than half the width of the interval, where there is one.
+        """
+        if self.kept is None or self.raw is None or self.majority is None:
+            return False
+        chance = 0.0 if self.low is None or self.high is None else (self.high - self.low) / 2
+        return abs(self.raw - self.majority) > chance
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
-        return {**asdict(self), "kept": self.kept}
+        return {**asdict(self), "kept": self.kept, "telling": self.telling}
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,6 +13,7 @@ from shoal.core.column import Column
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
 from shoal.utility.matrices import columns_of
@@ -53,7 +54,8 @@ def folded(
     people = people[target.known[people]]
     if len(people) < 2 * folds:
         raise InputError(
-            f"{len(people)} records have a label; {folds} folds need {2 * folds} or more"
+            f"{counted(len(people), 'record has', 'records have')} a label; {folds} folds need "
+            f"{2 * folds} or more"
         )
     order = np.random.default_rng(seed).permutation(len(people))
     order = order[np.argsort(target.labels[people[order]], kind="stable")]

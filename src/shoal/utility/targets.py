@@ -53,7 +53,8 @@ class Target:
             raise InputError(f"target {name!r} has fewer than two values; nothing can be learned")
         if chosen == "classification" and column.known > _MOST:
             raise InputError(
-                f"target {name!r} has {column.known} values; as classes {_MOST} are the most"
+                f"target {name!r} has {column.known:,} values, and {_MOST} are the most classes; "
+                "name another column, or one that reads as numbers"
             )
         return cls(column, chosen)
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from shoal.experiments.page import Picture
 from shoal.experiments.runs import Row
-from shoal.report.charts import save_chart, styled
 
 _PUBLISHED = ((4, 1.75), (7, 3.0))  # permanents and expected cracks
-_SIZE = {"width": 520, "height": 320}
 
 
-def draw_graphs(out: Path, rows: Sequence[Row]) -> list[str]:
+def _graphs(rows: Sequence[Row]) -> list[Picture]:
     """Figure 2.4: expected cracks against the permanent, with the two published points."""
     import altair as alt
 
@@ -38,10 +36,10 @@ def draw_graphs(out: Path, rows: Sequence[Row]) -> list[str]:
         chart += marks.mark_text(
             color="#b3401f", dx=34 * aside, dy=-14 * aside, fontWeight="bold"
         ).encode(text="name:N")
-    return [_save(out, "figure-2-4", chart, "Figure 2.4: more matchings, fewer cracks, mostly")]
+    return [_sized(chart, "Figure 2.4: more matchings, fewer cracks, mostly")]
 
 
-def draw_mappings(out: Path, rows: Sequence[Row]) -> list[str]:
+def _mappings(rows: Sequence[Row]) -> list[Picture]:
     """Figure 4.1: Ψ and H, mapping by mapping."""
     import altair as alt
 
@@ -61,10 +59,10 @@ def draw_mappings(out: Path, rows: Sequence[Row]) -> list[str]:
             ),
         )
     )
-    return [_save(out, "figure-4-1", chart, "Figure 4.1: Ψ and H of Q")]
+    return [_sized(chart, "Figure 4.1: Ψ and H of Q")]
 
 
-def draw_random(out: Path, rows: Sequence[Row]) -> list[str]:
+def _random(rows: Sequence[Row]) -> list[Picture]:
     """Figure 4.2: NMAPE against the permanent, with the published bound."""
     import altair as alt
 
@@ -80,18 +78,17 @@ def draw_random(out: Path, rows: Sequence[Row]) -> list[str]:
     line = alt.Chart(alt.Data(values=[{"bound": 0.06}])).encode(y="bound:Q")
     told = line.mark_text(align="right", x="width", dy=-8, color="#b3401f", text="6 %, published")
     chart = points + line.mark_rule(color="#b3401f", strokeDash=[6, 4]) + told
-    return [_save(out, "figure-4-2", chart, "Figure 4.2: mean error of H, 5 × 5")]
+    return [_sized(chart, "Figure 4.2: mean error of H, 5 × 5")]
 
 
-def draw_large(out: Path, rows: Sequence[Row]) -> list[str]:
+def _large(rows: Sequence[Row]) -> list[Picture]:
     """Ours: the error of H at the true mapping, and NMAPE, against n."""
     told = {
         "error": "Figure A: error of H at the true mapping",
         "nmape": "Figure A: NMAPE, its mean over all mappings",
     }
     return [
-        _save(out, f"figure-A-{what}", _against_size(rows, what), title)
-        for what, title in told.items()
+        _sized(_against_size(rows, what), title, f"-{what}.svg") for what, title in told.items()
     ]
 
 
@@ -115,8 +112,8 @@ def _against_size(rows: Sequence[Row], what: str) -> Any:
     )
 
 
-def _save(out: Path, name: str, chart: Any, title: str) -> str:
-    """Save a picture; returns it as text to put into a page."""
-    path = out / f"{name}.svg"
-    save_chart(styled(chart.properties(title=title, **_SIZE)), path, force=True)
-    return path.read_text(encoding="utf-8")
+def _sized(chart: Any, title: str, ending: str = ".svg") -> Picture:
+    return Picture(chart.properties(width=520, height=320), title, ending)
+
+
+PICTURES = {"2.4": _graphs, "4.1": _mappings, "4.2": _random, "A": _large}

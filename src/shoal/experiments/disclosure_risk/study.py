@@ -8,17 +8,13 @@ true mapping, which is what an owner is told, beside NMAPE, its mean over all ma
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from shoal.experiments.disclosure_risk import claims
-from shoal.experiments.disclosure_risk.charts import (
-    draw_graphs,
-    draw_large,
-    draw_mappings,
-    draw_random,
-)
+from shoal.experiments.disclosure_risk.charts import PICTURES
 from shoal.experiments.disclosure_risk.large import KINDS, measure_large
 from shoal.experiments.disclosure_risk.small import (
     FAMILIES,
@@ -28,7 +24,7 @@ from shoal.experiments.disclosure_risk.small import (
     mean_errors,
     random_matrices,
 )
-from shoal.experiments.page import Drawn, Section, Verdict, write_csv, write_drawn
+from shoal.experiments.page import Drawn, Section, Verdict, write_page
 from shoal.experiments.runs import Row, Task, measure_all
 
 _SHOWN = 1200  # points of a family in a picture
@@ -53,7 +49,7 @@ def run(out: Path, *, full: bool, data: str) -> Path:
         _section(out, "A", by["A"], claims.judge_large(by["A"])),
     ]
     sizes = "Sizes as published." if full else "Smaller sizes of the largest runs; --full has them."
-    return write_drawn(out, "Disclosure risk after attacks", _ABOUT + sizes, drawn)
+    return write_page(out, "Disclosure risk after attacks", _ABOUT + sizes, drawn)
 
 
 TITLES = {
@@ -62,7 +58,6 @@ TITLES = {
     "4.2": "NMAPE of random doubly stochastic matrices",
     "A": "Beyond the thesis: H at the true mapping of large attacks",
 }
-_DRAW = {"2.4": draw_graphs, "4.1": draw_mappings, "4.2": draw_random, "A": draw_large}
 
 
 def tasks(*, full: bool) -> Iterator[Task]:
@@ -101,18 +96,12 @@ def measure(task: Task) -> Row:
 
 
 def _section(out: Path, figure: str, rows: list[Row], verdicts: list[Verdict]) -> Drawn:
-    section = Section(figure, TITLES[figure], rows, ("", None), verdicts)
-    write_csv(out, section)
+    """Draw a figure; of long ones the page lists some rows, from the first to the last."""
     heads = [name for name in rows[0] if name not in ("figure", "seed", "draws")]
-    listed = rows if figure == "A" else rows[:: max(len(rows) // 60, 1)]
-    cells = [[_told(row[name]) for name in heads] for row in listed]
-    return Drawn(section, _DRAW[figure](out, rows), heads, cells)
-
-
-def _told(value: object) -> str:
-    if value is None:
-        return "—"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    section = Section(figure, TITLES[figure], rows, PICTURES[figure](rows), heads)
+    drawn = section.draw(out, verdicts, ".4g")
+    step = 1 if figure == "A" else max(len(rows) // 60, 1)
+    return replace(drawn, cells=drawn.cells[::step])
 
 
 def _points(row: Row) -> list[Row]:

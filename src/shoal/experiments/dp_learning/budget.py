@@ -17,7 +17,7 @@ from shoal.experiments.dp_learning.models import (
     learn_privately,
     private_model,
 )
-from shoal.experiments.dp_learning.tables import Study, few_part
+from shoal.experiments.dp_learning.tables import Study
 from shoal.experiments.runs import Row
 from shoal.privacy.k_anonymity import KAnonymity
 
@@ -31,7 +31,7 @@ def in_a_row(study: Study, seed: int) -> Row:
     model = private_model(study, half, few=True, options=TIGHT_FORM, seed=None)
     ledger = Ledger(EPSILON, delta, table=study.name)
     with ledger.spend(method.claim(k), what="the table"):
-        release = anonymize(few_part(study, train), KAnonymity(k), method)
+        release = anonymize(study.few_part(train), KAnonymity(k), method)
     with ledger.spend(model.claim, what="the regression"):
         private = learn_privately(study, model, train, test, few=True)
     assert release.node is not None

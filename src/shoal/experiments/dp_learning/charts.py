@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from shoal.experiments.dp_learning.methods import METHODS
+from shoal.experiments.marks import (
+    OUR_COLOUR,
+    OURS,
+    THEIR_COLOUR,
+    THEIRS,
+    whose_colour,
+    whose_shape,
+)
 from shoal.experiments.runs import Row
-from shoal.report.charts import INK, SOFT, save_chart, styled
+from shoal.report.charts import INK, SOFT
 
 ORDER = list(METHODS)
-OURS, THEIRS = "found here", "published"
 SECONDS = (0.01, 0.1, 1, 10, 100, 1000, 10_000)
-
-
-def save(out: Path, name: str, chart: Any, title: str) -> str:
-    """Save a picture and return it as text to put into a page."""
-    path = out / f"figure-{name.replace('.', '-')}.svg"
-    save_chart(styled(chart.properties(title=title)), path, force=True)
-    return path.read_text(encoding="utf-8")
 
 
 def _log(name: str, title: str, ticks: Sequence[float], axis: Any = None) -> Any:
@@ -38,11 +37,11 @@ def accuracies(rows: Sequence[Row]) -> Any:
     scale = alt.Scale(zero=False)
     base = alt.Chart()
     marks = [
-        base.mark_rule(strokeWidth=2.5, color="#4c78a8").encode(
+        base.mark_rule(strokeWidth=2.5, color=OUR_COLOUR).encode(
             x=alt.X("low:Q", title="accuracy on test rows", scale=scale), x2="high:Q", y=place
         ),
         base.mark_point(filled=True, size=70, opacity=1).encode(
-            x="accuracy:Q", y=place, color=_whose(), shape=_shape()
+            x="accuracy:Q", y=place, color=whose_colour(), shape=whose_shape()
         ),
         base.transform_filter(f"datum.whose == '{OURS}'")
         .mark_text(dy=-10, color=SOFT)
@@ -61,29 +60,11 @@ def seconds(rows: Sequence[Row]) -> Any:
         .encode(
             x=_log("seconds", "CPU seconds", SECONDS),
             y=alt.Y("method:N", sort=ORDER, title=None),
-            color=_whose(),
-            shape=_shape(),
+            color=whose_colour(),
+            shape=whose_shape(),
         )
     )
     return _panels(alt.layer(dots, data=alt.Data(values=list(rows))), rows)
-
-
-def _whose() -> Any:
-    import altair as alt
-
-    return alt.Color(
-        "whose:N",
-        title=None,
-        scale=alt.Scale(domain=[OURS, THEIRS], range=["#4c78a8", "#e4572e"]),
-    )
-
-
-def _shape() -> Any:
-    import altair as alt
-
-    return alt.Shape(
-        "whose:N", title=None, scale=alt.Scale(domain=[OURS, THEIRS], range=["circle", "diamond"])
-    )
 
 
 def _panels(chart: Any, rows: Sequence[Row]) -> Any:
@@ -122,7 +103,8 @@ def best_nodes(rows: Sequence[Row]) -> Any:
     """Bars for the chance of the most likely node."""
     import altair as alt
 
-    base = alt.Chart(alt.Data(values=list(rows))).encode(
+    values = [{**row, "lattice": f"{row['table']}, {row['lattice']}"} for row in rows]
+    base = alt.Chart(alt.Data(values=values)).encode(
         x=alt.X("chance:Q", title="chance of the most likely node", scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("lattice:N", title=None),
         yOffset=alt.YOffset("score:N", sort=["published", "kept", "expected"]),
@@ -132,7 +114,7 @@ def best_nodes(rows: Sequence[Row]) -> Any:
             "score:N",
             title="score",
             sort=["published", "kept", "expected"],
-            scale=alt.Scale(range=["#e4572e", "#f3b49f", "#4c78a8"]),
+            scale=alt.Scale(range=[THEIR_COLOUR, "#f3b49f", OUR_COLOUR]),
         )
     )
     text = base.mark_text(align="left", dx=4, color=INK).encode(

@@ -23,7 +23,7 @@ from shoal.experiments.dp_learning.models import (
     plain,
     private_model,
 )
-from shoal.experiments.dp_learning.tables import Study, few_part
+from shoal.experiments.dp_learning.tables import Study
 from shoal.experiments.runs import Row, Stopwatch
 from shoal.privacy.k_anonymity import KAnonymity
 
@@ -60,7 +60,7 @@ def _released(method: str, options: Callable[[Study], Mapping[str, Any]], *, few
     def run(study: Study, split: Split, seed: int) -> Row:
         train, test = split
         told = dict(options(study))
-        part = few_part(study, train) if few else study.part(train)
+        part = study.few_part(train) if few else study.part(train)
         if method == "safe-la":
             told["seed"] = seed
         k = told.pop("k", study.k)

@@ -48,4 +48,4 @@ LATTICE_SECONDS = {
 }
 INTERPOLATED = (0.7592, 0.7576)  # table 5.4: without and with
 GOOD = {4: (0.8, 0.01), 6: (0.3, 0.02)}  # figure 5.1 at ε′ = 0.5: chance, and penalty in percent
-GOOD_IPUMS = (1.0, 0.03)  # figure 5.5
+GOOD_ON_SECOND = (1.0, 0.03)  # figure 5.5, the same of the second table

@@ -5,38 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-from shoal.experiments.claims import half_width
+from shoal.experiments.claims import half_width, judge_figure
 from shoal.experiments.dp_learning import charts, published
-from shoal.experiments.dp_learning.charts import OURS, THEIRS
 from shoal.experiments.dp_learning.claims import CLAIMS
 from shoal.experiments.dp_learning.guesses import CLAIMS as MORE_CLAIMS
 from shoal.experiments.dp_learning.guesses import ways
 from shoal.experiments.dp_learning.nodes import EPSILONS, PENALTIES
-from shoal.experiments.page import Drawn, Section, write_csv
+from shoal.experiments.marks import OURS, THEIRS
+from shoal.experiments.page import Drawn, Picture, Section
 from shoal.experiments.runs import Row, groups
 
 
 def sections_of(out: Path, rows: Sequence[Row]) -> list[Drawn]:
     """Write a CSV and a picture for each section; returns them drawn, empty ones left out."""
-    drawn = []
-    for name, title, tidy, pictures, columns in _parts(rows):
-        if not tidy:
-            continue
-        verdicts = [c.judge(rows) for c in (*CLAIMS, *MORE_CLAIMS) if c.figure == name]
-        section = Section(name, title, tidy, ("", None), verdicts)
-        write_csv(out, section)
-        shown = [
-            charts.save(out, f"{name}{'bcd'[i - 1] if i else ''}", chart, told)
-            for i, (chart, told) in enumerate(pictures)
-        ]
-        cells = [[_told(row.get(head)) for head in columns] for row in tidy]
-        drawn.append(Drawn(section, shown, columns, cells if len(cells) <= 60 else []))
-    return drawn
+    claims = (*CLAIMS, *MORE_CLAIMS)
+    return [
+        section.draw(out, judge_figure(claims, section.name, rows), ".4g").unless_longer(60)
+        for section in _sections(rows)
+        if section.rows
+    ]
 
 
-def _parts(rows: Sequence[Row]) -> list[tuple[str, str, list[Row], list[Any], list[str]]]:
+def _sections(rows: Sequence[Row]) -> list[Section]:
     learned = summarised([r for r in rows if r["part"] == "learning"])
     good = _good(rows)
     first = [r for r in good if r["table"] != "census-income"]
@@ -46,33 +37,37 @@ def _parts(rows: Sequence[Row]) -> list[tuple[str, str, list[Row], list[Any], li
     here = [r for r in guessed if len(guessed) <= 12 or r["attributes"] in (6, 10)]
     heads = ["table", "method", "accuracy", "low", "high", "published", "auc", "rows", "columns"]
     return [
-        ("5.6", "What is learned (tables 5.2, 5.4, 5.6)", learned,
-         [(charts.accuracies(_with_published(learned, "accuracy")), "Accuracy, ε = 1.704 in all")],
-         heads),
-        ("5.7", "What it takes (table 5.7)", learned,
-         [(charts.seconds(_with_published(learned, "seconds")), "Time of release and fit")],
-         ["table", "method", "seconds", "published seconds", "columns", "published columns"]),
-        ("5.1", "The chance of good nodes", first,
-         [(charts.good_nodes([r for r in first if r["shortfall"] == s]),
-           f"Less than {100 * s:g} % suppressed, g below 0.6") for s in (0.15, 0.05)],
-         []),
-        ("5.5", "The chance of good nodes on the second table", second,
-         [(charts.good_nodes([r for r in second if r["shortfall"] == 0.15]),
-           "Less than 15 % suppressed, g below 0.6")],
-         []),
-        ("A", "The most likely node at ε′ = 0.1, penalty 1", best,
-         [(charts.best_nodes([{**r, "lattice": f"{r['table']}, {r['lattice']}"} for r in best]),
-           "The most likely node")],
-         ["table", "lattice", "score", "nodes", "chance", "second", "suppression", "seconds"]),
-        ("5.3", "Guessed scores (figures 5.2 to 5.4, table 5.3)", guessed,
-         [(charts.lattice_times(times), "Scoring a lattice"),
-          (charts.variations(here), "Draws that guessing moves")],
-         ["table", "attributes", "score", "way", "guessed", "mean off", "most off", "variation",
-          "good", "good, guessed", "same best"]),
-        ("B", "Both mechanisms in a row, ε = 1.704 in all", both,
-         [(charts.shared_budget(both), "Half of ε each")],
-         ["table", "from", "accuracy", "epsilon", "delta", "seed"]),
+        Section("5.6", "What is learned (tables 5.2, 5.4, 5.6)", learned,
+                [Picture(charts.accuracies(_with_published(learned, "accuracy")),
+                         "Accuracy, ε = 1.704 in all")], heads),
+        Section("5.7", "What it takes (table 5.7)", learned,
+                [Picture(charts.seconds(_with_published(learned, "seconds")),
+                         "Time of release and fit")],
+                ["table", "method", "seconds", "published seconds", "columns",
+                 "published columns"]),
+        Section("5.1", "The chance of good nodes", first,
+                [_good_nodes(first, 0.15), _good_nodes(first, 0.05, "b.svg")]),
+        Section("5.5", "The chance of good nodes on the second table", second,
+                [_good_nodes(second, 0.15)]),
+        Section("A", "The most likely node at ε′ = 0.1, penalty 1", best,
+                [Picture(charts.best_nodes(best), "The most likely node")],
+                ["table", "lattice", "score", "nodes", "chance", "second", "suppression",
+                 "seconds"]),
+        Section("5.3", "Guessed scores (figures 5.2 to 5.4, table 5.3)", guessed,
+                [Picture(charts.lattice_times(times), "Scoring a lattice"),
+                 Picture(charts.variations(here), "Draws that guessing moves", "b.svg")],
+                ["table", "attributes", "score", "way", "guessed", "mean off", "most off",
+                 "variation", "good", "good, guessed", "same best"]),
+        Section("B", "Both mechanisms in a row, ε = 1.704 in all", both,
+                [Picture(charts.shared_budget(both), "Half of ε each")],
+                ["table", "from", "accuracy", "epsilon", "delta", "seed"]),
     ]  # fmt: skip
+
+
+def _good_nodes(rows: Sequence[Row], shortfall: float, ending: str = ".svg") -> Picture:
+    chosen = [row for row in rows if row["shortfall"] == shortfall]
+    title = f"Less than {100 * shortfall:g} % suppressed, g below 0.6"
+    return Picture(charts.good_nodes(chosen), title, ending)
 
 
 def summarised(rows: Sequence[Row]) -> list[Row]:
@@ -159,9 +154,3 @@ def _both(rows: Sequence[Row]) -> list[Row]:
         if row["part"] == "row"
         for what in ("table", "regression")
     ]
-
-
-def _told(value: Any) -> str:
-    if value is None:
-        return "—"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

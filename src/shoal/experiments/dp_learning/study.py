@@ -16,7 +16,7 @@ from shoal.experiments.dp_learning.methods import METHODS, run_once
 from shoal.experiments.dp_learning.nodes import best_node, good_nodes, interpolated, timed
 from shoal.experiments.dp_learning.sections import sections_of
 from shoal.experiments.dp_learning.tables import load
-from shoal.experiments.page import write_drawn
+from shoal.experiments.page import write_page
 from shoal.experiments.runs import Row, Task, measure_all
 
 ALL = ("adult", "census-income")
@@ -39,7 +39,7 @@ def run(out: Path, *, full: bool, data: str) -> Path:
         "are its ten attributes and its hierarchies. ola counts classes over quasi-identifiers "
         "alone, safe-la over the target too."
     )
-    return write_drawn(out, "What privacy costs those who learn", about, sections_of(out, rows))
+    return write_page(out, "What privacy costs those who learn", about, sections_of(out, rows))
 
 
 def tasks_for(tables: tuple[str, ...], *, full: bool) -> Iterator[dict[str, Any]]:

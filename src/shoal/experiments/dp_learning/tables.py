@@ -66,10 +66,9 @@ class Study:
         columns = [c for c in self.wide if names is None or c.name in (*names, self.target)]
         return Table(tuple(column.take(rows) for column in columns))
 
-
-def few_part(study: Study, rows: Counts) -> Table:
-    """Return rows of the table in few attributes."""
-    return Table(tuple(column.take(rows) for column in study.few))
+    def few_part(self, rows: Counts) -> Table:
+        """Return rows of the table in few attributes."""
+        return Table(tuple(column.take(rows) for column in self.few))
 
 
 @cache

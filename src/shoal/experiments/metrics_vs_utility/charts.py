@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from shoal.experiments.marks import OUR_COLOUR, OURS, THEIRS, whose_colour, whose_shape
 from shoal.experiments.metrics_vs_utility.releases import ALGORITHMS, TABLES, UTILITIES
 from shoal.experiments.runs import Row, groups
-from shoal.report.charts import INK, SOFT, save_chart, styled
+from shoal.report.charts import INK, SOFT
 
-OURS, THEIRS = "found here", "published"
 _POINTS = 20  # releases drawn of each table and algorithm; lines are of all
 _BINS = 20
-
-
-def save(out: Path, name: str, chart: Any, title: str) -> str:
-    """Save a picture, dense ones as PNG; returns it as text to put into a page."""
-    path = out / name
-    save_chart(styled(chart.properties(title=title)), path, force=True)
-    if path.suffix == ".svg":
-        return path.read_text(encoding="utf-8")
-    picture = b64encode(path.read_bytes()).decode()
-    return f'<img alt="{title}" style="max-width: 100%" src="data:image/png;base64,{picture}">'
+Panels = tuple[str, Sequence[str]]  # a field, and its values in order
 
 
 def scatter(
@@ -43,11 +32,7 @@ def scatter(
         }
         for row in _few(rows, metrics)
     ] + [{"kind": "line", **row} for row in fitted if row["metric"] in metrics]
-    place = {
-        "x": alt.X("x:Q", title=None, scale=alt.Scale(zero=False), axis=_few_ticks()),
-        "y": alt.Y("y:Q", title=None, scale=alt.Scale(zero=False), axis=_few_ticks()),
-        "color": _colour("table", list(TABLES)),
-    }
+    place = {**_close_to("x", "y"), "color": _colour("table", list(TABLES))}
     points = alt.Chart().transform_filter("datum.kind == 'point'")
     lines = alt.Chart().transform_filter("datum.kind == 'line'").encode(**place, x2="x2", y2="y2")
     dash: dict[str, Any] = {}
@@ -57,15 +42,8 @@ def scatter(
         points.mark_circle(size=9, opacity=0.45).encode(**place),
         lines.mark_rule(strokeWidth=1.6).encode(**dash),
     ]
-    return (
-        alt.layer(*marks, data=alt.Data(values=data))
-        .properties(width=125, height=95)
-        .facet(
-            row=alt.Row("metric:N", sort=list(metrics), title=None),
-            column=alt.Column("utility:N", sort=list(UTILITIES), title=None),
-        )
-        .resolve_scale(x="independent", y="independent")
-    )
+    chart = alt.layer(*marks, data=alt.Data(values=data)).properties(width=125, height=95)
+    return _panels(chart, ("metric", metrics), ("utility", UTILITIES))
 
 
 def _few(rows: Sequence[Row], metrics: Sequence[str]) -> list[Row]:
@@ -83,7 +61,7 @@ def histograms(rows: Sequence[Row], names: Sequence[str]) -> Any:
     """Bars for how figures are spread, a row of panels for each figure and a column for a table."""
     import altair as alt
 
-    return (
+    bars = (
         alt.Chart(alt.Data(values=_binned(rows, names)))
         .mark_bar(opacity=0.55)
         .encode(
@@ -93,12 +71,8 @@ def histograms(rows: Sequence[Row], names: Sequence[str]) -> Any:
             color=_colour("algorithm", list(ALGORITHMS)),
         )
         .properties(width=190, height=70)
-        .facet(
-            row=alt.Row("figure:N", sort=list(names), title=None),
-            column=alt.Column("table:N", sort=list(TABLES), title=None),
-        )
-        .resolve_scale(x="independent", y="independent")
     )
+    return _panels(bars, ("figure", names), ("table", list(TABLES)))
 
 
 def _binned(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
@@ -124,10 +98,10 @@ def effects(rows: Sequence[Row]) -> Any:
 
     place = alt.Y("metric:N", sort=[row["metric"] for row in rows], title=None)
     base = alt.Chart(alt.Data(values=list(rows)))
-    bars = base.mark_rule(strokeWidth=2.5, color="#4c78a8").encode(
+    bars = base.mark_rule(strokeWidth=2.5, color=OUR_COLOUR).encode(
         x=alt.X("low:Q", title="mean size of the coefficient"), x2="high:Q", y=place
     )
-    dots = base.mark_point(filled=True, size=70, opacity=1, color="#4c78a8").encode(
+    dots = base.mark_point(filled=True, size=70, opacity=1, color=OUR_COLOUR).encode(
         x="effect:Q", y=place
     )
     return (bars + dots).properties(width=460, height=alt.Step(22))
@@ -147,20 +121,14 @@ def rates(rows: Sequence[Row], what: str, panel: str | None = None) -> Any:
     place = alt.Y(f"{what}:N", sort=list(dict.fromkeys(row[what] for row in rows)), title=None)
     shown = alt.Scale(domain=[0.35, 1])
     across = alt.X("rate:Q", title="share of pairs", scale=shown)
-    names = [OURS, THEIRS]
-    colours = alt.Scale(domain=names, range=["#4c78a8", "#e4572e"])
-    shapes = alt.Scale(domain=names, range=["circle", "diamond"])
     base = alt.Chart()
     marks = [
         base.mark_rule(color=SOFT, strokeDash=[3, 3]).encode(x=alt.XDatum(0.5, scale=shown)),
-        base.mark_rule(strokeWidth=2.5, color="#4c78a8", clip=True).encode(
+        base.mark_rule(strokeWidth=2.5, color=OUR_COLOUR, clip=True).encode(
             x=alt.X("low:Q", scale=shown), x2="high:Q", y=place
         ),
         base.mark_point(filled=True, size=55, opacity=1, clip=True).encode(
-            x=across,
-            y=place,
-            color=alt.Color("whose:N", title=None, scale=colours),
-            shape=alt.Shape("whose:N", title=None, scale=shapes),
+            x=across, y=place, color=whose_colour(), shape=whose_shape()
         ),
     ]
     chart = alt.layer(*marks, data=alt.Data(values=data))
@@ -182,10 +150,7 @@ def predicted(rows: Sequence[Row]) -> Any:
         low, high = min(every), max(every)
         values += [{"kind": "point", **row} for row in part]
         values.append({**told, "predicted": low, "found": low, "x2": high, "y2": high})
-    place = {
-        "x": alt.X("predicted:Q", title=None, scale=alt.Scale(zero=False), axis=_few_ticks()),
-        "y": alt.Y("found:Q", title=None, scale=alt.Scale(zero=False), axis=_few_ticks()),
-    }
+    place = _close_to("predicted", "found")
     points = alt.Chart().transform_filter("datum.kind == 'point'")
     line = alt.Chart().transform_filter("datum.kind == 'line'")
     marks = [
@@ -194,15 +159,27 @@ def predicted(rows: Sequence[Row]) -> Any:
         ),
         line.mark_rule(color=INK).encode(**place, x2="x2", y2="y2"),
     ]
-    return (
-        alt.layer(*marks, data=alt.Data(values=values))
-        .properties(width=125, height=95)
-        .facet(
-            row=alt.Row("table:N", sort=list(TABLES), title=None),
-            column=alt.Column("utility:N", sort=list(UTILITIES), title=None),
-        )
-        .resolve_scale(x="independent", y="independent")
-    )
+    chart = alt.layer(*marks, data=alt.Data(values=values)).properties(width=125, height=95)
+    return _panels(chart, ("table", list(TABLES)), ("utility", UTILITIES))
+
+
+def _panels(chart: Any, rows: Panels, columns: Panels) -> Any:
+    """Repeat a chart for each value of two fields, each on scales of its own."""
+    import altair as alt
+
+    (row, down), (column, across) = rows, columns
+    return chart.facet(
+        row=alt.Row(f"{row}:N", sort=list(down), title=None),
+        column=alt.Column(f"{column}:N", sort=list(across), title=None),
+    ).resolve_scale(x="independent", y="independent")
+
+
+def _close_to(across: str, upwards: str) -> dict[str, Any]:
+    """Return axes of two fields that end where their values do."""
+    import altair as alt
+
+    near = {"title": None, "scale": alt.Scale(zero=False), "axis": _few_ticks()}
+    return {"x": alt.X(f"{across}:Q", **near), "y": alt.Y(f"{upwards}:Q", **near)}
 
 
 def _colour(name: str, order: list[str]) -> Any:

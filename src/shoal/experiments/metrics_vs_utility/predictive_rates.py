@@ -117,9 +117,3 @@ def _means(cells: Mapping[_Cell, Sequence[Pairs]]) -> Floats:
 def _interval(name: str, means: Floats) -> Row:
     low, high = np.quantile(means[1:], [0.025, 0.975])
     return {name: float(means[0]), f"{name} low": float(low), f"{name} high": float(high)}
-
-
-def best_published(found: Sequence[Row]) -> list[Row]:
-    """Return, of each table, the row of the metric of the study that is right most often."""
-    own = [row for row in found if row["metric"] in METRICS]
-    return [max(part, key=lambda row: float(row["rate"])) for _, part in groups(own, "table")]

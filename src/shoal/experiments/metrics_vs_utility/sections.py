@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from shoal.experiments.claims import judge_figure
 from shoal.experiments.metrics_vs_utility import charts, singles, transfer
-from shoal.experiments.metrics_vs_utility.claims import CLAIMS, Found
+from shoal.experiments.metrics_vs_utility.claims import CLAIMS
+from shoal.experiments.metrics_vs_utility.found import Found
 from shoal.experiments.metrics_vs_utility.meta import (
     FULL_SECONDS,
     SECONDS,
@@ -18,10 +19,9 @@ from shoal.experiments.metrics_vs_utility.meta import (
 )
 from shoal.experiments.metrics_vs_utility.predictive_rates import PREDICTIVE, predictive_rates
 from shoal.experiments.metrics_vs_utility.releases import FOLDS, METRICS, UTILITIES
-from shoal.experiments.page import Drawn, Section, write_csv, write_drawn, write_rows
+from shoal.experiments.page import Picture, Section, write_page, write_rows
 from shoal.experiments.runs import Row, groups
 
-Part = tuple[str, str, Sequence[Row], Sequence[tuple[Any, str, str]], Sequence[str]]
 _RATES = ["rate", "low", "high", "published"]
 _ROWS = 80  # of a table that is shown
 
@@ -44,11 +44,12 @@ def write_study(out: Path, rows: Sequence[Row], *, full: bool) -> Path:
         transfer.to_utilities(rows, fits),
     )
     write_rows(out / "ties.csv", found.tied)
-    parts = [*_parts(found), _beyond(rows, fits)]
-    drawn = [_draw(out, part, found) for part in parts if part[2]]
-    return write_drawn(
-        out, "Do metrics tell what a release is good for?", _about(rows, full), drawn
-    )
+    drawn = [
+        section.draw(out, judge_figure(CLAIMS, section.name, found), ".3f").unless_longer(_ROWS)
+        for section in (*_sections(found), _beyond(rows, fits))
+        if section.rows
+    ]
+    return write_page(out, "Do metrics tell what a release is good for?", _about(rows, full), drawn)
 
 
 def _about(rows: Sequence[Row], full: bool) -> str:
@@ -74,17 +75,7 @@ def _about(rows: Sequence[Row], full: bool) -> str:
     )
 
 
-def _draw(out: Path, part: Part, found: Found) -> Drawn:
-    name, title, rows, pictures, columns = part
-    verdicts = [claim.judge(found) for claim in CLAIMS if claim.figure == name]
-    section = Section(name, title, rows, ("", None), verdicts)
-    write_csv(out, section)
-    shown = [charts.save(out, f"{section.stem}{end}", chart, told) for chart, end, told in pictures]
-    cells = [[_told(row.get(head)) for head in columns] for row in rows]
-    return Drawn(section, shown, columns, cells if len(cells) <= _ROWS else [])
-
-
-def _parts(found: Found) -> list[Part]:
+def _sections(found: Found) -> list[Section]:
     rows, half = found.rows, len(METRICS) // 2
     by_both, said = found.lines_by_algorithm, found.said
     by_table = "A line for each table"
@@ -98,51 +89,53 @@ def _parts(found: Found) -> list[Part]:
         for names in (METRICS[:half], METRICS[half:])
     }
     spreads = [
-        (charts.histograms(rows, names), end, "Metrics by table and algorithm")
+        Picture(charts.histograms(rows, names), "Metrics by table and algorithm", end)
         for names, end in ((METRICS[:half], ".svg"), (METRICS[half:], "-more.svg"))
     ]
-    utilities = [(charts.histograms(rows, UTILITIES), ".svg", "Utility by table and algorithm")]
     fit_heads = ["table", "metric", "utility", "slope"]
     return [
-        ("4.1", "Utility over metrics (figures 4.1 and 4.2)", found.lines,
-         [(pictures[METRICS[:half]], ".png", by_table),
-          (pictures[METRICS[half:]], "-more.png", by_table)], fit_heads),
-        ("4.3", "How metrics are spread (figures 4.3 and 4.4)",
-         singles.long(rows, METRICS, "metric"), spreads, []),
-        ("4.5", "How utility is spread", singles.long(rows, UTILITIES, "utility"), utilities, []),
-        ("4.6", "Utility over granularity", _of(by_both, "granularity"),
-         [(shown["granularity"], ".png", by_algorithm)], fit_heads),
-        ("4.7", "Utility over Hellinger distance", _of(by_both, "hellinger"),
-         [(shown["hellinger"], ".png", by_algorithm)], fit_heads),
-        ("4.8", "Effect sizes in linear regressions", found.effects,
-         [(charts.effects(found.effects), ".svg", "Mean size, 95 % interval over regressions")],
-         ["metric", "effect", "low", "high", "alone", "regressions"]),
-        ("Table 4.1", "Which of two? By single metrics", found.singles,
-         [(charts.rates(found.singles, "metric", "table"), ".svg", "Right on pairs")],
-         ["table", "metric", *_RATES, "ties right"]),
-        ("4.9", "Utility by the Meta-Metric and in truth", said,
-         [(charts.predicted(said), ".png", "Found over predicted, releases held out")], []),
-        ("Table 4.2", "Which of two? By the Meta-Metric", found.home,
-         [(charts.rates(found.home, "table"), ".svg", "Right on pairs held out")],
-         ["table", *_RATES]),
+        Section("4.1", "Utility over metrics (figures 4.1 and 4.2)", found.lines,
+                [Picture(pictures[METRICS[:half]], by_table, ".png"),
+                 Picture(pictures[METRICS[half:]], by_table, "-more.png")], fit_heads),
+        Section("4.3", "How metrics are spread (figures 4.3 and 4.4)",
+                singles.long(rows, METRICS, "metric"), spreads),
+        Section("4.5", "How utility is spread", singles.long(rows, UTILITIES, "utility"),
+                [Picture(charts.histograms(rows, UTILITIES), "Utility by table and algorithm")]),
+        Section("4.6", "Utility over granularity", _of(by_both, "granularity"),
+                [Picture(shown["granularity"], by_algorithm, ".png")], fit_heads),
+        Section("4.7", "Utility over Hellinger distance", _of(by_both, "hellinger"),
+                [Picture(shown["hellinger"], by_algorithm, ".png")], fit_heads),
+        Section("4.8", "Effect sizes in linear regressions", found.effects,
+                [Picture(charts.effects(found.effects),
+                         "Mean size, 95 % interval over regressions")],
+                ["metric", "effect", "low", "high", "alone", "regressions"]),
+        Section("Table 4.1", "Which of two? By single metrics", found.singles,
+                [Picture(charts.rates(found.singles, "metric", "table"), "Right on pairs")],
+                ["table", "metric", *_RATES, "ties right"]),
+        Section("4.9", "Utility by the Meta-Metric and in truth", said,
+                [Picture(charts.predicted(said), "Found over predicted, releases held out",
+                         ".png")]),
+        Section("Table 4.2", "Which of two? By the Meta-Metric", found.home,
+                [Picture(charts.rates(found.home, "table"), "Right on pairs held out")],
+                ["table", *_RATES]),
         *(
-            (f"Table 4.{number}", f"Meta-Metrics on another {what}", rates,
-             [(charts.rates(_named(rates), "from, to"), ".svg", f"Used on another {what}")],
-             ["used", "on", *_RATES])
+            Section(f"Table 4.{number}", f"Meta-Metrics on another {what}", rates,
+                    [Picture(charts.rates(_named(rates), "from, to"), f"Used on another {what}")],
+                    ["used", "on", *_RATES])
             for number, what, rates in ((3, "algorithm", found.algorithms),
                                         (4, "table", found.tables), (5, "utility", found.utilities))
         ),
     ]  # fmt: skip
 
 
-def _beyond(rows: Sequence[Row], fits: Sequence[Row]) -> Part:
+def _beyond(rows: Sequence[Row], fits: Sequence[Row]) -> Section:
     """Return how `predictive` does beside all metrics, where the releases were measured by it."""
     rates = predictive_rates(rows, fits) if PREDICTIVE in rows[0] else []
     bars = [{**row, "low": row["rate low"], "high": row["rate high"]} for row in rates]
-    pictures = [(charts.rates(bars, "metric", "table"), ".svg", "Right on pairs")] if bars else []
+    pictures = [Picture(charts.rates(bars, "metric", "table"), "Right on pairs")] if bars else []
     columns = ["table", "built on", "metric", *(f"{name}{end}" for name in ("rate", "ahead")
                                                 for end in ("", " low", " high"))]  # fmt: skip
-    return "A", "Which of two? By a loss made to predict", rates, pictures, columns
+    return Section("A", "Which of two? By a loss made to predict", rates, pictures, columns)
 
 
 def _of(rows: Sequence[Row], metric: str) -> list[Row]:
@@ -151,9 +144,3 @@ def _of(rows: Sequence[Row], metric: str) -> list[Row]:
 
 def _named(rows: Sequence[Row]) -> list[Row]:
     return [{**row, "from, to": f"{row['used']} → {row['on']}"} for row in rows]
-
-
-def _told(value: Any) -> str:
-    if value is None:
-        return "—"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -6,11 +6,11 @@ answer whichever way it falls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from shoal.experiments.claims import Answer, Claim
+from shoal.experiments.claims import Answer, Claim, Test
 from shoal.experiments.runs import Row
 
 
@@ -43,7 +43,7 @@ def _times(number: float) -> str:
     return f"{number:.2f}" if number < 10 else f"{number:.0f}"
 
 
-def _lower(one: str, other: str, **where: Any) -> Callable[[Sequence[Row]], Answer]:
+def _lower(one: str, other: str, **where: Any) -> Test:
     """Ask whether a method loses less than another on average."""
 
     def test(rows: Sequence[Row]) -> Answer:
@@ -53,7 +53,7 @@ def _lower(one: str, other: str, **where: Any) -> Callable[[Sequence[Row]], Answ
     return test
 
 
-def _quicker(one: str, other: str, factor: float = 1.0) -> Callable[[Sequence[Row]], Answer]:
+def _quicker(one: str, other: str, factor: float = 1.0) -> Test:
     def test(rows: Sequence[Row]) -> Answer:
         found = ratio(rows, one, other, "seconds")
         return found < factor, f"time of {one} over {other}: {_times(found)} on average"
@@ -85,7 +85,7 @@ def _equal_at_times(rows: Sequence[Row]) -> Answer:
     return same / len(pairs) > 0, f"it reached the optimum in {same} of {len(pairs)} tables"
 
 
-def _by_k(one: str, other: str, *, small: bool | None, large: bool) -> Callable[..., Answer]:
+def _by_k(one: str, other: str, *, small: bool | None, large: bool) -> Test:
     """Ask whether a method loses less than another at the largest k, and so or not at the least."""
 
     def test(rows: Sequence[Row]) -> Answer:
@@ -121,7 +121,7 @@ def _far_worse(rows: Sequence[Row]) -> Answer:
     return found > 1.5, f"loss of mondrian over greedy: {_times(found)} on average"
 
 
-def _mondrian_grows(name: str) -> Callable[[Sequence[Row]], Answer]:
+def _mondrian_grows(name: str) -> Test:
     def test(rows: Sequence[Row]) -> Answer:
         places = values(rows, name)
         first, last = (

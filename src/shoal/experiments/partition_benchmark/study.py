@@ -14,9 +14,9 @@ from shoal.anonymize import anonymize
 from shoal.core.column import Column
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.experiments.page import Section, write_page
-from shoal.experiments.partition_benchmark.claims import CLAIMS, of_figure
+from shoal.experiments.page import write_page
 from shoal.experiments.partition_benchmark.numbered import numbered
+from shoal.experiments.partition_benchmark.sections import sections_of
 from shoal.experiments.partition_benchmark.tasks import DOKA, tasks_for
 from shoal.experiments.runs import Row, Stopwatch, Task, measure_all
 from shoal.metrics import gcp
@@ -29,40 +29,12 @@ def run(out: Path, *, full: bool, data: str) -> Path:
     """Measure, draw and judge; returns the page."""
     tasks = list(tasks_for(data, full=full))
     rows = measure_all(tasks, measure, out / "runs")
-    sections = [
-        Section(
-            figure,
-            TITLES[figure],
-            [row for row in rows if row["figure"] == figure],
-            AXES[figure],
-            [claim.judge(of_figure(rows, figure)) for claim in CLAIMS if claim.figure == figure],
-        )
-        for figure in TITLES
-    ]
     about = (
         f"Table {data}, every attribute as a number; loss is the weighted penalty of a record "
         "(GCP), time is CPU seconds on one core with kernels loaded, verification included. "
         + ("Sizes as published." if full else "Smaller sizes than published; --full has them.")
     )
-    return write_page(out, "Methods that group records", about, sections)
-
-
-TITLES = {
-    "3.2": "Against the optimum, k = 3",
-    "3.3": "Against other methods, 8 attributes",
-    "3.5": "Against other methods, 4 attributes, k = 4",
-    "3.6": "Growing tables, 4 attributes",
-    "3.7": "Growing k, 8 attributes",
-    "3.8": "Growing numbers of attributes",
-}
-AXES = {  # what a figure is drawn against, and what divides it into panels
-    "3.2": ("size", "against"),
-    "3.3": ("k", "rows"),
-    "3.5": ("method", None),
-    "3.6": ("rows", "k"),
-    "3.7": ("k", None),
-    "3.8": ("width", "k"),
-}
+    return write_page(out, "Methods that group records", about, sections_of(out, rows))
 
 
 def measure(task: Task) -> Row:

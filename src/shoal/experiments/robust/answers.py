@@ -6,10 +6,10 @@ words is judged wherever the pictures suffice to tell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
-from shoal.experiments.claims import Answer
+from shoal.experiments.claims import Answer, Test
 from shoal.experiments.robust import published
 from shoal.experiments.robust.figures import (
     above,
@@ -23,7 +23,6 @@ from shoal.experiments.robust.figures import (
 from shoal.experiments.runs import Row
 from shoal.risk.proportion import Interval, proportion
 
-Test = Callable[[Sequence[Row]], Answer]
 CLOSE, NEAR = 0.01, 0.05  # means over thousands of pictures, and over a few, that agree
 FEW = 0.02  # the same of shares that are small
 WORDS = {"plain": "without noise", "noisy": "with noise"}

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from shoal.experiments.runs import Row
-from shoal.report.charts import SOFT, beside_others, save_chart, styled
+from shoal.report.charts import SOFT
 
 NAMES = {"plain": "without noise", "noisy": "with noise"}
 OUTCOMES = {"correct": "right", "target": "as wanted", "other": "something else"}
 _BLUE, _RED, _SAND = "#4c78a8", "#c8553d", "#e3a857"
 _SIZE = "size of the perturbation"
-
-
-def save(out: Path, name: str, chart: Any, title: str) -> str:
-    """Save a picture and return it as text that can stand in a page beside others."""
-    path = out / f"{name}.svg"
-    save_chart(styled(chart.properties(title=title)), path, force=True)
-    return beside_others(path.read_text(encoding="utf-8"), name)
 
 
 def temperatures(rows: Sequence[Row], votes: Sequence[Row]) -> Any:

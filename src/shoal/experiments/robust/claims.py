@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.experiments.claims import Claim
+from shoal.experiments.claims import Claim, Rows
 from shoal.experiments.robust import answers, own_answers, published
 from shoal.experiments.robust.attackers import ATTACKERS, SETTINGS
 from shoal.experiments.robust.figures import percent
@@ -11,7 +11,7 @@ _LAID = {1: "One network's example", 2: "Two laid over each other", 3: "Three"}
 _VOTES = {1: ("Table 4.3", "Table 4.4"), 2: ("Table 4.6",) * 2, 3: ("Table 4.8",) * 2}
 
 
-def claims_for(data: str) -> tuple[Claim, ...]:
+def claims_for(data: str) -> tuple[Claim[Rows], ...]:
     """Return all claims on one set of pictures; those without figures are ours or in words.
 
     data: mnist or cifar10, whose published figures they quote.
@@ -19,7 +19,7 @@ def claims_for(data: str) -> tuple[Claim, ...]:
     return (*_networks(data), *_tables(data), *_noise(data), *ATTACKERS, *SETTINGS)
 
 
-def _networks(data: str) -> list[Claim]:
+def _networks(data: str) -> list[Claim[Rows]]:
     """Of networks by themselves, and examples by the size of their perturbation."""
     own, first = published.OWN[data], {"mnist": 1, "cifar10": 4}[data]
     what = {"mnist": "a seven to be a zero", "cifar10": "a ship to be an airplane"}[data]
@@ -52,7 +52,7 @@ def _networks(data: str) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _tables(data: str) -> list[Claim]:
+def _tables(data: str) -> list[Claim[Rows]]:
     """Of each published share."""
     claims = []
     for count in (1, 2, 3):
@@ -75,7 +75,7 @@ def _tables(data: str) -> list[Claim]:
     return claims
 
 
-def _noise(data: str) -> list[Claim]:
+def _noise(data: str) -> list[Claim[Rows]]:
     """Of what noise adds to the vote."""
     fares = "Noise and vote fare as on clean pictures"
     claims = [

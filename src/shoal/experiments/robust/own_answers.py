@@ -8,9 +8,9 @@ from statistics import fmean
 
 import numpy as np
 
-from shoal.experiments.claims import Answer
+from shoal.experiments.claims import Answer, Test
 from shoal.experiments.robust import published
-from shoal.experiments.robust.answers import CLOSE, NEAR, WORDS, Test, agrees, together, under
+from shoal.experiments.robust.answers import CLOSE, NEAR, WORDS, agrees, together, under
 from shoal.experiments.robust.figures import (
     above,
     by_picture,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.experiments.page import Drawn, Section, write_csv, write_rows
+from shoal.experiments.claims import judge_figure
+from shoal.experiments.page import Drawn, Picture, Section, write_rows
 from shoal.experiments.robust import charts, published, tidy
 from shoal.experiments.robust.charts import NAMES
 from shoal.experiments.robust.claims import claims_for
@@ -20,8 +22,6 @@ from shoal.experiments.runs import Row
 from shoal.report.robust_pictures import address, triptychs, write_pictures
 from shoal.robust import superimpose
 
-Pictures = Sequence[tuple[Any, str]]
-Part = tuple[str, str, Sequence[Row], Pictures, Sequence[str]]
 _SHOWN = 3  # pictures with their examples
 _ROWS = 60  # of a table on the page
 _RIGHT = ["model", "clean", "attacked", "low", "high", "published clean", "published attacked"]
@@ -34,25 +34,23 @@ def sections_of(out: Path, rows: Sequence[Row], study: Study) -> list[Drawn]:
     """Write a CSV and pictures for each section, and one CSV of all examples."""
     write_rows(out / "examples.csv", tidy.examples(rows))
     claims = claims_for(PUBLISHED_AS[study.setup.data])
-    drawn = []
-    for name, title, listed, pictures, heads in (*_attacked(rows), *_known(rows)):
-        verdicts = [claim.judge(rows) for claim in claims if claim.figure == name]
-        section = Section(name, title, listed, ("", None), verdicts)
-        write_csv(out, section)
-        shown = [
-            charts.save(out, f"{section.stem}{'bcd'[i - 1] if i else ''}", chart, told)
-            for i, (chart, told) in enumerate(pictures)
-        ]
-        cells = [[_told(row[head]) for head in heads] for row in listed[:_ROWS]]
-        about = "All figures"
-        if len(listed) > _ROWS:
-            about = f"The first {_ROWS} of {len(listed):,} rows in {section.stem}.csv"
-        opened = name.startswith("Table")
-        drawn.append(Drawn(section, shown, heads, cells, about=about, opened=opened))
+    drawn = [
+        _shortened(section.draw(out, judge_figure(claims, section.name, rows), ".4f"))
+        for section in (*_attacked(rows), *_known(rows))
+    ]
     return [*drawn, *_looks(out, study)]
 
 
-def _attacked(rows: Sequence[Row]) -> list[Part]:
+def _shortened(drawn: Drawn) -> Drawn:
+    """Say what the table holds: all rows, or the first ones."""
+    section, about = drawn.section, "All figures"
+    if len(section.rows) > _ROWS:
+        about = f"The first {_ROWS} of {len(section.rows):,} rows in {section.stem}.csv"
+    opened = section.name.startswith("Table")
+    return replace(drawn, cells=drawn.cells[:_ROWS], about=about, opened=opened)
+
+
+def _attacked(rows: Sequence[Row]) -> list[Section]:
     """Sections of the published figures and tables, in their order."""
     data = PUBLISHED_AS[rows[0]["data"]]
     first = {"mnist": 1, "cifar10": 4}[data]
@@ -67,51 +65,57 @@ def _attacked(rows: Sequence[Row]) -> list[Part]:
     to, other = "to the target", "to something else"
     pair = _published_pair(own, data)
     return [
-        ("A", "The networks before any attack", trained,
-         [(charts.temperatures(alone, votes), "Dots are networks, lines their vote")],
-         ["who", "trained", "model", "temperature", "accuracy"]),
-        ("Table 4.3", "The vote on examples that each fool one network",
-         tidy.vote_accuracies(rows), [], _RIGHT),
-        ("Table 4.4", "What it says of them", tidy.outcomes(rows, 1), [], _SAYS),
-        (f"4.{first}", "Networks that one network's example changes", changed,
-         [(charts.by_size(changed, ["to_target", "to_other"],
-                          [f"networks changed {to}", f"networks changed {other}"]),
-           "Mean number of networks changed, by perturbation")], list(changed[0])),
-        (f"4.{first + 1}", "Votes that it changes", moved,
-         [(charts.by_size(moved, ["vote_to_target", "vote_to_other"],
-                          [f"share of examples, {to}", f"share of examples, {other}"]),
-           "Votes changed, by perturbation")], list(moved[0])),
-        (f"4.{first + 2}", "Accuracy of the vote, and how perturbations are spread", right,
-         [(charts.by_size(right, ["accuracy", "right"], ["share right", "share of all, right"]),
-           "Accuracy, and where the examples are that stay right")], list(right[0])),
-        ("Table 4.5", "One network on two examples laid over each other",
-         tidy.single_accuracies(rows, 2), [], _SINGLE),
-        ("Table 4.6", "The vote on those", tidy.outcomes(rows, 2), [], _SAYS),
-        ("Table 4.7", "One network on three examples laid over each other",
-         tidy.single_accuracies(rows, 3), [], _SINGLE),
-        ("Table 4.8", "The vote on those", tidy.outcomes(rows, 3), [], _SAYS),
-        ("4.7", "What attacked networks answer themselves", own,
-         [(charts.own_answers(pair), _pair_title(pair[0])),
-          (charts.own_shares(tidy.own_bins(own)), "All pictures and targets")],
-         ["model", "network", "temperature", "sample", "label", "goal", "named", "perturbation"]),
+        Section("A", "The networks before any attack", trained,
+                [Picture(charts.temperatures(alone, votes), "Dots are networks, lines their vote")],
+                ["who", "trained", "model", "temperature", "accuracy"]),
+        Section("Table 4.3", "The vote on examples that each fool one network",
+                tidy.vote_accuracies(rows), [], _RIGHT),
+        Section("Table 4.4", "What it says of them", tidy.outcomes(rows, 1), [], _SAYS),
+        Section(f"4.{first}", "Networks that one network's example changes", changed,
+                [Picture(charts.by_size(changed, ["to_target", "to_other"],
+                                        [f"networks changed {to}", f"networks changed {other}"]),
+                         "Mean number of networks changed, by perturbation")], list(changed[0])),
+        Section(f"4.{first + 1}", "Votes that it changes", moved,
+                [Picture(charts.by_size(moved, ["vote_to_target", "vote_to_other"],
+                                        [f"share of examples, {to}",
+                                         f"share of examples, {other}"]),
+                         "Votes changed, by perturbation")], list(moved[0])),
+        Section(f"4.{first + 2}", "Accuracy of the vote, and how perturbations are spread", right,
+                [Picture(charts.by_size(right, ["accuracy", "right"],
+                                        ["share right", "share of all, right"]),
+                         "Accuracy, and where the examples are that stay right")], list(right[0])),
+        Section("Table 4.5", "One network on two examples laid over each other",
+                tidy.single_accuracies(rows, 2), [], _SINGLE),
+        Section("Table 4.6", "The vote on those", tidy.outcomes(rows, 2), [], _SAYS),
+        Section("Table 4.7", "One network on three examples laid over each other",
+                tidy.single_accuracies(rows, 3), [], _SINGLE),
+        Section("Table 4.8", "The vote on those", tidy.outcomes(rows, 3), [], _SAYS),
+        Section("4.7", "What attacked networks answer themselves", own,
+                [Picture(charts.own_answers(pair), _pair_title(pair[0])),
+                 Picture(charts.own_shares(tidy.own_bins(own)), "All pictures and targets",
+                         "b.svg")],
+                ["model", "network", "temperature", "sample", "label", "goal", "named",
+                 "perturbation"]),
     ]  # fmt: skip
 
 
-def _known(rows: Sequence[Row]) -> list[Part]:
+def _known(rows: Sequence[Row]) -> list[Section]:
     """Sections of our own: attackers who know the defence, other noise, fewer networks."""
     met, swept = tidy.attackers(rows), stage(rows, "sweep")["swept"]
     most = max(row["networks"] for row in swept)
     laplace = [row for row in swept if row["distribution"] == "laplace"]
     whole = [row for row in swept if row["networks"] == most]
     return [
-        ("B", "Attackers compared, and what those achieve who know the defence", met,
-         [(charts.attackers(met), "What the vote says; black: 95 % of what is right")],
-         ["attacker", "model", "answer", "share", "low", "high", "perturbation"]),
-        ("C", "How much noise, of which shape, over how many networks", swept,
-         [(charts.settings(laplace, "networks", "networks"), "Laplace noise"),
-          (charts.settings(whole, "distribution", "shape"), f"All {most} networks")],
-         ["distribution", "scale", "deviation", "networks", "single_clean", "vote_clean",
-          "vote_attacked", "vote_target"]),
+        Section("B", "Attackers compared, and what those achieve who know the defence", met,
+                [Picture(charts.attackers(met),
+                         "What the vote says; black: 95 % of what is right")],
+                ["attacker", "model", "answer", "share", "low", "high", "perturbation"]),
+        Section("C", "How much noise, of which shape, over how many networks", swept,
+                [Picture(charts.settings(laplace, "networks", "networks"), "Laplace noise"),
+                 Picture(charts.settings(whole, "distribution", "shape"), f"All {most} networks",
+                         "b.svg")],
+                ["distribution", "scale", "deviation", "networks", "single_clean", "vote_clean",
+                 "vote_attacked", "vote_target"]),
     ]  # fmt: skip
 
 
@@ -147,11 +151,11 @@ def _looks(out: Path, study: Study) -> list[Drawn]:
                     "label": int(labels[place]), "goal": int(each.goals[place]),
                     "perturbation": float(each.perturbations[0, place]),
                 })  # fmt: skip
-    section = Section("D", "What is added to a picture", rows, ("", None), [])
-    write_csv(out, section)
+    section = Section("D", "What is added to a picture", rows)
+    section.write_csv(out)
     captions = [_caption(row) for row in rows]
     write_pictures(out / f"{section.stem}.png", np.stack(shown), captions, zoom=4, force=True)
-    return [Drawn(section, [_gallery(shown, captions)], [], [])]
+    return [Drawn(section, [], [_gallery(shown, captions)])]
 
 
 def _caption(row: Row) -> str:
@@ -169,9 +173,3 @@ def _gallery(pictures: Sequence[Any], captions: Sequence[str]) -> str:
         for picture, told in zip(pictures, captions, strict=True)
     )
     return f'<div style="display: flex; flex-wrap: wrap; gap: 1rem">{each}</div>'
-
-
-def _told(value: Any) -> str:
-    if value is None:
-        return "—"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from shoal.experiments.page import write_drawn
+from shoal.experiments.page import write_page
 from shoal.experiments.robust.attackers import achieved
 from shoal.experiments.robust.figures import is_whole
 from shoal.experiments.robust.sections import sections_of
@@ -37,7 +37,7 @@ def run_study(out: Path, setup: Setup, device: str) -> Path:
     """Measure stage by stage, draw and judge; returns the page."""
     study = Study(setup, out, device)
     rows = measure_all(list(study.tasks()), study.measure, out / "stages")
-    return write_drawn(out, _TITLES[setup.data], _about(rows, setup), sections_of(out, rows, study))
+    return write_page(out, _TITLES[setup.data], _about(rows, setup), sections_of(out, rows, study))
 
 
 def _about(rows: Sequence[Row], setup: Setup) -> str:
