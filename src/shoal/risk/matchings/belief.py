@@ -19,6 +19,8 @@ from shoal.risk.matchings.structure import Component, Edges
 
 _TOLERANCE = 1e-8  # how far chances may be apart
 _ROUNDS = 5_000
+_PATIENCE = 50  # rounds
+_STUCK = 0.99  # what is left, after so many, of the difference of messages that swing
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,7 @@ def propagate(
     rest, best = np.empty(types), np.empty(types, dtype=np.int64)
     others, top = np.empty(classes), np.empty(classes)
     largest = np.empty(classes, dtype=np.int64)
-    apart, done = np.inf, 0
+    apart, earlier, done, halfway = np.inf, np.inf, 0, False
     while apart > tolerance:
         if done == rounds:
             raise NotConverged(
@@ -67,8 +69,13 @@ def propagate(
                 "method"
             )
         report("belief propagation", done)
+        if done % _PATIENCE == 0:  # some swing to and fro for ever: those go half-way
+            halfway, earlier = halfway or bool(done and apart > _STUCK * earlier), apart
+        before = upward.copy() if halfway else upward
         gather(indptr, listed, capacity, upward, rest, best)
         apart = send(indptr, listed, weights, people, upward, rest, best, others, top, largest)
+        if halfway:
+            upward = np.sqrt(before * upward)
         done += 1
     gather(indptr, listed, capacity, upward, rest, best)
     total = rest + upward[best]
