@@ -22,6 +22,7 @@ import typer
 import shoal
 from shoal import errors
 from shoal.cli import app
+from shoal.cli.examples import EXAMPLES
 
 DOCS = Path(__file__).parent
 
@@ -67,6 +68,7 @@ files, columns, line numbers and counts. They never show a cell.
 | `--model MODEL` | a [privacy model](models.md), `'t-closeness(0.2, diagnosis)'` say; repeatable |
 | `--schema FILE` | roles, kinds, weights, bounds, hierarchies: [one YAML file](reading.md#schema) |
 | `--delimiter`, `--encoding`, `--missing` | how a text file is written, if sniffing fails |
+| `--decimal`, `--dates` | how it writes [numbers and dates](reading.md#notations) |
 
 Notes go to the error stream, so that `--json` output can be piped. Where several models are given,
 all must hold. YAML values are what they look like: `true`, `3`, `0.5`, `high`.
@@ -76,67 +78,6 @@ to complete commands and options, `shoal --show-completion` only prints what it 
 
 Column lists are written `a,b,c`. A role on the command line wins over the schema's.
 """
-
-EXAMPLES = {
-    "shoal demo": ["shoal demo --rows 400"],
-    "shoal inspect": [
-        "shoal datasets patients 400 -o patients.csv",
-        "shoal inspect patients.csv --quasi birth_date,sex,postcode",
-    ],
-    "shoal anonymize": [
-        "shoal anonymize patients.csv --schema patients.yaml -k 5 -o anonymous.csv",
-        "shoal anonymize patients.csv --quasi birth_date,sex --sensitive diagnosis -k 4 "
-        "--model 'l-diversity(2, diagnosis)' -O hierarchies=false -O effort=high -o fine.parquet",
-        "shoal anonymize patients.csv --quasi birth_date,postcode -k 4 "
-        "--hierarchy 'birth_date=dates: [year, decade]' --hierarchy 'postcode=mask: right' "
-        "-o coarse.csv",
-    ],
-    "shoal compare": [
-        "shoal compare patients.csv --schema patients.yaml -k 5 --method mondrian "
-        "--method flash:max_suppression=0.02 --metric ncp --picture runs.html -o runs.csv",
-    ],
-    "shoal verify": [
-        "shoal verify anonymous.csv --schema patients.yaml -k 5",
-        "shoal verify anonymous.csv --schema patients.yaml --original patients.csv --json",
-    ],
-    "shoal metrics": [
-        "shoal metrics patients.csv anonymous.csv --schema patients.yaml",
-        "shoal metrics patients.csv anonymous.csv --schema patients.yaml --metric ncp "
-        "--metric discernibility --raw --json",
-    ],
-    "shoal risk assess": [
-        "shoal risk assess anonymous.csv patients.csv --schema patients.yaml "
-        "--known birth_date,sex,postcode",
-        "shoal risk assess anonymous.csv patients.csv --schema patients.yaml --wrong postcode=0.05 "
-        "--json",
-    ],
-    "shoal utility": [
-        "shoal utility patients.csv anonymous.csv --schema patients.yaml --target cost "
-        "--models ridge --features weights --folds 2",
-    ],
-    "shoal risk intersect": [
-        "shoal anonymize patients.csv --schema patients.yaml -k 5 --method k-member -o other.csv",
-        "shoal risk intersect anonymous.csv other.csv --original patients.csv "
-        "--schema patients.yaml",
-    ],
-    "shoal risk records": [
-        "shoal risk records anonymous.csv --schema patients.yaml --population patients.csv",
-    ],
-    "shoal risk columns": ["shoal risk columns patients.csv --most 2 --show 5"],
-    "shoal risk link": ["shoal risk link anonymous.csv patients.csv --schema patients.yaml"],
-    "shoal risk rehearse": [
-        "shoal risk rehearse patients.csv --schema patients.yaml -k 5 --on birth_date,sex,postcode",
-    ],
-    "shoal dp plan": ["shoal dp plan --rows 30000 --epsilon 1.31 --delta 1e-6"],
-    "shoal methods": ["shoal methods --json"],
-    "shoal hierarchy make": [
-        "shoal hierarchy make patients.csv --column postcode --recipe 'mask: right' -o postcode.csv"
-    ],
-    "shoal hierarchy check": ["shoal hierarchy check postcode.csv patients.csv --column postcode"],
-    "shoal hierarchy show": ["shoal hierarchy show postcode.csv --most 2"],
-    "shoal datasets": ["shoal datasets"],
-    "shoal datasets patients": ["shoal datasets patients 1000 --seed 7 -o more.parquet"],
-}
 
 
 def main() -> None:

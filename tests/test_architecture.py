@@ -23,7 +23,7 @@ LAYERS = {  # what a folder may import, besides itself and errors
     "metrics": {"core", "privacy", "anonymize"},
     "risk": {"core", "privacy", "anonymize", "metrics"},
     "utility": {"core", "privacy", "anonymize", "metrics"},
-    "inspection": {"core", "risk"},
+    "inspection": {"core", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
     "experiments": {

@@ -234,7 +234,7 @@ def test_the_same_input_gives_the_same_release(method, options):
 
 @pytest.mark.parametrize(("method", "options"), METHODS)
 def test_a_table_of_one_row_is_refused(method, options):
-    with pytest.raises(shoal.InputError, match="1 records"):
+    with pytest.raises(shoal.InputError, match="1 record"):
         shoal.anonymize(people(1), KAnonymity(2), method, **options)
 
 
@@ -357,6 +357,38 @@ class Forger:
         return Release(table, recodings, model)
 
 
+@dataclass(frozen=True)
+class Shirker:
+    """Keeps a lesser model than it was asked for."""
+
+    name: ClassVar[str] = "shirker"
+
+    def search(self, table, model):
+        return shoal.anonymize(table, KAnonymity(2), "mondrian")
+
+
+@dataclass(frozen=True)
+class Renamer:
+    """Calls a quasi-identifier insensitive, so that nobody counts by it."""
+
+    name: ClassVar[str] = "renamer"
+
+    def search(self, table, model):
+        passed = replace(table["age"], role="insensitive")
+        return shoal.anonymize(table.with_column(passed), model, "mondrian")
+
+
+class Swapper:
+    """Releases as many rows, of other people."""
+
+    name: ClassVar[str] = "swapper"
+
+    def search(self, table, model):
+        ages = table["age"]
+        others = replace(ages, codes=np.roll(ages.codes, 1))
+        return shoal.anonymize(table.with_column(others), model, "mondrian")
+
+
 @pytest.mark.parametrize("model", [KAnonymity(2), *COVERAGE], ids=str)
 def test_the_door_does_not_let_a_lying_algorithm_through(model):
     with pytest.raises(shoal.NotAnonymous, match=f"liar broke {re.escape(str(model))}"):
@@ -366,6 +398,16 @@ def test_the_door_does_not_let_a_lying_algorithm_through(model):
 def test_the_door_does_not_let_a_forged_value_through():
     with pytest.raises(shoal.NotAnonymous, match="does not cover the original"):
         shoal.anonymize(people(), KAnonymity(2), Forger())
+
+
+def test_the_door_asks_for_what_was_asked_of_the_table_that_was_given():
+    with pytest.raises(shoal.NotAnonymous, match=r"shirker broke k-anonymity\(k=5\)"):
+        shoal.anonymize(people(), KAnonymity(5), Shirker())
+    for table in (people(), replace(people(), counts=np.full(60, 2))):
+        with pytest.raises(shoal.NotAnonymous, match="renamer released another table"):
+            shoal.anonymize(table, KAnonymity(2), Renamer())
+    with pytest.raises(shoal.NotAnonymous, match="swapper released another table"):
+        shoal.anonymize(people(), KAnonymity(2), Swapper())
 
 
 def test_a_release_that_lies_is_not_written(tmp_path):

@@ -139,3 +139,57 @@ def test_suggested_recipes_can_be_built_and_used():
     schema["columns"]["zip"]["role"] = "quasi"
     schema["columns"]["height"]["role"] = "quasi"
     assert shoal.anonymize(shoal.read(raw, schema), shoal.KAnonymity(4)).verify().holds
+
+
+def hinted(**columns):
+    """Return the hints, with the columns that they are about."""
+    return [(hint["columns"], hint["hint"]) for hint in describe(pa.table(columns))["hints"]]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["01.02.2024", "17.02.2024"], "dates: add --dates DD.MM.YYYY"),
+        (["01/02/2024", "17/02/2024"], "dates: add --dates DD/MM/YYYY"),
+        (["01/02/2024", "02/17/2024"], "dates: add --dates MM/DD/YYYY"),
+        (["01/02/2024", "03/04/2024"], "dates: add --dates DD/MM/YYYY or --dates MM/DD/YYYY"),
+        (["1,5", "2"], "numbers with a decimal comma: add --decimal ,"),
+        ([f"{i},5" for i in range(20)] + ["n"], "numbers with a decimal comma, save 1 value, to be "
+         "mended or named with --missing: add --decimal ,"),
+        ([str(i) for i in range(20)] + ["?"], "numbers, save 1 value, to be mended or named with "
+         "--missing"),
+    ],
+)  # fmt: skip
+def test_text_that_looks_like_numbers_or_dates_is_pointed_out(values, told):
+    assert hinted(a=values) == [(["a"], told)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["north", "south"],
+        ["01234", *map(str, range(10_000, 10_020))],  # codes, one with a zero
+        ["31.02.2024", "30.02.2024"],
+        [None, "5"],
+        ["1", "x", "y"],
+    ],
+)
+def test_text_that_is_but_text_is_not(values):
+    assert hinted(a=pa.array(values, pa.string())) == []
+
+
+def test_rows_that_repeat_and_people_with_several_are_pointed_out():
+    once = hinted(patient_id=["a", "b", "c"], age=[1, 2, 3])
+    assert once == []
+    repeated = hinted(patient_id=["a", "b", "c", "c"], age=[1, 2, 3, 3])
+    assert [columns for columns, _ in repeated] == [[], ["patient_id"]]
+    assert repeated[0][1].startswith("1 row repeats another in every column")
+    several = hinted(patient_id=["a", "b", "c", "c"], age=[1, 2, 3, 4])
+    assert [columns for columns, _ in several] == [["patient_id"]]
+
+
+def test_numbers_of_people_and_free_text_are_identifiers_though_they_repeat():
+    numbers = [f"P{i}" for i in range(99)] + ["P0"]
+    found = looked_at(Patientennummer=numbers, Bemerkung=["x"] * 100, code=numbers)
+    assert {column["role"] for column in found.values()} == {"identifier"}
+    assert found["code"]["reason"] == "nearly all differ"

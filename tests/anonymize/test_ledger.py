@@ -60,3 +60,14 @@ def test_claims_that_prove_nothing_are_not_counted(table):
     with pytest.raises(InputError, match="mondrian makes no claim"):
         shoal.anonymize(table, KAnonymity(3), "mondrian", ledger=ledger)
     assert ledger.entries == ()
+
+
+@pytest.mark.parametrize("recipe", [{"ordering": 2}, {"quantiles": [4, 2]}, {"random": 2}])
+def test_hierarchies_made_from_the_table_are_refused_before_anything_is_paid(table, recipe):
+    tree = {"role": "quasi", "hierarchy": recipe}
+    told = Table.from_arrow(table.to_arrow(), {"town": "quasi", "age": tree})
+    ledger = Ledger(2.0, 0.9)
+    with pytest.raises(InputError, match="column 'age': its hierarchy is made from the table's"):
+        shoal.anonymize(told, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    assert not ledger.entries
+    assert shoal.anonymize(told, KAnonymity(3), "flash").verify()

@@ -106,7 +106,7 @@ def test_an_unknown_column_of_the_schema_is_named(anonymize, folder):
         ("columns: {age: {weight: 2}}", "shoal: s.yaml: column 'age': no role"),
         ("columns: {age: quazi}", "shoal: s.yaml: column 'age': role 'quazi'"),
         ("columns: {town: {role: quasi, kind: numeric}}", "12 of 12 rows are not numbers"),
-        ("columns: {age: {role: quasi, bounds: [0, 31]}}", "column 'age': 2 distinct values lie"),
+        ("columns: {age: {role: quasi, bounds: [0, 31]}}", "'age': 2 distinct values outside"),
         ("columns: {town: {role: quasi, hierarchy: no.csv}}", "no.csv: no such file"),
     ],
 )
@@ -331,17 +331,34 @@ def test_verify_names_a_released_file_that_lacks_a_column(shoal, folder):
     )
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("anonymize", "bare.csv", "--quasi", "age", "-k", 2),
+        ("verify", "bare.csv", "--quasi", "age,town", "-k", 2),
+        ("risk", "records", "bare.csv", "--quasi", "age"),
+        ("risk", "link", "bare.csv", "people.csv", "--on", "age"),
+        ("hierarchy", "make", "bare.csv", "-c", "age", "-o", "tree.csv"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_a_first_line_of_cells_is_not_shown_as_names(shoal, folder, command):
+    people = (folder / "people.csv").read_text()
+    (folder / "bare.csv").write_text(people.partition("\n")[2])
+    refused(shoal(*command), "bare.csv: ")
+
+
 def test_verify_refuses_a_release_with_values_that_the_original_lacks(shoal, folder):
     (folder / "other.csv").write_text(f"age,town,disease\n1,x,{SECRET} plague\n1,x,y\n")
     options = ("--quasi", "age,town", "--sensitive", "disease", "--original", "people.csv")
     said = refused(shoal("verify", "other.csv", *options, "-k", 2), "other.csv: column 'disease': ")
-    assert "2 cells hold values that the original does not have" in said
+    assert "2 cells with a value that the original does not have" in said
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["make", "people.csv", "-c", "job", "-o", "t.csv"], "people.csv: no column 'job'; there"),
+        (["make", "people.csv", "-c", "job", "-o", "t.csv"], "people.csv: no column 'job'; `shoal"),
         (
             ["make", "people.csv", "-c", "age", "-o", "t.csv", "--recipe", "[1"],
             "the recipe must read like",

@@ -1,6 +1,7 @@
 """Every command on its good day: what it prints, as text and as JSON, and what it writes."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import yaml
 
 from shoal import anonymize
 from shoal.cli import console
+from shoal.cli.examples import EXAMPLES
 from shoal.reading import read
 
 ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name")
@@ -56,7 +58,7 @@ def test_help_speaks_no_python(shoal, command):
 
 def test_help_names_what_an_option_takes(shoal):
     shown = shoal("anonymize", "--help").out
-    assert "Usage: shoal anonymize [OPTIONS] {FILE}" in shown
+    assert "Usage: shoal anonymize [OPTIONS] FILE\n" in re.sub(" +\n", "\n", shown)
     for word in ("FILE", "COLUMNS", "MODEL", "COLUMN=FILE", "NAME=VALUE"):
         assert word in shown
 
@@ -358,6 +360,13 @@ def test_verify_counts_a_unique_row_with_a_missing_value_as_a_class_of_its_own(s
     assert (data["classes"], data["reached"]["k"]) == (2, 1)
 
 
+def test_verify_tells_texts_that_mean_missing_apart(shoal, folder):
+    (folder / "out.csv").write_text("age,disease\n*,?\n*,flu\n?,?\n,flu\n")
+    options = ("--quasi", "age", "--sensitive", "disease", "--missing", "?", "--missing", "*")
+    data = parsed(shoal("verify", "out.csv", *options, "-k", 2, "--json"), status=1)
+    assert (data["classes"], data["reached"]["k"], data["reached"]["l(disease)"]) == (3, 1, 1)
+
+
 def test_verify_takes_roles_from_a_schema_and_reads_cells_as_text(shoal, folder):
     # bounds and hierarchies of the original do not fit the released texts, and need not
     (folder / "s.yaml").write_text(
@@ -510,3 +519,58 @@ def test_a_picture_alone_is_told_and_is_no_release(shoal, folder):
     assert found.out.endswith("\npicture in l.svg\n")
     assert found.err.endswith("note: no release was written; name a file with -o\n")
     assert (folder / "l.svg").exists()
+
+
+@pytest.mark.parametrize("there", ["patients.csv", "patients.yaml", "anonymous.csv", "report.html"])
+def test_a_demo_leaves_files_alone_that_are_not_of_a_demo(shoal, folder, there):
+    (folder / "mine").mkdir()
+    (folder / "mine" / there).write_text("mine")
+    found = shoal("demo", "--rows", 200, "-k", 3, "--out", "mine")
+    assert (found.status, found.out) == (2, "")
+    assert f"{there}: exists already" in found.err
+    assert [path.name for path in (folder / "mine").iterdir()] == [there]
+    assert (folder / "mine" / there).read_text() == "mine"
+    assert shoal("demo", "--rows", 200, "-k", 3, "--out", "mine", "--force").status == 0
+
+
+def test_a_demo_that_fails_leaves_the_earlier_one(shoal, folder):
+    shoal("demo", "--rows", 200, "-k", 3, "--out", "tried")
+    before = {path.name: path.read_bytes() for path in (folder / "tried").iterdir()}
+    found = shoal("demo", "--rows", 4, "-k", 5, "--out", "tried")
+    assert found.status == 2
+    assert {path.name: path.read_bytes() for path in (folder / "tried").iterdir()} == before
+    assert shoal("demo", "--rows", 4, "-k", 5, "--out", "new").status == 2
+    assert not (folder / "new").exists()
+
+
+def test_inspect_writes_the_schema_that_it_suggests(shoal, folder):
+    (folder / "visits.csv").write_text(
+        "nummer;wann;kosten\n" + "".join(f"{i};{i + 1:02}.03.2024;{i},50\n" for i in range(12))
+    )
+    stated = ("--decimal", ",", "--dates", "DD.MM.YYYY")
+    found = shoal("inspect", "visits.csv", *stated, "-o", "visits.yaml")
+    assert (found.status, found.err) == (0, "")
+    assert "shoal anonymize visits.csv --schema visits.yaml -k 5" in found.out
+    asked = ("anonymize", "visits.csv", "--schema", "visits.yaml", "--quasi", "wann,kosten")
+    assert parsed(shoal(*asked, "-k", 3, "--json"))["verified"] is True
+    again = shoal("inspect", "visits.csv", "-o", "visits.yaml")
+    assert (again.status, again.out) == (2, "")
+    for wrong in ("visits.csv", "visits.txt"):
+        assert shoal("inspect", "visits.csv", "-o", wrong, "--force").status == 2
+
+
+def test_inspect_tells_what_is_to_be_stated(shoal, folder):
+    (folder / "visits.csv").write_text(
+        "wann;kosten\n" + "".join(f"{i + 1:02}.03.2024;{i},50\n" for i in range(20))
+    )
+    shown = shoal("inspect", "visits.csv").out
+    assert "wann: dates: add --dates DD.MM.YYYY" in shown
+    assert "kosten: numbers with a decimal comma: add --decimal ," in shown
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_help_ends_with_examples_as_they_are_typed(shoal, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "400")
+    shown = shoal(*command.split()[1:], "--help").out
+    for line in EXAMPLES[command]:
+        assert f"$ {line}" in shown

@@ -88,3 +88,16 @@ def test_anonymize_pays_out_of_a_ledger(shoal, folder):
     assert not (folder / "two.csv").exists()
     (entry,) = shown(shoal)["entries"]
     assert (entry["what"], entry["state"]) == ("anonymize: one.csv", "released")
+
+
+@pytest.mark.parametrize(
+    "more", [("--picture", "lattice.svg"), ("--report", "report.html", "--target", "town")]
+)
+def test_what_must_not_be_told_is_refused_before_it_is_paid_for(shoal, folder, more):
+    (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
+    assert shoal("dp", "ledger", "grant", "book", "--epsilon", 2, "--delta", 0.5).status == 0
+    told = ("--quasi", "town", "-k", 3, "--method", "safe-la", "--ledger", "book", *more)
+    refused = shoal("anonymize", "towns.csv", *told, "-o", "one.csv")
+    assert (refused.status, "does not go with safe-la" in refused.err) == (2, True)
+    assert not (folder / "one.csv").exists()
+    assert shown(shoal)["entries"] == []

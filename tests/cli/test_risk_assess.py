@@ -15,7 +15,7 @@ def ask(shoal, folder):
     (folder / "released.csv").write_text(RELEASED)
 
     def asked(*more):
-        return shoal("risk", "assess", "released.csv", "original.csv", *ROLES, *more)
+        return shoal("risk", "assess", "original.csv", "released.csv", *ROLES, *more)
 
     return asked
 
@@ -84,7 +84,7 @@ def test_a_walk_has_an_interval(shoal, monkeypatch, folder):
     (folder / "original.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
     lines = [f"{i},{max(i - i % 3, 0)}-{i + 1 + i % 2}" for i in rows]
     (folder / "released.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
-    files = ("released.csv", "original.csv")
+    files = ("original.csv", "released.csv")
     shown = shoal("risk", "assess", *files, "--quasi", "x", "--target", "0.1").out
     assert "(95 % interval" in shown
     assert "sampled matchings" in shown

@@ -25,7 +25,7 @@ def parsed(outcome):
 
 
 def test_a_raw_file_gives_everybody_away(shoal, files):
-    asked = ("risk", "link", "raw.csv", "voters.csv", "--on", "age,sex", "--key", "id")
+    asked = ("risk", "link", "voters.csv", "raw.csv", "--on", "age,sex", "--key", "id")
     found = parsed(shoal(*asked, "--json"))
     assert (found["columns"], found["people"], found["records"]) == (["age", "sex"], 8, 8)
     assert (found["certain"], found["lost"], found["links"], found["exact"]) == (8, 0, 8, True)
@@ -38,7 +38,7 @@ def test_a_raw_file_gives_everybody_away(shoal, files):
 
 
 def test_a_release_hides_people_among_those_alike(shoal, files):
-    asked = ("risk", "link", "released.csv", "voters.csv", "--on", "age,sex", "--key", "id")
+    asked = ("risk", "link", "voters.csv", "released.csv", "--on", "age,sex", "--key", "id")
     found = parsed(shoal(*asked, "--json"))
     assert (found["certain"], found["pairs"], found["links"]) == (0, 32, 8)
     assert found["success"]["expected"] == pytest.approx(2)  # two classes
@@ -46,7 +46,7 @@ def test_a_release_hides_people_among_those_alike(shoal, files):
 
 
 def test_without_a_key_nobody_knows_who_is_whom(shoal, files):
-    asked = ("risk", "link", "released.csv", "voters.csv", "--on", "age")
+    asked = ("risk", "link", "voters.csv", "released.csv", "--on", "age")
     assert parsed(shoal(*asked, "--json"))["success"] is None
     assert "name with --key who is whom" in shoal(*asked).out
 
@@ -58,7 +58,7 @@ def test_a_schema_names_the_columns_and_how_labels_are_read(shoal, files, folder
         f"columns:\n  age: {{role: quasi, hierarchy: {tree}}}\n  town: {{role: quasi}}\n"
         "  disease: {role: sensitive}\n"
     )
-    asked = ("risk", "link", "coarse.csv", "voters.csv", "--schema", "s.yaml", "--json")
+    asked = ("risk", "link", "voters.csv", "coarse.csv", "--schema", "s.yaml", "--json")
     found = parsed(shoal(*asked))
     assert (found["columns"], found["pairs"], found["links"]) == (["age", "town"], 8, 2)
 
@@ -73,7 +73,7 @@ def test_a_schema_names_the_columns_and_how_labels_are_read(shoal, files, folder
     ],
 )
 def test_what_cannot_be_linked_is_said_in_one_line(shoal, files, options, told):
-    found = shoal("risk", "link", "released.csv", "voters.csv", *options)
+    found = shoal("risk", "link", "voters.csv", "released.csv", *options)
     assert (found.status, found.out) == (2, "")
     assert told in found.err
     assert "QX" not in found.err
@@ -89,6 +89,17 @@ def test_records_are_told_to_three_attackers(shoal, files):
     shown = shoal(*asked).out
     for part in ("prosecutor", "marketer", "alone with their values: 0 records"):
         assert part in shown
+
+
+def test_texts_that_mean_missing_still_tell_people_apart(shoal, folder):
+    """To whoever reads the file `n/a` and `unknown` are two values."""
+    (folder / "shown.csv").write_text("town\nn/a\nn/a\nunknown\n")
+    more = ("--quasi", "town", "--missing", "n/a", "--missing", "unknown", "--json")
+    found = parsed(shoal("risk", "records", "shown.csv", *more))
+    assert found["uniqueness"]["sample_uniques"] == 1
+    assert found["attackers"][0]["highest"] == 1
+    found = parsed(shoal("risk", "intersect", "shown.csv", "shown.csv", *more))
+    assert found["together"]["classes"] == 2
 
 
 def test_a_population_is_read_beside_the_released_cells(shoal, files, folder):

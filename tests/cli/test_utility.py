@@ -87,3 +87,11 @@ def test_a_report_with_a_target(shoal, files, folder):
     assert "What models still learn" in (folder / "r.html").read_text()
     assert "goes with --report" in shoal(*base, "--target", "ill").err
     assert "is quasi" in shoal(*base, "--report", "q.html", "--target", "age").err
+
+
+def test_what_misleads_keeps_none_and_what_cannot_be_told_a_dash():
+    from shoal.cli.utility import _kept
+
+    assert _kept({"kept": -14.0, "telling": True}) == "none"
+    assert _kept({"kept": -14.0, "telling": False}) == "–"
+    assert _kept({"kept": 0.25, "telling": True}) == "0.25"

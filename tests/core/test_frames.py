@@ -2,7 +2,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from shoal.core.frames import check_unique, from_frame
+from shoal.core.frames import check_unique, from_frame, to_pandas
 from shoal.errors import InputError
 
 
@@ -27,3 +27,10 @@ def test_a_column_of_mixed_types_is_named():
 def test_names_must_differ():
     with pytest.raises(InputError, match="column 'a' occurs more than once"):
         check_unique(["b", "a", "c", "a"])
+
+
+def test_what_pandas_cannot_hold_is_refused_without_being_quoted():
+    with pytest.raises(InputError, match="values that pandas cannot") as caught:
+        to_pandas(pa.table({"a": pa.array([987], pa.time64("ns"))}))
+    assert "987" not in str(caught.value)
+    assert caught.value.__suppress_context__

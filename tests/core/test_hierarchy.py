@@ -36,10 +36,10 @@ def test_levels_group_the_values():
     ("rows", "message"),
     [
         ([], "no values"),
-        ([("a", "*"), ("b", "x", "*")], "1 of 2 lines do not have 2 fields"),
-        ([("a", "*"), ("a", "*"), ("b", "*")], "1 values are listed more than once"),
+        ([("a", "*"), ("b", "x", "*")], "1 of 2 lines without the 2 fields of the first"),
+        ([("a", "*"), ("a", "*"), ("b", "*")], "1 value is listed more than once"),
         ([("a", "top"), ("b", "bottom")], "last level has 2 labels"),
-        ([("a", "x", "1", "*"), ("b", "x", "2", "*")], "1 groups are torn"),
+        ([("a", "x", "1", "*"), ("b", "x", "2", "*")], "1 group is torn"),
     ],
     ids=["empty", "ragged", "twice", "two roots", "torn"],
 )

@@ -28,6 +28,7 @@ def plain(data):
         pa.array(["b", None, "a"]).dictionary_encode(),
         pa.DictionaryArray.from_arrays([0, 1, 2], ["b", None, "a"]),  # null among the values
         pa.DictionaryArray.from_arrays([0, None, 1], pa.array(["b", "a"], pa.string_view())),
+        pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["b", None, "a"], pa.string_view())),
         pa.chunked_array([["b"], [None, "a"]]),
         pa.chunked_array(  # chunks with dictionaries of their own
             [pa.array(["b"]).dictionary_encode(), pa.array([None, "a"]).dictionary_encode()]
@@ -40,6 +41,50 @@ def plain(data):
 )
 def test_any_kind_of_sequence_becomes_the_same_array(data):
     assert plain(data) == ["b", None, "a"]
+    codes, values = ground.encode(data, "c")
+    assert (codes.tolist(), values.to_pylist()) == ([1, 2, 0], ["a", "b", None])
+
+
+_OTHERS = pa.DictionaryArray.from_arrays([0, 1, 2], ["b", "a", "elsewhere"])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pa.ListArray.from_arrays([0, 1, 2, 3], _OTHERS),
+        pa.FixedSizeListArray.from_arrays(_OTHERS, 1),
+        pa.StructArray.from_arrays([_OTHERS], names=["part"]),
+        pa.MapArray.from_arrays([0, 1, 2, 3], _OTHERS, pa.array([1, 2, 3])),
+        pa.ListViewArray.from_arrays([0, 1, 2], [1, 1, 1], _OTHERS),
+        pa.array([["b"], ["a"], ["elsewhere"]], pa.large_list(pa.string_view())),
+        pl.Series([["b"], ["a"], ["elsewhere"]], dtype=pl.List(pl.Enum(["b", "a", "elsewhere"]))),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_rows_taken_of_nested_values_hold_nothing_of_the_others(data):
+    array = ground.combined(data.to_arrow() if isinstance(data, pl.Series) else data, "c")
+    taken = array.take(pa.array([0, 1]))
+    assert taken.to_pylist() == array.to_pylist()[:2]
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, pa.schema({"c": taken.type})) as stream:
+        stream.write(pa.record_batch([taken], ["c"]))
+    assert b"elsewhere" not in sink.getvalue().to_pybytes()
+
+
+def test_an_empty_text_beside_missing_ones_is_one_of_them_where_values_are_guarded():
+    texts = pa.array(["", None, "a", ""])
+    for data in (texts, texts.dictionary_encode(), texts.dictionary_encode("encode")):
+        codes, values = ground.encode(data, "c", guarded=True)
+        assert (codes.tolist(), values.to_pylist()) == ([1, 1, 0, 1], ["a", None])
+        assert ground.encode(data, "c")[1].to_pylist() == ["", "a", None]
+    assert ground.encode([b"", None], "c", guarded=True)[1].to_pylist() == [None]
+    assert ground.encode(["", "a"], "c", guarded=True)[1].to_pylist() == ["", "a"]
+
+
+def test_times_of_day_are_told_apart_to_the_nanosecond():
+    ticks = pa.array([0, 1, 1_000_000_000, 1_000_001_000, None], pa.time64("ns"))
+    texts = ("00:00:00", "00:00:00.000000001", "00:00:01", "00:00:01.000001", None)
+    assert ground.texts(ticks) == texts
 
 
 @pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()], ids=str)

@@ -116,7 +116,7 @@ def test_sensitive_values_keep_their_codes(release):
 
 def test_an_unknown_sensitive_value_is_refused_without_being_quoted(release):
     cells = pa.array(["flu", "secret", "flu", "cold", "cold"])
-    with pytest.raises(InputError, match="column 'ill': 1 cells hold values") as caught:
+    with pytest.raises(InputError, match="column 'ill': 1 cell with a value") as caught:
         published_table(release.to_arrow().set_column(2, "ill", cells), release.original)
     assert "secret" not in str(caught.value)
 

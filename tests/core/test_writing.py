@@ -6,6 +6,7 @@ from shoal.core import writing
 from shoal.core.progress import listening
 from shoal.core.writing import write_table
 from shoal.errors import OutputError
+from shoal.reading import Format, read_arrow
 
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", "", None]})
 
@@ -23,6 +24,12 @@ def test_column_names_may_hold_anything(tmp_path):
     options = pacsv.ParseOptions(newlines_in_values=True)
     back = pacsv.read_csv(tmp_path / "out.csv", parse_options=options)
     assert back.column_names == names
+
+
+def test_names_in_single_quotes_are_read_back_as_such(tmp_path):
+    write_table(pa.table({"'a'": ["'x'", "x"], "b": ["1", "2"]}), tmp_path / "out.csv")
+    back = read_arrow(tmp_path / "out.csv", Format())
+    assert back.to_pydict() == {"'a'": ["'x'", "x"], "b": [1, 2]}
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

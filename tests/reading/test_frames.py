@@ -125,3 +125,8 @@ def test_what_is_no_frame_is_refused_by_its_type(source):
 def test_the_options_of_files_do_not_go_with_frames(option):
     with pytest.raises(InputError, match=f"{option}: for files only"):
         shoal.read(pa.table({"a": [1]}), roles={"a": "quasi"}, **{option: ["NA"]})
+
+
+def test_a_frame_is_read_before_it_is_anonymized():
+    with pytest.raises(InputError, match=r"must come from shoal.read, .* not be a pyarrow Table"):
+        shoal.anonymize(pa.table({"age": [1, 2]}), shoal.KAnonymity(2))

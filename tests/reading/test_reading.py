@@ -37,6 +37,12 @@ def test_text_in_a_numeric_column_of_a_frame_is_refused_too():
         shoal.read(data, roles=NUMERIC)
 
 
+def test_numbers_that_are_kept_as_text_are_told_so():
+    data = pa.table({"name": ["x", "y"], "age": ["31", "32"]})
+    with pytest.raises(InputError, match="cells are text, though they read as numbers"):
+        shoal.read(data, roles=NUMERIC)
+
+
 def test_a_numeric_column_reads_once_its_missing_text_is_named(write):
     path = write("name,age\nx,31\ny,unknown\n")
     assert shoal.read(path, roles=NUMERIC, missing=["unknown"])["age"].labels == ("31", None)

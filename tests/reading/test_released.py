@@ -127,7 +127,7 @@ def test_a_blank_cell_is_a_missing_value_where_all_such_rows_have_none():
     ("cells", "told"),
     [
         (["secret", "secret", "20-x", "38"], "'age': 3 cells, in 2 distinct forms, cannot be read"),
-        (["[50, 60]", "24", "30", "38"], "'age': 1 cells, in 1 distinct forms"),
+        (["[50, 60]", "24", "30", "38"], "'age': 1 cell, in 1 distinct form, "),
         (["24", "21", "30", "38"], "2 of 4 rows do not cover .*'age' 2.* in another order"),
     ],
 )
@@ -147,9 +147,9 @@ def test_a_sensitive_value_that_moved_is_noticed(table):
     ("keys", "key", "told"),
     [
         (["p0", "p1"], None, "has 2 rows and the original 4, .* name as key"),
-        (["p0", "p0"], "id", "key 'id': 1 of the released 2 rows have no key"),
-        (["p0", None], "id", "key 'id': 1 of the released 2 rows have no key"),
-        (["p0", "p9"], "id", "key 'id': 1 of 2 rows have a key that is not in the original"),
+        (["p0", "p0"], "id", "key 'id': 1 of the released 2 rows with no key"),
+        (["p0", None], "id", "key 'id': 1 of the released 2 rows with no key"),
+        (["p0", "p9"], "id", "key 'id': 1 of 2 rows with a key that is not in the original"),
         (["p1", "p0"], "id", "2 of 2 rows do not cover .* not true"),
         (["p0", "p1"], "town", "key 'town': 1 of the original's 4 rows"),
         (["p0", "p1"], "weight", "'weight'"),
@@ -171,7 +171,7 @@ def test_options_of_files_and_weighted_tables_are_refused(table, write):
         released(data, table, delimiter=";")
     with pytest.raises(shoal.InputError, match="weighted"):
         released(data, table.distinct("illness").table)
-    with pytest.raises(shoal.InputError, match=r"people.csv: column 'age': 1 cells"):
+    with pytest.raises(shoal.InputError, match=r"people.csv: column 'age': 1 cell,"):
         released(write("age,town\n?,aa\n24,ab\n30,ba\n38,ba\n"), table)
 
 

@@ -217,7 +217,7 @@ def test_wrong_questions_are_refused(options, told):
 
 def test_a_release_that_was_not_made_by_coarsening_is_refused():
     release = published([(0,), (1,), (2,)], [({1, 2},), ({0, 1},), ({0, 2},)])
-    with pytest.raises(InputError, match="1 rows do not lie inside"):
+    with pytest.raises(InputError, match="1 row outside the cells"):
         assess(release)
 
 

@@ -70,7 +70,7 @@ def test_minimality_is_asked_of_releases_with_a_sensitive_model(released):
     assert verdicts(release)["minimality"] == "look"
     [found] = [check for check in checks(release) if check.name == "minimality"]
     assert (found.column, found.figures["held"]) == (None, 1)
-    assert "1 of 1 classes (4 people)" in found.sentence
+    assert "1 of 1 class (4 people)" in found.sentence
 
 
 def test_sentences_count_people(grouped):

@@ -9,6 +9,8 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
@@ -16,10 +18,12 @@ from shoal.anonymize.methods import METHODS
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.privacy.model import Model
 
 if TYPE_CHECKING:
+    from shoal.core.column import Column
     from shoal.dp.claims import Claim
     from shoal.dp.ledger import Ledger
 
@@ -40,6 +44,11 @@ def anonymize(
     seed: for methods that draw at random; the same seed gives the same release.
     ledger: pays for a release that makes a claim, before anything is drawn; `what` names it there.
     """
+    if not isinstance(table, Table):
+        raise InputError(
+            "the table must come from shoal.read, which takes files and frames and asks for the "
+            f"roles of the columns, not be a {_kind(table)}"
+        )
     if not isinstance(model, Model):
         raise InputError(
             f"the model must be a privacy model such as KAnonymity(5), not {type(model).__name__}"
@@ -52,6 +61,10 @@ def anonymize(
         return _released(table, model, algorithm, seed)
 
 
+def _kind(thing: Any) -> str:
+    return f"{type(thing).__module__.partition('.')[0]} {type(thing).__name__}"
+
+
 def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> Release:
     """Search, check, and say how it was done."""
     begun = time.perf_counter()
@@ -59,7 +72,10 @@ def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> R
     release: Release = algorithm.search(table, model)
     searched = time.perf_counter()
     report("verify", 0, None)
+    _check_same(release, table, algorithm)
     checked = release.verify()
+    if checked and release.model != model:  # a stricter one, one hopes
+        checked = replace(release, model=model).verify()
     if not checked.truthful:
         raise NotAnonymous(
             f"{algorithm.name} published a value that does not cover the original; "
@@ -67,12 +83,33 @@ def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> R
         )
     if not checked:
         raise NotAnonymous(
-            f"{algorithm.name} broke {model} in {checked.failing} of {checked.classes} classes; "
-            "nothing was released"
+            f"{algorithm.name} broke {model} in {checked.failing} of "
+            f"{counted(checked.classes, 'class')}; nothing was released"
         )
     seconds = {"search": searched - begun, "verify": time.perf_counter() - searched}
     run = Run(algorithm.name, _options(algorithm), seed, versions(), seconds, release.run.notes)
     return replace(release, run=run)
+
+
+def _check_same(release: Release, table: Table, algorithm: Any) -> None:
+    """Refuse the release of another table.
+
+    Columns may have weights of their own, and a table that counts records a row for each.
+    """
+    original = release.original
+    if original is table:
+        return
+    columns = [[(column.name, column.role) for column in each] for each in (table, original)]
+    same = columns[0] == columns[1] and table.records == original.records
+    if same and table.counts is None:
+        same = all(_same_cells(*pair) for pair in zip(table, original, strict=True))
+    if not same:
+        raise NotAnonymous(f"{algorithm.name} released another table; nothing was released")
+
+
+def _same_cells(one: Column, other: Column) -> bool:
+    codes = one.codes is other.codes or np.array_equal(one.codes, other.codes)
+    return codes and (one.values is other.values or bool(one.values.equals(other.values)))
 
 
 def check_askable(table: Table, model: Model | None, *, any_size: bool = False) -> None:
@@ -85,11 +122,23 @@ def check_askable(table: Table, model: Model | None, *, any_size: bool = False) 
             "no column is quasi-identifying; give that role to what others know of a person"
         )
     if any_size:
+        _check_public(table)
         return
     if not len(table):
         raise InputError("the table has no rows")
     if model is not None:
         model.check(table)
+
+
+def _check_public(table: Table) -> None:
+    """Refuse hierarchies that tell of records which a method that draws must not tell of."""
+    for column in table.quasi_columns:
+        if column.hierarchy is not None and column.hierarchy.from_data:
+            raise InputError(
+                f"column {column.name!r}: its hierarchy is made from the table's own values, so "
+                "its labels tell of records that are not drawn; name intervals, a tree or a file "
+                "over all values that there may be"
+            )
 
 
 def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, Any]) -> Any:

@@ -37,20 +37,21 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=Command)(demo.demo)
-app.command(cls=Command)(inspect.inspect)
-app.command(cls=Command)(anonymize.anonymize)
-app.command(cls=Command)(compare.compare)
-app.command(cls=Command)(verify.verify)
-app.command(cls=Command)(metrics.metrics)
-app.command(cls=Command)(utility.utility)
-app.add_typer(risk.app, name="risk")
-app.add_typer(dp.app, name="dp")
-app.add_typer(robust.app, name="robust")
-app.add_typer(hierarchy.app, name="hierarchy")
-app.command(cls=Command)(methods.methods)
-app.add_typer(datasets.app, name="datasets")
-app.command(cls=Command)(experiment.experiment)
+_MAKE, _JUDGE, _MORE, _LIST = "Make a release", "Judge a release", "Other promises", "Look up"
+app.command(cls=Command, rich_help_panel=_MAKE)(demo.demo)
+app.command(cls=Command, rich_help_panel=_MAKE)(inspect.inspect)
+app.command(cls=Command, rich_help_panel=_MAKE)(anonymize.anonymize)
+app.command(cls=Command, rich_help_panel=_MAKE)(compare.compare)
+app.command(cls=Command, rich_help_panel=_JUDGE)(verify.verify)
+app.command(cls=Command, rich_help_panel=_JUDGE)(metrics.metrics)
+app.command(cls=Command, rich_help_panel=_JUDGE)(utility.utility)
+app.add_typer(risk.app, name="risk", rich_help_panel=_JUDGE)
+app.add_typer(dp.app, name="dp", rich_help_panel=_MORE)
+app.add_typer(robust.app, name="robust", rich_help_panel=_MORE)
+app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=_MAKE)
+app.command(cls=Command, rich_help_panel=_LIST)(methods.methods)
+app.add_typer(datasets.app, name="datasets", rich_help_panel=_LIST)
+app.command(cls=Command, rich_help_panel=_LIST)(experiment.experiment)
 
 
 _PLAINLY = {  # how typer tells of a value that does not fit, and how it is said here

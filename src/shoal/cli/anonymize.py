@@ -115,6 +115,7 @@ def anonymize(
     wanted, options = wanted_model(k, model), method_options(option)
     check_method(method)
     check_outputs(file, output, picture, report, force=force)
+    _check_drawn(method, target, picture)
     book = None if ledger is None else opened(ledger, key_file)
     with bars():
         table = load(file, roles, hierarchy, form)
@@ -154,6 +155,18 @@ def anonymize(
 
 def _what(output: Path | None) -> str:
     return "" if output is None else f"anonymize: {output.name}"
+
+
+def _check_drawn(method: str, target: str | None, picture: Path | None) -> None:
+    """Refuse, before anything is drawn and paid for, what a method that draws must not tell."""
+    from shoal.anonymize import METHODS
+
+    for option, asked in (("--target", target), ("--picture", picture)):
+        if asked is not None and hasattr(METHODS[method], "price"):
+            raise InputError(
+                f"{option} does not go with {method}: it would tell of records that are not "
+                "released; leave it out"
+            )
 
 
 def _check_target(table: Table, target: str, report: Path | None) -> None:

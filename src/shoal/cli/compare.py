@@ -20,6 +20,7 @@ from shoal.cli.options import (
     names,
 )
 from shoal.cli.sources import EveryRole, Form, grouped, load
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ TimeLimit = Annotated[
 Folder = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Keep finished runs here; the same command goes on from there."
+        metavar="FOLDER", help="Keep finished runs here; the same command goes on from there."
     ),
 ]
 Output = Annotated[
@@ -197,7 +198,7 @@ def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> N
         )
     failures = [row for row in found if row["status"] != "done"]
     if failures:
-        out.print(f"\n{len(failures)} of {len(found)} runs gave no release")
+        out.print(f"\n{len(failures)} of {counted(len(found), 'run')} gave no release")
     for row in failures:
         out.print(f"  {_name(row)}, {row['model']}: {row['status']}", soft_wrap=True)
         out.print(Padding(row["reason"], (0, 0, 0, 4)))

@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli.console import bars, emit, grid, out
 from shoal.cli.options import Command, Force, Group, Json
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 _MOST = 100_000_000
@@ -82,4 +83,4 @@ def patients(
     with bars():
         schema = write_patients(output, rows, seed, force=force)
     data = {"output": str(output), "schema": str(schema), "rows": rows, "seed": seed}
-    emit(json, data, lambda: out.print(f"{rows:,} rows in {output}, roles in {schema}"))
+    emit(json, data, lambda: out.print(f"{counted(rows, 'row')} in {output}, roles in {schema}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -12,6 +13,7 @@ from rich.text import Text
 from shoal.cli import dp_audit, dp_ledger
 from shoal.cli.console import emit, grid, number, out, share
 from shoal.cli.options import Command, Group, Json, names
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ def _show(found: list[Setting], rows: int, wanted: float) -> None:
         shown.add_row(
             number(setting.beta),
             f"{setting.k:,}",
-            number(setting.epsilon),
+            number(_up(setting.epsilon)),
             Text(_delta(setting.delta), setting.colour),
             Text(setting.colour, setting.colour),
             "" if setting.published_delta is None else _delta(setting.published_delta),
@@ -132,7 +134,24 @@ def _show(found: list[Setting], rows: int, wanted: float) -> None:
     out.print(f"epsilon includes {number(found[0].choice_epsilon)} for the choice of the recoding")
     out.print("published: the delta of Li, Qardaji & Su (2012), and the k that it would need")
     if sizes:
-        out.print(f"{kept[0]}: share of a class of {sizes[0]:,} records expected to be released")
+        out.print(
+            f"{kept[0]}: share of a class of {counted(sizes[0], 'record')} expected to be released"
+        )
+    out.print(
+        "such a release: shoal anonymize FILE --schema FILE --method safe-la -k K -O beta=BETA "
+        "-O epsilon=EPSILON -o FILE",
+        soft_wrap=True,
+    )
+
+
+def _up(value: float) -> float:
+    """Return four digits of an epsilon that are enough: rounded down, it would be too little.
+
+    >>> _up(0.79314718), _up(1.31)
+    (0.7932, 1.31)
+    """
+    exact = Decimal(repr(value))
+    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 3), ROUND_CEILING))
 
 
 def _delta(value: float) -> str:

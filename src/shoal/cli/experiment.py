@@ -16,7 +16,7 @@ def experiment(
         str | None, typer.Argument(metavar="[NAME]", help="Which one; without it they are listed.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where tables and pictures go.")
+        Path | None, typer.Option("--out", metavar="FOLDER", help="Where tables and pictures go.")
     ] = None,
     data: Annotated[
         str | None, typer.Option(metavar="TABLE", help="Which table, of those it can run on.")
@@ -44,7 +44,7 @@ def experiment(
     if name not in EXPERIMENTS:
         raise unknown("no experiment", name, EXPERIMENTS)
     if output is None:
-        raise InputError("name a folder for the results with --out DIR")
+        raise InputError("name a folder for the results with --out FOLDER")
     with bars():
         page = EXPERIMENTS[name].run(output, full=full, data=data, releases=releases)
     emit(json, {"page": str(page)}, lambda: note(f"wrote {page}"))

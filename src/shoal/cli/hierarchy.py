@@ -10,7 +10,8 @@ import typer
 from shoal.cli.console import emit, grid, notes, out
 from shoal.cli.options import Command, File, Force, Group, Json
 from shoal.cli.sources import Form, grouped, recipe_of
-from shoal.errors import HierarchyError, InputError, unknown
+from shoal.core.wording import counted
+from shoal.errors import HierarchyError, InputError, meant
 
 if TYPE_CHECKING:
     from shoal.core.column import Column
@@ -54,7 +55,8 @@ def make(
     data = {"output": str(output), **_measures(tree)}
 
     def show() -> None:
-        out.print(f"{len(tree):,} values, {tree.height} levels above them, in {output}")
+        levels = counted(tree.height, "level")
+        out.print(f"{counted(len(tree), 'value')}, {levels} above them, in {output}")
         out.print("edit it freely: one line a value, one column a level, one root at the end")
 
     emit(json, data, show)
@@ -136,7 +138,8 @@ def _column(file: Path, name: str, form: Form) -> Column:
     with notes():
         data = read_arrow(file, Format(**form.stated))
     if name not in data.column_names:
-        raise unknown(f"{file}: no column", name, data.column_names)
+        near = meant(name, data.column_names)  # all of them may be a person's cells
+        raise InputError(f"{file}: no column {name!r}{near}; `shoal inspect` shows what it has")
     return Column.encode(name, data.column(name))
 
 
@@ -150,7 +153,7 @@ def _recipe(text: str) -> dict[str, Any]:
 def _show_check(data: dict[str, Any], most: int) -> None:
     if data["fits"]:
         out.print(
-            f"{data['hierarchy']}: fits ({data['values']:,} values, groups per level: "
+            f"{data['hierarchy']}: fits ({counted(data['values'], 'value')}, groups per level: "
             f"{', '.join(map(str, data['groups']))})"
         )
         return

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from shoal.cli.console import about, emit, grid, notes, number, out
-from shoal.cli.options import File, Hierarchies, Json, names
+import typer
+from rich.padding import Padding
+
+from shoal.cli.console import about, bars, emit, grid, listed, notes, number, out
+from shoal.cli.options import File, Force, Hierarchies, Json, names
 from shoal.cli.risk_record import Fraction, show_uniqueness
 from shoal.cli.sources import Form, Roles, grouped, hierarchies_of
+from shoal.core.files import check_readable, check_writable, replace_file
+from shoal.core.wording import counted
+from shoal.errors import OutputError
 
 _VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
 
@@ -19,6 +26,11 @@ def inspect(
     roles: Roles,
     hierarchy: Hierarchies = None,
     sampling_fraction: Fraction = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the suggested schema: .yaml."),
+    ] = None,
+    force: Force = False,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -34,9 +46,13 @@ def inspect(
     from shoal.inspection import describe, suggest_schema
     from shoal.reading.files import Format, read_arrow
 
+    check_readable(file)
+    if output is not None:
+        _check_schema(output, file, force=force)
     columns = roles.columns
+    stated = {**roles.known.file, **form.stated}
     with notes():
-        data = read_arrow(file, Format(**{**roles.known.file, **form.stated}))
+        data = read_arrow(file, Format(**stated))
     trees = hierarchies_of(hierarchy)
     guarded = {
         name: _spec(name, roles.known.columns.get(name, {}), trees)
@@ -48,16 +64,26 @@ def inspect(
         for name, spec in columns.items()
         if spec.get("role") == "quasi" and name in data.column_names
     ]
-    with about(file):
+    with bars(), about(file):
         found = describe(data, others, guarded, sampling_fraction)
-    told: dict[str, Any] = {**found, "schema": suggest_schema(found)}
-    emit(json, told, lambda: _show(told))
+    told: dict[str, Any] = {**found, "schema": suggest_schema(found, stated)}
+    if output is not None:
+        with replace_file(output, force=force) as temporary:
+            temporary.write_text(told["schema"], encoding="utf-8")
+    emit(json, told, lambda: _show(told, file, output))
+
+
+def _check_schema(output: Path, file: Path, *, force: bool) -> None:
+    """Refuse, before any work, a schema that could not be written, or would replace the table."""
+    if output.suffix.lower() not in (".yaml", ".yml"):
+        raise OutputError(f"{output}: a schema ends in .yaml; rename it")
+    if output.exists() and output.samefile(file):
+        raise OutputError(f"{output}: is the table itself; choose another name for the schema")
+    check_writable(output, force=force)
 
 
 def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, Any]:
     """Return how a sensitive column is to be read: its kind, order, bounds and hierarchy."""
-    from pathlib import Path
-
     from shoal.core.hierarchy import Hierarchy
 
     tree = trees.get(name, known.get("hierarchy"))
@@ -65,8 +91,8 @@ def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, 
     return {**known, **({} if read is None else {"hierarchy": read})}
 
 
-def _show(data: dict[str, Any]) -> None:
-    out.print(f"{data['records']:,} records; the roles are suggestions\n")
+def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
+    out.print(f"{counted(data['records'], 'record')}; the roles are suggestions\n")
     columns = grid("column", "type", "values", "missing", "role", "because")
     columns.columns[-1].no_wrap = True  # reasons are short
     for column in data["columns"]:
@@ -79,6 +105,7 @@ def _show(data: dict[str, Any]) -> None:
             column["reason"],
         )
     out.print(columns)
+    _show_hints(data["hints"])
     if data["combinations"]:
         out.print("\npeople alone with their combination of values:")
         rows = grid("columns", "unique", "share", "smallest group")
@@ -98,8 +125,22 @@ def _show(data: dict[str, Any]) -> None:
     if data["checks"]:
         out.print("\nwhat the file gives away, published as it is:")
         show_checks(data["checks"])
-    out.print("\na schema to start from (check every role):\n")
+    if output is not None:
+        out.print(f"\nschema in {output}: check every role, then", soft_wrap=True)
+        release = file.with_name(f"anonymous{'.parquet' if file.suffix == '.parquet' else '.csv'}")
+        out.print(f"  shoal anonymize {file} --schema {output} -k 5 -o {release}", soft_wrap=True)
+        return
+    out.print("\na schema to start from (check every role; -o FILE.yaml writes it):\n")
     out.print(data["schema"], soft_wrap=True)
+
+
+def _show_hints(hints: list[dict[str, Any]]) -> None:
+    if not hints:
+        return
+    out.print("\nlook at this first:")
+    for each in hints:
+        named = f"{listed(each['columns'])}: " if each["columns"] else ""
+        out.print(Padding(f"- {named}{each['hint']}", (0, 0, 0, 2)))
 
 
 def show_checks(found: list[dict[str, Any]]) -> None:

@@ -13,7 +13,14 @@ from rich.text import Text
 from shoal.cli.console import emit, grid, out
 from shoal.cli.options import Json
 
-_WORDS = {"int": "a whole number", "float": "a number", "str": "text", "None": "null"}
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "None": "null",
+    "collections.abc.Mapping[str, float]": "{column: number}",
+    "collections.abc.Sequence[float]": "[number, …]",
+}
 
 
 def methods(json: Json = False) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, compiling_told, emit, grid, notes, number, out, share
+from shoal.cli.console import bars, compiling_told, emit, grid, number, out, share
 from shoal.cli.options import Hierarchies, Json, Key
-from shoal.cli.sources import EveryRole, Form, grouped, load
+from shoal.cli.pairs import Original, Released, load_pair
+from shoal.cli.sources import EveryRole, Form, grouped
+from shoal.core.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.release import Release
@@ -20,12 +21,8 @@ _BETTER = {"low": "less", "high": "more"}
 @grouped
 def metrics(
     *,
-    original: Annotated[
-        Path, typer.Argument(metavar="ORIGINAL", help="The table as it was: CSV, Parquet, JSON.")
-    ],
-    released: Annotated[
-        Path, typer.Argument(metavar="RELEASED", help="What was published of it, by any tool.")
-    ],
+    original: Original,
+    released: Released,
     metric: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A metric to count. Repeatable; default: all."),
@@ -59,20 +56,12 @@ def metrics(
 
     Rows go by position, or by --key: originals without a released row count as suppressed.
     """
-    from shoal.core.files import check_readable
     from shoal.privacy import KAnonymity
-    from shoal.reading import UnassignedColumns
-    from shoal.reading import released as read_released
 
-    check_readable(original)
-    check_readable(released)
-    otherwise = {key: "identifier", target: "insensitive"}
-    claim = None if k is None else KAnonymity(k)
+    how: dict[str, Any] = {"key": key, "otherwise": {target: "insensitive"}}
+    how["claim"] = None if k is None else KAnonymity(k)
     with bars():
-        table = load(original, roles, hierarchy, form, otherwise=otherwise, quiet=True)
-        with notes(unless=UnassignedColumns):
-            stated = {"missing": roles.known.file.get("missing"), **form.stated}
-            release = read_released(released, table, key=key, model=claim, **stated)
+        release = load_pair(original, released, roles, hierarchy, form, **how)
         with compiling_told(quiet=json):
             data = _measure(release, metric, target, raw=raw, by_attribute=by_attribute)
     emit(json, data, lambda: _show(data))
@@ -110,8 +99,8 @@ def _show(data: dict[str, Any]) -> None:
     from shoal.metrics import METRICS
 
     out.print(
-        f"{data['released']:,} of {data['records']:,} records released, "
-        f"in {data['classes']:,} classes\n"
+        f"{data['released']:,} of {counted(data['records'], 'record')} released, "
+        f"in {counted(data['classes'], 'class')}\n"
     )
     if data["raw"]:
         rows = grid("metric", "value", "scale", "better")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from shoal.cli.examples import EXAMPLES
 from shoal.errors import InputError, OutputError, unknown
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ Delimiter = Annotated[
     str | None, typer.Option(metavar="SIGN", help="Field delimiter of a CSV file.")
 ]
 Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="Text encoding of a CSV file.")]
+Decimal = Annotated[
+    str | None, typer.Option(metavar="SIGN", help="Decimal sign of a CSV file's numbers: , or .")
+]
+Dates = Annotated[
+    str | None, typer.Option(metavar="ORDER", help="How dates are written, such as DD.MM.YYYY.")
+]
 Missing = Annotated[
     list[str] | None,
     typer.Option(metavar="TEXT", help="Text that means a missing value, such as NA. Repeatable."),
@@ -66,6 +73,8 @@ class _Plain:
     An option that is not repeatable is not repeated.
     """
 
+    epilog: str | None
+
     def __init__(self, *arguments: Any, help: str | None = None, **options: Any) -> None:
         paragraphs = inspect.cleandoc(help or "").split("\n\n")
         flowing = "\n\n".join(" ".join(text.split()) for text in paragraphs)
@@ -78,6 +87,20 @@ class _Plain:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
                 parameter.metavar = ""
         return found
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the arguments as the manual writes them."""
+        pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]
+        return [piece[1:-1] if piece.startswith("{") else piece for piece in pieces]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, with examples at its end."""
+        from rich.markup import escape
+
+        shown = EXAMPLES.get(" ".join(["shoal", *path_of(ctx)]))
+        if shown:
+            self.epilog = "\n\n".join(["Examples:", *(f"$ {escape(line)}" for line in shown)])
+        super().format_help(ctx, formatter)  # type: ignore[misc]
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Refuse an option that is given twice, where only the last would count."""
@@ -98,6 +121,13 @@ class Command(_Plain, TyperCommand):
 
 class Group(_Plain, TyperGroup):
     """A group of commands with plain help."""
+
+
+def path_of(context: Any) -> list[str]:
+    """Return the names of a command and of the groups it is in."""
+    if context.parent is None:
+        return []
+    return [*path_of(context.parent), context.info_name or ""]
 
 
 def names(text: str) -> list[str]:

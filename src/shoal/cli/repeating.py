@@ -9,12 +9,14 @@ from typing import Any
 
 import typer
 
+from shoal.cli.options import path_of
+
 _PASSING = ("force", "json")  # they change nothing in the release
 
 
 def typed(context: typer.Context, hidden: Collection[str] = ()) -> str:
     """Return the command line, without some options that are to stay here."""
-    words = ["shoal", *_path(context)]
+    words = ["shoal", *path_of(context)]
     given = sorted(context.command.params, key=lambda option: option.opts[0].startswith("-"))
     for option in given:
         source = context.get_parameter_source(option.name or "")
@@ -22,13 +24,6 @@ def typed(context: typer.Context, hidden: Collection[str] = ()) -> str:
         if source is not None and source.name == "COMMANDLINE" and option.name not in left_out:
             words += _words(option, context.params[option.name or ""])
     return shlex.join(words)
-
-
-def _path(context: Any) -> list[str]:
-    """Return the names of the command and of the groups it is in."""
-    if context.parent is None:
-        return []
-    return [*_path(context.parent), context.info_name or ""]
 
 
 def _words(option: Any, value: Any) -> Iterator[str]:

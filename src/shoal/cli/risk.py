@@ -10,7 +10,7 @@ import typer
 from shoal.cli import risk_assess, risk_link, risk_record, risk_rehearse
 from shoal.cli.console import bars, emit, grid, notes, number, out, share
 from shoal.cli.options import Command, Group, Hierarchies, Json, Key
-from shoal.cli.sources import Form, Roles, grouped, load
+from shoal.cli.sources import Form, Roles, as_written, grouped, load, of_release, told_apart
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def intersect(
             table = load(
                 original, roles, hierarchy, form, otherwise={key: "identifier"}, quiet=True
             )
-            stated = {"missing": roles.known.file.get("missing"), **form.stated}
+            stated = {**roles.known.file, **form.stated}
             found = _read(released, table, stated, key, k)
     data = {"files": [str(file) for file in released], **found.to_dict()}
     emit(json, data, lambda: _show(data))
@@ -92,7 +92,7 @@ def _read(
     from shoal.risk import intersect as lay_over
 
     with notes(unless=UnassignedColumns):
-        releases = [released(file, original, key=key, **stated) for file in files]
+        releases = [released(file, original, key=key, **of_release(file, stated)) for file in files]
     return lay_over(*releases, k=k)
 
 
@@ -110,8 +110,12 @@ def _bare(
     quasi = [name for name, spec in specs.items() if spec["role"] == "quasi"]
     as_text = [*quasi, *([] if key is None else [key])]
     with notes():
-        stated = Format(**{**roles.known.file, **form.stated})
-        frames = [read_arrow(file, stated, as_text) for file in files]
+        stated = {**roles.known.file, **form.stated}
+        frames = []
+        for file in files:
+            own = as_written(file, stated)
+            data = read_arrow(file, Format(**own), as_text)
+            frames.append(told_apart(data, file, own, quasi))
     return intersect_classes(aligned(frames, specs, key), k)
 
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, compiling_told, emit, grid, notes, number, out, share
+from shoal.cli.console import bars, compiling_told, emit, grid, number, out, share
 from shoal.cli.options import Hierarchies, Json, Key, names
-from shoal.cli.sources import EveryRole, Form, grouped, load
+from shoal.cli.pairs import Original, Released, load_pair
+from shoal.cli.sources import EveryRole, Form, grouped
+from shoal.core.wording import counted
 from shoal.errors import InputError
-
-if TYPE_CHECKING:
-    from shoal.core.release import Release
 
 
 @grouped
 def assess(
     *,
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="What was published.")],
-    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was.")],
+    original: Original,
+    released: Released,
     known: Annotated[
         str,
         typer.Option(
@@ -71,15 +69,12 @@ def assess(
 
     Rows go by position, or by --key: people without a released row count as left out.
     """
-    from shoal.core.files import check_readable
     from shoal.risk import assess as attack
     from shoal.risk import exposure
 
-    for file in (released, original):
-        check_readable(file)
     prior = _rates(wrong)
     with bars():
-        release = _read(released, original, roles, hierarchy, form, key)
+        release = load_pair(original, released, roles, hierarchy, form, key=key)
         asked = names(known) or None
         least = k or int(release.classes.sizes.min(initial=release.original.records))
         how: dict[str, Any] = {"method": method, "present": not absent, "seed": seed}
@@ -103,23 +98,6 @@ def _rates(stated: list[str] | None) -> dict[str, float]:
     return found
 
 
-def _read(
-    released: Path,
-    original: Path,
-    roles: EveryRole,
-    hierarchy: Hierarchies,
-    form: Form,
-    key: str | None,
-) -> Release:
-    from shoal.reading import UnassignedColumns
-    from shoal.reading import released as read_released
-
-    table = load(original, roles, hierarchy, form, otherwise={key: "identifier"}, quiet=True)
-    stated = {"missing": roles.known.file.get("missing"), **form.stated}
-    with notes(unless=UnassignedColumns):
-        return read_released(released, table, key=key, **stated)
-
-
 def _show(data: dict[str, Any]) -> None:
     out.print(_headline(data))
     out.print()
@@ -139,7 +117,7 @@ def _show(data: dict[str, Any]) -> None:
 
 
 def _headline(data: dict[str, Any]) -> str:
-    people = f"of {data['people']:,} people released are expected to be found"
+    people = f"of {counted(data['people'], 'person', 'people')} released are expected to be found"
     value = _people(data["value"])
     if data["low"] is None:
         return f"about {value} {people}"
@@ -160,4 +138,6 @@ def _show_exposure(found: dict[str, Any]) -> None:
         rows.add_row(", ".join(each["known"]), _people(each["value"]), f"{each['forced']:,}")
     out.print(rows)
     if not found["complete"]:
-        out.print(f"\nonly {found['assessed']:,} of {found['sets']:,} sets could be looked at")
+        out.print(
+            f"\nonly {found['assessed']:,} of {counted(found['sets'], 'set')} could be looked at"
+        )

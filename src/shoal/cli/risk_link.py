@@ -9,8 +9,10 @@ import typer
 
 from shoal.cli.console import about, bars, emit, grid, notes, number, out, share
 from shoal.cli.options import Hierarchies, Json, SchemaFile, names
-from shoal.cli.sources import Form, grouped, hierarchies_of
-from shoal.errors import InputError, unknown
+from shoal.cli.pairs import Released, check_order
+from shoal.cli.sources import Form, as_written, grouped, hierarchies_of
+from shoal.core.wording import counted
+from shoal.errors import InputError, meant
 
 if TYPE_CHECKING:
     from shoal.core.table import Table
@@ -21,10 +23,10 @@ if TYPE_CHECKING:
 @grouped
 def link(
     *,
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The released file.")],
     identified: Annotated[
         Path, typer.Argument(metavar="IDENTIFIED", help="A file that names people: a voter list.")
     ],
+    released: Released,
     on: Annotated[
         str,
         typer.Option(
@@ -54,16 +56,18 @@ def link(
     from shoal.reading.linked import rows_by_key
     from shoal.risk.linkage import link_published
 
-    for file in (released, identified):
+    for file in (identified, released):
         check_readable(file)
     known = schema_of(schema)
     stated = {**known.file, **form.stated}
     with bars():
-        people = arrow_of(identified, stated, [] if key is None else [key])
+        people = arrow_of(identified, as_written(identified, stated), [] if key is None else [key])
         with about(identified):
             columns = _chosen(on, known, people)
+        check_order("IDENTIFIED", identified, released, columns)
         table = table_of(people, known, columns, hierarchy, identified)
-        data = arrow_of(released, stated, [*columns, *([] if key is None else [key])])
+        keyed = [*columns, *([] if key is None else [key])]
+        data = arrow_of(released, as_written(released, stated), keyed)
         with about(released):
             published = published_of(data, table, columns)
         truth = None if key is None else rows_by_key(people, data, key)
@@ -91,7 +95,8 @@ def _chosen(on: str, known: Schema, data: Any) -> list[str]:
     asked = names(on)
     for name in asked:
         if name not in data.column_names:
-            raise unknown("no column", name, data.column_names)
+            near = meant(name, data.column_names)  # all of them may be a person's cells
+            raise InputError(f"no column {name!r}{near}; `shoal inspect` shows what it has")
     quasi = [name for name, spec in known.columns.items() if spec.get("role") == "quasi"]
     chosen = asked or [name for name in quasi if name in data.column_names]
     if not chosen:
@@ -122,7 +127,8 @@ def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Publi
 
 def _show(data: dict[str, Any]) -> None:
     out.print(
-        f"{data['people']:,} people looked for among {data['records']:,} records, on "
+        f"{counted(data['people'], 'person', 'people')} looked for among "
+        f"{counted(data['records'], 'record')}, on "
         f"{', '.join(data['columns'])}\n",
         soft_wrap=True,
     )

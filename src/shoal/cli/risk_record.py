@@ -11,7 +11,8 @@ import typer
 from shoal.cli.console import about, bars, emit, grid, number, out, share
 from shoal.cli.options import File, Hierarchies, Json, names
 from shoal.cli.risk_link import arrow_of, published_of, table_of
-from shoal.cli.sources import Form, Roles, grouped
+from shoal.cli.sources import Form, Roles, as_written, grouped, told_apart
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,10 +53,11 @@ def records(
     stated = {**roles.known.file, **form.stated}
     found = None
     with bars():
-        data = arrow_of(file, stated, known)
-        table = _as_text(data, known, file)
+        own = as_written(file, stated)
+        data = arrow_of(file, own, known)
+        table = _as_text(told_apart(data, file, own, known), known, file)
         if population is not None:
-            everybody = arrow_of(population, stated, [])
+            everybody = arrow_of(population, as_written(population, stated), [])
             with about(population):
                 for name in known:
                     if name not in everybody.column_names:
@@ -137,7 +139,7 @@ def _encoded(data: Any, chosen: list[str]) -> Table:
 
 
 def _show_records(data: dict[str, Any], threshold: float) -> None:
-    out.print(f"{data['records']:,} records; {data['basis']}\n", soft_wrap=True)
+    out.print(f"{counted(data['records'], 'record')}; {data['basis']}\n", soft_wrap=True)
     rows = grid("attacker", "highest risk", "average", f"above {number(threshold)}", "who")
     for each in data["attackers"]:
         above = f"{each['at_risk']:,} ({share(each['share_at_risk'])})"
@@ -148,8 +150,8 @@ def _show_records(data: dict[str, Any], threshold: float) -> None:
     out.print(rows)
     if data["short"]:
         out.print(
-            f"\n{data['short']:,} records stand for more people than the population has: it is "
-            "not whole, and their own number was taken",
+            f"\n{counted(data['short'], 'record stands', 'records stand')} for more people than "
+            "the population has: it is not whole, and their own number was taken",
             soft_wrap=True,
         )
     show_uniqueness(data["uniqueness"])
@@ -157,7 +159,7 @@ def _show_records(data: dict[str, Any], threshold: float) -> None:
 
 def show_uniqueness(found: dict[str, Any]) -> None:
     """Print how many people are alone in the sample, and in the population if it is larger."""
-    alone = f"{found['sample_uniques']:,} records ({share(found['sample_share'])})"
+    alone = f"{counted(found['sample_uniques'], 'record')} ({share(found['sample_share'])})"
     out.print(f"\nalone with their values: {alone}")
     if found["sampling_fraction"] == 1:
         return
@@ -178,7 +180,7 @@ def show_uniqueness(found: dict[str, Any]) -> None:
 
 
 def _show_columns(data: dict[str, Any]) -> None:
-    out.print(f"{data['rows']:,} rows; sets of columns by how far they tell them apart\n")
+    out.print(f"{counted(data['rows'], 'row')}; sets of columns by how far they tell them apart\n")
     show_sets(data["sets"])
     if data["sampled"] < data["rows"]:
         out.print(f"\nsets with ~ were looked at in {data['sampled']:,} rows only")

@@ -18,6 +18,7 @@ from shoal.cli.options import (
     wanted_model,
 )
 from shoal.cli.sources import Form, Roles, grouped, load
+from shoal.core.wording import counted
 
 if TYPE_CHECKING:
     from shoal.risk import Linkage
@@ -84,7 +85,8 @@ def rehearse(
 
 def _show(data: dict[str, Any], raw: Linkage) -> None:
     out.print(
-        f"{raw.people:,} people looked for among {raw.records:,} records, on "
+        f"{counted(raw.people, 'person', 'people')} looked for among "
+        f"{counted(raw.records, 'record')}, on "
         f"{', '.join(raw.columns)}\n",
         soft_wrap=True,
     )

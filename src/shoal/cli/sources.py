@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from shoal.cli.console import notes
 from shoal.cli.options import (
+    Dates,
+    Decimal,
     Delimiter,
     Encoding,
     Hierarchies,
@@ -62,6 +64,8 @@ class Form:
     delimiter: Delimiter = None
     encoding: Encoding = None
     missing: Missing = None
+    decimal: Decimal = None
+    dates: Dates = None
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -70,6 +74,8 @@ class Form:
             "delimiter": self.delimiter,
             "encoding": self.encoding,
             "missing": tuple(self.missing or ()) or None,
+            "decimal": self.decimal,
+            "dates": self.dates,
         }
         return {name: value for name, value in told.items() if value is not None}
 
@@ -152,6 +158,22 @@ def load(
         return read(file, roles.known, roles=stated, hierarchies=trees, **form.stated)
 
 
+def told_apart(data: Any, file: Path, stated: dict[str, Any], columns: list[str]) -> Any:
+    """Return data of a published file with texts that mean missing as they stand in the columns.
+
+    To whoever reads the file they differ, so people are not alike by them.
+    """
+    from shoal.reading import Format, read_arrow
+
+    if not stated.get("missing"):
+        return data
+    bare = read_arrow(file, Format(**{**stated, "missing": ()}), columns)
+    for place, name in enumerate(data.column_names):
+        if name in columns:
+            data = data.set_column(place, name, bare.column(name))
+    return data
+
+
 def hierarchies_of(stated: list[str] | None) -> dict[str, Any]:
     """Read `column=file` and `column=recipe` pairs; what is neither is taken for a file."""
     found: dict[str, Any] = {}
@@ -190,3 +212,28 @@ def recipe_of(text: str) -> dict[str, Any] | None:
     if isinstance(found, str) and found in RECIPES:
         return {found: None}
     return found if isinstance(found, dict) else None
+
+
+def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a file is written, as stated, without what plainly goes with another file.
+
+    A schema tells of the original: its release, with commas and in UTF-8, is mostly written
+    otherwise. What is left out is found out.
+    """
+    from shoal.reading.text_files import first_line, is_utf8
+
+    found = dict(stated)
+    delimiter, encoding = found.get("delimiter"), found.get("encoding")
+    if encoding is not None and is_utf8(file):
+        del found["encoding"]
+    sign = "\t" if delimiter == r"\t" else delimiter
+    if isinstance(sign, str) and sign not in first_line(file, found.get("encoding")):
+        for option in ("delimiter", "quote", "decimal", "dates"):
+            found.pop(option, None)
+    return found
+
+
+def of_release(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a release is written; its cells are read back as text, however they look."""
+    found = as_written(file, stated)
+    return {name: told for name, told in found.items() if name not in ("decimal", "dates")}

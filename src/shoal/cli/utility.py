@@ -7,16 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, emit, grid, notes, number, out
+from shoal.cli.console import bars, emit, grid, number, out
 from shoal.cli.options import Hierarchies, Json, Key, names
+from shoal.cli.pairs import Original, Released, load_pair
 from shoal.cli.sources import EveryRole, Form, grouped, load
 
-Original = Annotated[
-    Path, typer.Argument(metavar="ORIGINAL", help="The table as it was: CSV, Parquet, JSON.")
-]
-Released = Annotated[
-    Path, typer.Argument(metavar="RELEASED", help="What was published of it, by any tool.")
-]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="What models are to predict.")]
 Test = Annotated[
     Path | None,
@@ -77,23 +72,18 @@ def utility(
     Rows go by position, or by --key: originals without a released row count as suppressed.
     """
     from shoal.core.files import check_readable
-    from shoal.reading import UnassignedColumns
-    from shoal.reading import released as read_released
     from shoal.utility import evaluate
 
-    for file in (original, released, *([] if test is None else [test])):
-        check_readable(file)
-    otherwise: dict[str | None, str] = {key: "identifier"}
-    otherwise |= dict.fromkeys([target, *names(also)], "insensitive")
+    if test is not None:
+        check_readable(test)
+    otherwise: dict[str | None, str] = dict.fromkeys([target, *names(also)], "insensitive")
     with bars():
-        table = load(original, roles, hierarchy, form, otherwise=otherwise, quiet=True)
+        release = load_pair(
+            original, released, roles, hierarchy, form, key=key, otherwise=otherwise
+        )
         others = None
         if test is not None:
-            otherwise.pop(key)  # people of another table need none
             others = load(test, roles, hierarchy, form, otherwise=otherwise, quiet=True)
-        with notes(unless=UnassignedColumns):
-            stated = {"missing": roles.known.file.get("missing"), **form.stated}
-            release = read_released(released, table, key=key, **stated)
         options: dict[str, Any] = {"models": names(models) or None, "encoding": features}
         options |= {"folds": folds, "seed": seed, "task": task, "also": names(also)}
         found = evaluate(release, target, others, **options)
@@ -111,11 +101,22 @@ def _show(data: dict[str, Any]) -> None:
     rows.columns[0].no_wrap = True
     for each in data["scores"]:
         interval = "" if each["low"] is None else f"{_told(each['low'])} – {_told(each['high'])}"
-        shown = (_told(each[name]) for name in ("raw", "majority", "kept"))
+        shown = (_told(each["raw"]), _told(each["majority"]), _kept(each))
         rows.add_row(each["model"], each["score"], _told(each["value"]), interval, *shown)
     out.print(rows)
-    blank = "; – where they teach nothing" if any(e["kept"] is None for e in data["scores"]) else ""
-    out.print(f"\nkept: of what raw records teach beyond the majority, 1 = all, 0 = nothing{blank}")
+    out.print("\nkept: of what raw records teach beyond the majority, 1 = all, 0 = nothing")
+    told = {_kept(each) for each in data["scores"]}
+    if "none" in told:
+        out.print("none: the release teaches nothing, or misleads")
+    if "–" in told:
+        out.print("–: raw records themselves teach too little to tell")
+
+
+def _kept(score: dict[str, Any]) -> str:
+    """Return what is kept, where it says something: far below 0 is nothing, too."""
+    if not score["telling"]:
+        return "–"
+    return "none" if score["kept"] <= 0 else _told(score["kept"])
 
 
 def _told(value: float | None) -> str:

@@ -10,7 +10,8 @@ import typer
 
 from shoal.cli.console import about, emit, grid, notes, number, out, verdict
 from shoal.cli.options import File, Hierarchies, Json, K, Key, wanted_model
-from shoal.cli.sources import Form, Roles, grouped, load
+from shoal.cli.sources import Form, Roles, as_written, grouped, load, of_release, told_apart
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ def verify(
     known = _known(roles)
     source = None
     if original is not None:
-        told = Form(missing=form.missing)  # the rest is how FILE is written
+        told = Form(**as_written(original, form.stated))
         source = load(original, roles, hierarchy, told, otherwise={key: "identifier"}, quiet=True)
-    stated = {**known.file, **form.stated}
+    stated = as_written(file, {**known.file, **form.stated})
     published = _published(file, known, source, stated)
     check_askable(published, wanted)
     classes = Classes.by_quasi(published, origin=source)
@@ -115,7 +116,8 @@ def _check(
     if original is None:
         raise InputError(f"{wanted} is about who may be whom; name the original with --original")
     with notes():
-        return released(file, original, key=key, model=wanted, **stated).verify()
+        told = of_release(file, stated)
+        return released(file, original, key=key, model=wanted, **told).verify()
 
 
 def _published(file: Path, known: Schema, original: Table | None, stated: dict[str, Any]) -> Table:
@@ -127,6 +129,7 @@ def _published(file: Path, known: Schema, original: Table | None, stated: dict[s
     quasi = [name for name, spec in known.columns.items() if spec["role"] == "quasi"]
     with notes():
         data = read_arrow(file, Format(**stated), quasi)
+        data = told_apart(data, file, stated, quasi)
     with about(file):
         table = Table.from_arrow(data, known.columns)
         return table if original is None else published_table(data, original)
@@ -153,11 +156,11 @@ def _show(data: dict[str, Any]) -> None:
         out.print(verdict(check["model"], check["holds"], told), soft_wrap=True)
         if not check["holds"]:
             out.print(
-                f"  {check['failing']:,} of {check['classes']:,} classes break it "
-                f"({check['failing_records']:,} records)"
+                f"  {check['failing']:,} of {counted(check['classes'], 'class')} break it "
+                f"({counted(check['failing_records'], 'record')})"
             )
         out.print()
-    out.print(f"{data['records']:,} records in {data['classes']:,} classes\n")
+    out.print(f"{counted(data['records'], 'record')} in {counted(data['classes'], 'class')}\n")
     rows = grid("reached", "", "what it means")
     for name, value in data["reached"].items():
         lacking = " (∞: some class lacks a value)" if math.isinf(value) else ""

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from shoal.core import values as ground
 from shoal.core.arrays import Codes, Floats, frozen
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Column:
         outside = int(((known < low) | (known > high)).sum())
         if outside:
             raise InputError(
-                f"column {self.name!r}: {outside} distinct values lie outside its bounds; "
+                f"column {self.name!r}: {counted(outside, 'distinct value')} outside its bounds; "
                 "widen the bounds or mend the values"
             )
 
@@ -172,7 +173,7 @@ class Column:
             carried = ground.combined(data, name)
             codes = np.arange(len(carried), dtype=np.int32)
             return cls(name, role, Kind(kind or Kind.NOMINAL), codes, carried, weight)
-        codes, values = ground.encode(data, name)
+        codes, values = ground.encode(data, name, guarded=role is Role.SENSITIVE)
         numeric = ground.is_numeric(values.type)
         chosen = Kind(kind) if kind else Kind.NUMERIC if numeric else Kind.NOMINAL
         if chosen is Kind.NUMERIC and not numeric and len(values) > values.null_count:
@@ -195,7 +196,8 @@ class Column:
         endless = int(np.isinf(column.positions).sum())
         if endless:
             raise InputError(
-                f"column {name!r}: {endless} distinct values are infinite; "
+                f"column {name!r}: "
+                f"{counted(endless, 'distinct value is', 'distinct values are')} infinite; "
                 "mend them, or make the column nominal"
             )
         return column if hierarchy is None else column.with_hierarchy(hierarchy)

@@ -18,7 +18,13 @@ def to_pandas(table: Any) -> Any:
         import pandas  # noqa: F401
     except ImportError:
         raise MissingExtra("pandas", "frames") from None
-    return table.to_pandas()
+    try:
+        return table.to_pandas()
+    except pa.ArrowInvalid:  # the cause may quote a cell
+        raise InputError(
+            "a column holds values that pandas cannot, such as times to the nanosecond; "
+            "use to_arrow or to_polars"
+        ) from None
 
 
 def to_polars(table: Any) -> Any:

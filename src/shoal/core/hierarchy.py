@@ -17,6 +17,7 @@ import numpy as np
 
 from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.files import check_sign, read_text, replace_file
+from shoal.core.wording import counted
 from shoal.errors import HierarchyError, InputError
 
 if TYPE_CHECKING:
@@ -52,10 +53,12 @@ class Hierarchy:
     """Levels over ground values: level 0 is the values themselves, the last one a single root.
 
     values: the ground domain as text, None for missing.
+    from_data: whether its groups were made from the values of a table, and so tell of them.
     """
 
     values: tuple[str | None, ...]
     levels: tuple[Level, ...]
+    from_data: bool = False
 
     def __post_init__(self) -> None:
         torn = [
@@ -67,8 +70,8 @@ class Hierarchy:
         ]
         if torn:
             raise HierarchyError(
-                f"hierarchy: {len(torn)} groups are torn: their members part again at a higher "
-                "level; values that share a label must share every label above it",
+                f"hierarchy: {counted(len(torn), 'group is', 'groups are')} torn: members part "
+                "again at a higher level; values that share a label must share all labels above it",
                 torn=torn,
             )
         if len(self.levels[-1]) > 1:
@@ -115,12 +118,14 @@ class Hierarchy:
         ragged = sum(len(row) != width for row in table)
         if ragged:
             raise HierarchyError(
-                f"hierarchy: {ragged} of {len(table)} lines do not have {width} fields as the first"
+                f"hierarchy: {ragged:,} of {counted(len(table), 'line')} without the "
+                f"{counted(width, 'field')} of the first"
             )
         values = tuple(row[0] for row in table)
         if len(set(values)) < len(values):
             twice = len(values) - len(set(values))
-            raise HierarchyError(f"hierarchy: {twice} values are listed more than once")
+            told = counted(twice, "value is", "values are")
+            raise HierarchyError(f"hierarchy: {told} listed more than once")
         if width == 1 and len(values) > 1:
             table = [(row[0], ROOT) for row in table]
         levels = [
@@ -190,7 +195,7 @@ class Hierarchy:
             levels.append(_with_missing_label(restricted, column.missing))
         if len(levels) == 1 and len(levels[0]) > 1:
             levels.append(_level([ROOT] * len(picks), None))
-        return Hierarchy(column.labels, tuple(levels))
+        return Hierarchy(column.labels, tuple(levels), self.from_data)
 
 
 def _check_delimiter(delimiter: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from shoal.core.random_trees import random
 from shoal.core.recipe_arguments import as_column, is_list, is_whole, known_labels, refusal
 from shoal.errors import HierarchyError, InputError
 
+_FROM_DATA = ("quantiles", "ordering", "random")  # groups by which values there are
 _EMPTY = Hierarchy.from_rows([(None, ROOT)])  # of a column that knows no value
 
 
@@ -173,8 +175,10 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     argument = recipe[name]
     arguments = [] if argument is None or argument is True else [argument]
     if name == "tree" or not isinstance(argument, Mapping):
-        return _call(column, name, arguments, options)
-    return _call(column, name, [], {**options, **argument})
+        made = _call(column, name, arguments, options)
+    else:
+        made = _call(column, name, [], {**options, **argument})
+    return replace(made, from_data=name in _FROM_DATA)
 
 
 def _call(column: Column, name: str, arguments: list[Any], options: dict[str, Any]) -> Hierarchy:

@@ -24,6 +24,7 @@ from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, Verification, recount
 from shoal.core.withholding import sorted_rows
+from shoal.core.wording import counted
 from shoal.core.writing import decoded, write_table
 from shoal.errors import NotAnonymous
 
@@ -272,8 +273,8 @@ class Release:
         checked = self._check(published, rows)
         if checked.failing:
             raise NotAnonymous(
-                f"{self.model} does not hold: {checked.failing} of {checked.classes} classes "
-                "break it; nothing was written"
+                f"{self.model} does not hold: {checked.failing:,} of "
+                f"{counted(checked.classes, 'class')} break it; nothing was written"
             )
         if not checked.truthful:
             raise NotAnonymous(

@@ -213,9 +213,15 @@ def check_words(name: str, spec: Mapping[str, Any]) -> None:
 
 
 def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None:
-    for name in wanted:
+    """Refuse names that the data has not; its own are told only where some are right.
+
+    Otherwise they may be a person's cells: the first line of a file without names.
+    """
+    asked = list(wanted)
+    for name in asked:
         if name not in names:
+            told = f": {', '.join(names)}" if set(asked) & set(names) else ""
             raise InputError(
-                f"column {name!r} is {what} but not in the data{meant(name, names)}: "
-                f"{', '.join(names)}"
+                f"column {name!r} is {what} but not in the data{meant(name, names)}"
+                f"{told or '; does it begin with a line of names?'}"
             )

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.arrays import Codes, Floats
+from shoal.core.nested import plain_nested
 from shoal.errors import InputError
 
 
@@ -38,6 +39,8 @@ def _plain(array: Any) -> Any:
         return array.cast(pa.large_binary())
     if pa.types.is_float16(array.type):
         array = array.cast(pa.float32())
+    if pa.types.is_nested(array.type):
+        return plain_nested(array)
     if pa.types.is_floating(array.type):
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
         array = pc.add(array, pa.scalar(0.0, array.type))  # −0 and 0 are one value
@@ -83,15 +86,21 @@ def is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def encode(data: Any, name: str) -> tuple[Codes, Any]:
-    """Return codes and the distinct values in ascending order, a null last."""
+def encode(data: Any, name: str, *, guarded: bool = False) -> tuple[Codes, Any]:
+    """Return codes and the distinct values in ascending order, a null last.
+
+    guarded: values are counted to guard them, so that an empty text is a missing value where there
+        are such: a file does not tell them apart.
+    """
     if isinstance(data, pa.ChunkedArray) and data.num_chunks == 1:
         data = data.chunk(0)
     if isinstance(data, pa.DictionaryArray) and not data.indices.null_count:
-        return _encode_dictionary(data, name)
+        return _encode_dictionary(data, name, guarded)
     array = combined(data, name)
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
+    if guarded and array.null_count:
+        array = without_blanks(array)
     try:
         encoded = array.dictionary_encode(null_encoding="mask")
         order = pc.sort_indices(encoded.dictionary)
@@ -112,11 +121,19 @@ def encode(data: Any, name: str) -> tuple[Codes, Any]:
     return rank[indices], pa.concat_arrays([values, pa.nulls(1, values.type)])
 
 
-def _encode_dictionary(data: Any, name: str) -> tuple[Codes, Any]:
+def without_blanks(array: Any) -> Any:
+    """Return the array with missing values for empty texts and bytes."""
+    kind = array.type
+    if not (is_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+        return array
+    return pc.if_else(pc.equal(pc.binary_length(array), 0), pa.scalar(None, kind), array)
+
+
+def _encode_dictionary(data: Any, name: str, guarded: bool) -> tuple[Codes, Any]:
     """Encode the entries of a dictionary that are in use, not the rows."""
     indices = data.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     used = np.flatnonzero(np.bincount(indices, minlength=len(data.dictionary)))
-    codes, values = encode(data.dictionary.take(pa.array(used)), name)
+    codes, values = encode(_plain(data.dictionary).take(pa.array(used)), name, guarded=guarded)
     spread = np.zeros(len(data.dictionary), dtype=np.int32)
     spread[used] = codes
     return spread[indices], values
@@ -160,12 +177,22 @@ def texts(values: Any) -> tuple[str | None, ...]:
         return tuple(values.to_pylist())
     if pa.types.is_floating(kind):
         return tuple(None if v is None else float_text(v) for v in values.to_pylist())
+    if pa.types.is_time64(kind) and kind.unit == "ns":
+        return tuple(map(_time_text, values.to_pylist(), values.cast(pa.int64()).to_pylist()))
     return tuple(None if v is None else _text(v) for v in values.to_pylist())
 
 
 def float_text(value: float) -> str:
     """Return the shortest text that reads back as this number, whole numbers without a point."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _time_text(value: time | None, ticks: int | None) -> str | None:
+    """Return a time of day with its nanoseconds, which Python's times have not."""
+    if value is None or ticks is None:
+        return None
+    beyond = ticks % 1000
+    return f"{value.isoformat('microseconds')}{beyond:03}" if beyond else value.isoformat()
 
 
 def _text(value: Any) -> str:

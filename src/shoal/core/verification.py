@@ -16,6 +16,7 @@ from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.coverage import Coverage
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 
@@ -123,14 +124,16 @@ def published_table(published: Any, original: Table) -> Table:
 
 def _old_codes(cells: Any, column: Column) -> Codes:
     plain = ground.combined(cells, column.name)
+    if column.missing is not None:
+        plain = ground.without_blanks(plain)
     try:
         found = pc.index_in(plain.cast(column.values.type), value_set=column.values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(f"column {column.name!r}: its type is not the original's") from None
     if found.null_count:
         raise InputError(
-            f"column {column.name!r}: {found.null_count} cells hold values that the original "
-            "does not have"
+            f"column {column.name!r}: {counted(found.null_count, 'cell')} with a value that the "
+            "original does not have"
         )
     codes: Codes = found.to_numpy().astype(np.int32)
     return codes

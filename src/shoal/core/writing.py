@@ -59,7 +59,8 @@ class _TextWriter:
 
     def __init__(self, path: Path, schema: Any, delimiter: str) -> None:
         self._delimiter = delimiter
-        header = _lines([_quoted(pa.array([name]), delimiter) for name in schema.names], delimiter)
+        signs = f"{delimiter}'"  # a name in single quotes would be taken for a way to quote
+        header = _lines([_quoted(pa.array([name]), signs) for name in schema.names], delimiter)
         self._handle = path.open("wb")
         self._handle.write(header)
 
@@ -111,7 +112,8 @@ def _text(cells: Any, delimiter: str) -> Any:
     return _quoted(distinct, delimiter).take(encoded.indices)
 
 
-def _quoted(distinct: Any, delimiter: str) -> Any:
-    special = pc.match_substring_regex(distinct, f'^$|[{re.escape(delimiter)}"\r\n]')
+def _quoted(distinct: Any, signs: str) -> Any:
+    """Return texts in quotes where they are empty or hold one of the signs, a quote or a line."""
+    special = pc.match_substring_regex(distinct, f'^$|[{re.escape(signs)}"\r\n]')
     doubled = pc.replace_substring(distinct, '"', '""')
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), distinct)

@@ -29,6 +29,11 @@ def write_patients(path: Path, rows: int, seed: int = 0, *, force: bool = False)
                 done += chunk.num_rows
                 report("generate", done, rows)
     with replace_file(schema, force=force) as temporary:
-        text = yaml.safe_dump(patient_schema(), sort_keys=False, allow_unicode=True)
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(schema_text(), encoding="utf-8")
     return schema
+
+
+def schema_text() -> str:
+    """Return the schema of the table as YAML."""
+    text: str = yaml.safe_dump(patient_schema(), sort_keys=False, allow_unicode=True)
+    return text

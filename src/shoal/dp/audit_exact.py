@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.core.wording import counted
 from shoal.dp.claims import Claim
 from shoal.errors import InputError
 
@@ -63,7 +64,7 @@ class ExactAudit:
         """Say what is true of this pair."""
         told = "the claim is false" if self.violated else "the claim holds for this pair of inputs"
         size = len(self.outcomes)
-        event = f"{size:,} outcome{'' if size == 1 else 's'}, likelier on the {self.likelier} input"
+        event = f"{counted(size, 'outcome')}, likelier on the {self.likelier} input"
         return "\n".join(
             [
                 f"claimed   ε = {self.epsilon:.4g}, δ = {self.delta:.4g}",

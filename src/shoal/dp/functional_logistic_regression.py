@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.core.arrays import Bools, Floats
+from shoal.core.wording import counted
 from shoal.dp.claims import DP, figure
 from shoal.dp.mechanisms import laplace
 from shoal.dp.taylor import (
@@ -194,7 +195,9 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
             raise UnfitLabels(f"two classes are needed, not {len(self.classes_)} class")
         strange = int((~np.isin(labels, self.classes_)).sum())
         if strange:
-            raise UnfitLabels(f"{strange} labels are of neither of the two classes")
+            raise UnfitLabels(
+                f"{counted(strange, 'label is', 'labels are')} of neither of the two classes"
+            )
         return np.asarray(labels == self.classes_[1], dtype=np.bool_)
 
     def _frame(self, columns: int) -> tuple[Floats, Floats, float]:

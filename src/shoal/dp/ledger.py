@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from shoal.core.wording import counted
 from shoal.dp.claims import Claim
 from shoal.dp.composition import Composed
 from shoal.dp.ledger_book import ADD_REMOVE, FAILED, RELEASED, Book, Entry, Grant, told
@@ -174,7 +175,7 @@ class Ledger:
     def __repr__(self) -> str:
         book = self.book
         spent, count = book.spent(), len(book.entries)
-        releases = f"{count} release" + ("s" if count != 1 else "")
+        releases = counted(count, "release")
         return f"Ledger({told(spent.epsilon, spent.delta)} spent of {book.grant}, {releases})"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from shoal.core.arrays import Bools, Floats
 from shoal.core.classes import Classes
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import Model, check_range, check_whole
 
@@ -51,7 +52,8 @@ class AlphaKAnonymity(Model):
         super().check(table)
         if table.records < self.k:
             raise InputError(
-                f"k is {self.k} but the table has {table.records} records; choose a smaller k"
+                f"k is {self.k} but the table has {counted(table.records, 'record')}; "
+                "choose a smaller k"
             )
         if self.value is not None and self.value not in table[self.column].labels:
             raise InputError(

@@ -16,6 +16,7 @@ from shoal.core.coverage import Coverage
 from shoal.core.options import check_range as check_range  # noqa: PLC0414  for models
 from shoal.core.options import check_whole as check_whole  # noqa: PLC0414
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 ROUNDING = 1e-12  # what sums of shares may be off by
@@ -109,7 +110,8 @@ class SizeModel(Model):
         """Refuse a table of fewer than k records."""
         if table.records < self.k:
             raise InputError(
-                f"k is {self.k} but the table has {table.records} records; choose a smaller k"
+                f"k is {self.k} but the table has {counted(table.records, 'record')}; "
+                "choose a smaller k"
             )
 
 

@@ -32,6 +32,8 @@ def read(
     quote: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
+    decimal: str | None = None,
+    dates: str | None = None,
 ) -> Table:
     """Read a table from a file (CSV, Parquet, JSON lines) or a frame (pandas, polars, pyarrow).
 
@@ -41,14 +43,17 @@ def read(
     hierarchies: `{column: CSV path, Hierarchy or recipe}`, such as `{"age": {"intervals": [5]}}`.
     delimiter, quote, encoding: of a CSV file; found out where not stated.
     missing: texts that mean a missing value, such as `["?", "NA"]`, besides empty fields.
+    decimal: the decimal sign of numbers, `","` or `"."`; `"."` where not stated.
+    dates: how dates are written, such as `"DD.MM.YYYY"`; like 2024-03-09 where not stated.
 
     A frame goes by its rows, not by its index; the options of files do not go with it.
     """
     known = _schema(schema)
     specs = _merged(known, roles)
     trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
-    stated = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
-    stated = {option: value for option, value in stated.items() if value is not None}
+    told = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
+    told |= {"decimal": decimal, "dates": dates}
+    stated: dict[str, Any] = {option: value for option, value in told.items() if value is not None}
     if isinstance(source, (str, Path)):
         form = Format(**{**known.file, **stated})
         table = _table(read_arrow(Path(source), form, _carried(specs)), specs, trees, Path(source))

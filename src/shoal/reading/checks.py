@@ -63,10 +63,16 @@ def _refuse_text(name: str, cells: Any) -> None:
             f"column {name!r}: kind numeric, but it holds ranges, sets or stars; name the raw "
             "table here, not a released one (or list * under missing where it means that)"
         )
+    if not len(rows):
+        raise InputError(
+            f"column {name!r}: kind numeric, but its cells are text, though they read as numbers "
+            "or dates; store them as such, or make the column nominal"
+        )
     told = "one row is" if len(rows) == 1 else f"{len(rows)} of {len(wrong)} rows are"
-    first = f"row {rows[0].as_py() + 1}" if len(rows) else "unknown"
+    first = f"row {rows[0].as_py() + 1}"
     raise InputError(
         f"column {name!r}: kind numeric, but {told} not numbers or dates like the others, the "
-        f"first is {first} (the header not counted); write them like 1234.50 or 2024-03-09, list "
-        "the text that means missing under missing, or make the column nominal"
+        f"first is {first} (the header not counted); write them like 1234.50 or 2024-03-09, or "
+        "state decimal or dates; list the text that means missing under missing, or make the "
+        "column nominal"
     )

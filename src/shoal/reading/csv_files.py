@@ -45,7 +45,12 @@ def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
         table = query(plain, _READ, options, lambda message: _explain(path, message))
     check_rows(path, table)
     read = zip(names, (table.column(place) for place in places), strict=True)
-    return pa.table({name: cells if name in keep_text else typed(cells) for name, cells in read})
+    return pa.table(
+        {
+            name: cells if name in keep_text else typed(cells, notation=form.notation)
+            for name, cells in read
+        }
+    )
 
 
 def _check_missing(form: Format, delimiter: str, quote: str) -> None:

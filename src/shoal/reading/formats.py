@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal.core.files import check_sign
 from shoal.errors import InputError
+from shoal.reading.notations import Notation
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class Format:
 
     delimiter: one character; a tab may be written \t.
     missing: texts that mean a missing value, besides nothing at all.
+    decimal: the decimal sign of its numbers, a comma or a point; a point where not stated.
+    dates: how its dates are written, such as DD.MM.YYYY; as 2024-03-09 where not stated.
     names: column names of a file without a header line.
     """
 
@@ -24,6 +27,8 @@ class Format:
     encoding: str | None = None
     missing: tuple[str, ...] = ()
     names: tuple[str, ...] | None = None
+    decimal: str | None = None
+    dates: str | None = None
 
     def __post_init__(self) -> None:
         if self.delimiter == r"\t":
@@ -37,6 +42,12 @@ class Format:
         if self.encoding is not None:
             _check_encoding(self.encoding)
         object.__setattr__(self, "missing", _texts(self.missing))
+        Notation(self.decimal, self.dates)  # refuses what is none
+
+    @property
+    def notation(self) -> Notation:
+        """How numbers and dates are written."""
+        return Notation(self.decimal, self.dates)
 
 
 def _check_encoding(encoding: Any) -> None:

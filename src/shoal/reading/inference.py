@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.values import combined, float_text, is_text
+from shoal.reading.notations import Notation
 
 _WHOLE = r"^(0|-?[1-9][0-9]*)$"
 _POINT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
@@ -25,16 +26,20 @@ _TIME = rf"^{_DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(\.[0-9]{{1,6}})?$"
 _LONGEST = 76  # digits of the widest Arrow decimal
 
 
-def typed(cells: Any, *, numbers: bool = True) -> Any:
+def typed(cells: Any, *, numbers: bool = True, notation: Notation | None = None) -> Any:
     """Return text cells in the narrowest type that all of them read as.
 
     numbers: whether digits may become numbers; they may not where the source says text.
+    notation: how numbers and dates are written, where not as 1234.50 and 2024-03-09.
     """
     array = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     encoded = array.dictionary_encode()
     distinct = encoded.dictionary
-    read = infer(distinct, numbers=numbers) if len(distinct) else distinct
-    return array if read is distinct else read.take(encoded.indices)
+    if not len(distinct):
+        return array
+    plain = distinct if notation is None else notation.plain(distinct, numbers=numbers)
+    read = infer(plain, numbers=numbers)
+    return array if read is plain else read.take(encoded.indices)
 
 
 def infer(distinct: Any, *, numbers: bool = True) -> Any:

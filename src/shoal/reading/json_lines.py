@@ -17,6 +17,7 @@ from shoal.reading.checks import check_names, check_rows
 from shoal.reading.engine import query
 from shoal.reading.formats import Format
 from shoal.reading.inference import typed, without
+from shoal.reading.notations import Notation
 from shoal.reading.text_files import as_utf8, open_bytes
 
 _OBJECTS = "read_ndjson_objects($path, hive_partitioning=false, compression=$compression)"
@@ -44,7 +45,8 @@ def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any
     columns = {}
     for i, key in enumerate(keys):
         cells = without(table.column(f"c{i}"), form.missing)
-        columns[key] = cells if key in keep_text else _typed(cells, table.column(f"t{i}"))
+        kinds = table.column(f"t{i}")
+        columns[key] = cells if key in keep_text else _typed(cells, kinds, form.dates)
     return pa.table(columns)
 
 
@@ -63,11 +65,11 @@ def _keys(path: Path, plain: Path, ask: Any) -> list[str]:
     return keys
 
 
-def _typed(cells: Any, kinds: Any) -> Any:
+def _typed(cells: Any, kinds: Any, dates: str | None) -> Any:
     found = set(kinds.unique().to_pylist()) - {None, "NULL"}
     if found == {"BOOLEAN"}:
         return cells.cast(pa.bool_())
-    return typed(cells, numbers=found <= _NUMBERS)
+    return typed(cells, numbers=found <= _NUMBERS, notation=Notation(dates=dates))
 
 
 def _explain(path: Path, plain: Path) -> str:

@@ -18,6 +18,7 @@ from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.reading.released_cells import Forms
 
@@ -61,8 +62,8 @@ def rows_by_key(asked: Any, known: Any, key: str) -> Counts:
         repeated = len(cells) - len(pc.unique(cells.drop_null()))
         if repeated:
             raise InputError(
-                f"key {key!r}: {repeated} of {len(cells)} rows have no key or one that another "
-                "row has; take a column that tells all rows apart"
+                f"key {key!r}: {repeated:,} of {counted(len(cells), 'row')} with no key or one "
+                "that another row has; take a column that tells all rows apart"
             )
         told.append(cells)
     rows: Counts = pc.index_in(told[0], value_set=told[1]).fill_null(-1).to_numpy().astype(np.int64)

@@ -18,11 +18,12 @@ import pyarrow.compute as pc
 from shoal.core import values as ground
 from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
-from shoal.core.column import Column
+from shoal.core.column import Column, Role
 from shoal.core.frames import from_frame
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee
+from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.reading.files import Format, read_arrow
 from shoal.reading.released_cells import Forms
@@ -110,6 +111,8 @@ def _cells(data: Any, column: Column, rows: Counts) -> Cells:
     plain = ground.combined(data.column(column.name), column.name)
     if pa.types.is_null(plain.type):
         plain = plain.cast(pa.string())
+    if column.role is Role.SENSITIVE and column.missing is not None:
+        plain = ground.without_blanks(plain)
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     return Cells(ground.texts(encoded.dictionary), codes, column.codes[rows])
@@ -126,8 +129,8 @@ def _changed(cells: Cells, column: Column) -> Bools:
 def _in_order(data: Any, original: Table) -> Counts:
     if data.num_rows != len(original):
         raise InputError(
-            f"has {data.num_rows} rows and the original {len(original)}, so they cannot be "
-            "lined up by position; name as key a column of both that tells the rows apart"
+            f"has {counted(data.num_rows, 'row')} and the original {len(original):,}, so they "
+            "cannot be lined up by position; name as key a column of both that tells the rows apart"
         )
     return np.arange(len(original))
 
@@ -141,14 +144,15 @@ def _by_key(data: Any, column: Column) -> Counts:
         repeated = len(cells) - len(pc.unique(cells.drop_null()))
         if repeated:
             raise InputError(
-                f"key {column.name!r}: {repeated} of {whose} {len(cells)} rows have no key or one "
-                "that another row has; take a column that tells all rows apart"
+                f"key {column.name!r}: {repeated:,} of {whose} "
+                f"{counted(len(cells), 'row')} with no key or one that another row has; take a "
+                "column that tells all rows apart"
             )
     rows = pc.index_in(asked, value_set=known)
     if rows.null_count:
         raise InputError(
-            f"key {column.name!r}: {rows.null_count} of {len(asked)} rows have a key that is not "
-            "in the original"
+            f"key {column.name!r}: {rows.null_count:,} of "
+            f"{counted(len(asked), 'row')} with a key that is not in the original"
         )
     found: Counts = rows.to_numpy().astype(np.int64)
     return found
@@ -166,6 +170,6 @@ def _check_fit(misfits: dict[str, Bools], *, by_key: bool) -> None:
         "apart; else it publishes values that are not true"
     )
     raise InputError(
-        f"{int(wrong.sum())} of {len(wrong)} rows do not cover the original row (by column: "
-        f"{told}); {advice}"
+        f"{int(wrong.sum()):,} of {counted(len(wrong), 'row')} do not cover the original row "
+        f"(by column: {told}); {advice}"
     )

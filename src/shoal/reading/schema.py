@@ -18,7 +18,7 @@ from shoal.errors import InputError
 from shoal.reading.yaml_files import load_yaml
 
 _TOP = ("columns", "file")
-_FILE = ("delimiter", "quote", "encoding", "missing")
+_FILE = ("delimiter", "quote", "encoding", "missing", "decimal", "dates")
 _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "role": ((str,), "quasi, sensitive, identifier or insensitive"),
     "kind": ((str,), "numeric, ordinal or nominal"),
@@ -34,7 +34,7 @@ class Schema:
     """What is known of a table before it is read.
 
     columns: for each column its role and further options.
-    file: delimiter, quote, encoding, missing of the data file, where stated.
+    file: delimiter, quote, encoding, missing, decimal, dates of the data file, where stated.
     source: what messages call it.
     """
 

@@ -32,6 +32,20 @@ def open_bytes(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
+def first_line(path: Path, encoding: str | None) -> str:
+    """Return the first line with anything in it, signs that cannot be read replaced."""
+    with open_bytes(path) as handle:
+        start = handle.read(_CHUNK).decode(encoding or "utf-8", errors="replace")
+    return next((line for line in start.splitlines() if line.strip()), "")
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether a file is text in UTF-8, to its end."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    text = all(b"\0" not in piece and _decodes(decoder, piece) for piece in _pieces(path))
+    return text and _decodes(decoder, b"", final=True)
+
+
 @contextmanager
 def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterator[Path]:
     """Give the path of the same text in UTF-8 with even line ends: mostly the file itself.

@@ -16,6 +16,7 @@ from shoal.core.column import Kind, Role
 from shoal.core.frames import from_frame
 from shoal.core.grouping import group
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 
@@ -77,8 +78,8 @@ def _by_key(keys: Sequence[Any], name: str) -> list[Counts]:
         repeated = len(cell) - len(pc.unique(cell.drop_null()))
         if repeated:
             raise InputError(
-                f"key {name!r}: {repeated} of {len(cell)} rows of release {number} have no key or "
-                "one that another row has; take a column that tells all rows apart"
+                f"key {name!r}: {repeated:,} of {counted(len(cell), 'row')} of release {number} "
+                "with no key or one that another row has; take a column that tells all rows apart"
             )
     known = pc.unique(pa.concat_arrays(cells))
     return [pc.index_in(cell, value_set=known).to_numpy().astype(np.int64) for cell in cells]
@@ -114,9 +115,9 @@ def _check_agreement(number: int, name: str, cells: Any, people: Any, place: Cou
     wrong = len(agree) - (pc.sum(agree).as_py() or 0)
     if wrong:
         raise InputError(
-            f"column {name!r}: {wrong} of {len(agree)} rows of release {number} say other than "
-            "the same row of an earlier one; if rows are in another order, name as key a column "
-            "of all that tells them apart"
+            f"column {name!r}: {wrong:,} of {counted(len(agree), 'row')} of release {number} "
+            "with another value than the same row of an earlier one; if rows are in another order, "
+            "name as key a column of all that tells them apart"
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from shoal.core.release import Release
+from shoal.core.wording import counted
 from shoal.risk.candidates import Source
 from shoal.risk.homogeneity import NEARLY, Homogeneity, homogeneity
 from shoal.risk.minimality import Minimality, minimality
@@ -116,8 +117,9 @@ def _similarity(found: Similarity) -> Check:
 def _minimality(found: Minimality) -> Check:
     guarded = ", ".join(found.guarded)
     sentence = (
-        f"{found.held:,} of {found.classes:,} classes ({found.held_people:,} people) could be "
-        f"finer with {found.k:,} records each, and only the model on {guarded} forbids it: who "
+        f"{found.held:,} of {counted(found.classes, 'class')} "
+        f"({counted(found.held_people, 'person', 'people')}) could be finer with {found.k:,} "
+        f"records each, and only the model on {guarded} forbids it: who "
         "knows the method learns that it would fail there"
     )
     figures = _figures(found, "held_share")
@@ -126,7 +128,7 @@ def _minimality(found: Minimality) -> Check:
 
 
 def _people(some: int, every: int) -> str:
-    return f"{some:,} of {every:,} people"
+    return f"{some:,} of {counted(every, 'person', 'people')}"
 
 
 def _figures(found: Any, *shares: str) -> dict[str, Any]:

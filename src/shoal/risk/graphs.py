@@ -22,6 +22,7 @@ from shoal.core.coverage import Coverage, strong_parts
 from shoal.core.grouping import sum_by
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
+from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
 
 _MOST = 2**26  # pairs of kinds that are written down
@@ -177,7 +178,7 @@ def fitting(release: Release, names: Iterable[str], *, present: bool = True) -> 
     if not fitting.all():
         wrong = ~fitting[graph.pair[graph.pair >= 0]]
         raise InputError(
-            f"{int(wrong.sum())} rows do not lie inside the cells that are published for them: "
+            f"{counted(int(wrong.sum()), 'row')} outside the cells that are published for them: "
             "this release was not made by coarsening, so that nobody can be told by it"
         )
     return graph

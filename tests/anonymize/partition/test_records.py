@@ -149,3 +149,10 @@ def test_a_weighted_table_is_refused():
     light = shoal.datasets.load("fars-sample").distinct().table
     with pytest.raises(shoal.InputError, match="weighted"):
         shoal.anonymize(light, KAnonymity(2), "sorted")
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-200, 1e200])
+def test_weights_and_values_whose_squares_leave_the_range_are_laid_out(weight):
+    cells = pa.table({"a": [1, 2, 3, 4], "b": [-1e300, 0.0, 1.0, 1e300]})
+    roles = {"a": {"role": "quasi", "weight": weight}, "b": "quasi"}
+    assert shoal.anonymize(Table.from_arrow(cells, roles), KAnonymity(2), "sorted").verify()

@@ -75,9 +75,9 @@ def test_a_prior_keeps_who_is_present():
         (np.ones(3), 0.5, [0], "a row for each person"),
         (np.ones((2, 1)), [0.5], [2], "truth must name a person from 0 to 1"),
         (np.ones((2, 2)), 0.5, [0, 0], "each person once at most"),
-        (np.ones((2, 1)), [0.5, 1.5], [0], "1 chances of presence are missing or outside"),
+        (np.ones((2, 1)), [0.5, 1.5], [0], "1 chance of presence missing or outside"),
         (np.ones((2, 1)), [0.5, 0.5, 0.5], [0], "a chance for each of 2 people"),
-        ([[-1.0], [1.0]], 0.5, [0], "1 entries of the attack matrix are negative"),
+        ([[-1.0], [1.0]], 0.5, [0], "1 entry of the attack matrix is negative"),
     ],
 )
 def test_what_does_not_fit_is_refused(weights, presence, truth, message):

@@ -85,7 +85,7 @@ def test_edges_and_the_dense_form_say_the_same(attack):
         ([[1, 2], [3]], "rows of one length"),
         ([["secret", 1], [1, 1]], "must hold numbers"),
         ([[1, np.nan], [np.inf, 1]], "2 entries of the attack matrix are missing or infinite"),
-        ([[1, -0.125], [1, 1]], "1 entries of the attack matrix are negative"),
+        ([[1, -0.125], [1, 1]], "1 entry of the attack matrix is negative"),
         ([[1, 0], [1, 0]], "at most 1 of 2 rows can have a record of their own"),
         ([[0.0]], "at most 0 of 1"),
     ],

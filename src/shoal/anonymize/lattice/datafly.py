@@ -17,6 +17,7 @@ from shoal.anonymize.lattice.searching import check_share
 from shoal.anonymize.lattice.views import most_suppressed, release_at, view
 from shoal.core.release import Release
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model
 
@@ -49,8 +50,9 @@ class Datafly:
             coarser = [j for j, top in enumerate(lattice.heights) if node[j] < top]
             if not coarser:
                 raise Infeasible(
-                    f"{model} cannot be met: {found.suppressed:,} of {table.records:,} records "
-                    "break it even when every column is fully coarsened"
+                    f"{model} cannot be met: {found.suppressed:,} of "
+                    f"{counted(table.records, 'record')} break it even when every "
+                    "column is fully coarsened"
                 )
             values = [len(np.unique(codes)) for codes in lattice.codes(node, found.tuples)]
             node[max(coarser, key=lambda j: values[j])] += 1

@@ -19,6 +19,7 @@ from shoal.core.arrays import Bools
 from shoal.core.progress import report
 from shoal.core.release import Candidate
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import Infeasible, InputError
 from shoal.privacy.model import Model, check_range
 
@@ -85,8 +86,8 @@ class Ground:
     def infeasible(self) -> Infeasible:
         """Return the error for a lattice without an anonymous node."""
         return Infeasible(
-            f"{self.model} cannot be met: no node suppresses at most {self.limit:,} records; "
-            "allow more suppression or ask for less"
+            f"{self.model} cannot be met: no node suppresses at most "
+            f"{counted(self.limit, 'record')}; allow more suppression or ask for less"
         )
 
 

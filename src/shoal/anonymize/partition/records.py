@@ -138,5 +138,7 @@ def _spread(column: Column) -> float:
     places = column.positions[: column.known]
     share = counts / counts.sum()
     mean = float((share * places).sum())
-    variance = float((share * (places - mean) ** 2).sum())
-    return variance / column.weight**2 if column.weight else np.inf
+    with np.errstate(over="ignore"):
+        variance = float((share * (places - mean) ** 2).sum())
+    squared = column.weight * column.weight  # may be 0 or infinite, which ** refuses
+    return variance / squared if squared else np.inf

@@ -15,6 +15,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats
 from shoal.core.progress import report
+from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
 from shoal.privacy.model import check_range, check_whole
 from shoal.risk.attacks.attack import EVERYBODY, Attack
@@ -101,7 +102,7 @@ def _numbers(name: str, values: Sequence[Any]) -> Floats:
     except (TypeError, ValueError):
         raise InputError(f"{name} has a deviation, so its values must be numbers") from None
     if np.isinf(numbers).any():
-        raise InputError(f"{int(np.isinf(numbers).sum())} values of {name} are infinite")
+        raise InputError(f"{name}: {counted(int(np.isinf(numbers).sum()), 'infinite value')}")
     return numbers
 
 

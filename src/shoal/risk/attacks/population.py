@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.core.arrays import Bools, Counts, Floats, frozen
+from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.risk.attacks.attack import Attack
 from shoal.risk.matchings.structure import NOWHERE, Component, Structure, split
@@ -73,9 +74,9 @@ def population_attack(weights: Any, presence: Any, truth: Any) -> PopulationAtta
     mapping[person] = np.arange(records)
     mapping[~present] = np.arange(records, people)
     told = (
-        f"The attacker knows a population of {people:,} people, all of those in the table among "
-        "them, and that each has one record at most.",
-        f"The attacker knows that the table has {records:,} records.",
+        f"The attacker knows a population of {counted(people, 'person', 'people')}, all of "
+        "those in the table among them, and that each has one record at most.",
+        f"The attacker knows that the table has {counted(records, 'record')}.",
         "Each person has a chance of being in the table, independent of the others.",
     )
     return PopulationAttack(matrix, mapping, told, frozen(present))
@@ -101,7 +102,7 @@ def _check_chances(presence: Any, people: int) -> Floats:
         raise InputError(f"presence must be a chance for each of {people} people") from None
     wrong = int((~((chances >= 0) & (chances <= 1))).sum())
     if wrong:
-        raise InputError(f"{wrong} chances of presence are missing or outside 0 to 1")
+        raise InputError(f"{counted(wrong, 'chance')} of presence missing or outside 0 to 1")
     return chances
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Counts, Floats, frozen
+from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.risk.matchings import _looking, _worm
 from shoal.risk.matchings._looking import Look
@@ -113,7 +114,9 @@ class Chains:
         )
         wrong = _worm.settle(self.links, self.records, walker, start.astype(np.int64))
         if wrong:
-            raise InputError(f"no matching to start from: {wrong} records cannot be where it says")
+            raise InputError(
+                f"no matching to start from: {counted(wrong, 'record')} cannot be where it says"
+            )
         return walker
 
     def _look(self, seed: np.random.SeedSequence) -> Look:

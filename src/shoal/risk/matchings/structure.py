@@ -18,6 +18,7 @@ import numpy as np
 
 from shoal.anonymize.algorithm import check_choice
 from shoal.core.arrays import Counts, Floats, frozen
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 Sums = Literal["any", "rows", "both"]
@@ -139,7 +140,8 @@ def check_matrix(matrix: Any, *, sums: Sums = "any") -> Any:
         (entries < 0, "negative; they must be 0 or more"),
     ):
         if wrong.any():
-            raise InputError(f"{int(wrong.sum())} entries of the attack matrix are {told}")
+            words = ("entry of the attack matrix is", "entries of the attack matrix are")
+            raise InputError(f"{counted(int(wrong.sum()), *words)} {told}")
     for axis, line in ((1, "rows"), (0, "columns")):
         if sums in ("both", line):
             off = np.abs(np.asarray(stored.sum(axis=axis)).ravel() - 1) > _SUM

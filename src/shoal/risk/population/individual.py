@@ -17,6 +17,7 @@ import numpy as np
 from shoal.core.arrays import Counts, Floats, frozen, weighted_sum
 from shoal.core.grouping import group, group_keys
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import check_range
 from shoal.risk.population.copula import Copula
@@ -77,7 +78,8 @@ def individual_uniqueness(
     """
     check_range("sampling_fraction", sampling_fraction, 0, 1, above=True)
     if table.records < 2:
-        raise InputError(f"{table.records} records are too few to model; two or more are needed")
+        told = counted(table.records, "record is", "records are")
+        raise InputError(f"{told} too few to model; two or more are needed")
     model = Copula.fit(table, columns)
     studied = [table[name] for name in model.columns]
     kinds = group([c.codes for c in studied], [c.domain for c in studied])

@@ -6,52 +6,24 @@ Suggestions come from names and counts; only the owner knows what others know of
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.grouping import group
+from shoal.core.progress import report
 from shoal.core.table import Table
+from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
+from shoal.inspection.hints import noticed
+from shoal.inspection.recipes import suggest_recipe
+from shoal.inspection.roles import suggest_role
 from shoal.risk import checks, identifying_columns, population_uniqueness
 
-_NAMES: tuple[tuple[Role, str, str], ...] = (
-    (
-        Role.IDENTIFIER,
-        r"(^|_)(id|uuid|ssn|nhs|mrn|iban|passport|dni|nom|prenom)($|_)|e?mail|phone|mobile"
-        r"|(^|_)(sur|first|last|full|vor|nach|familien)?_?name$|address|adress|strasse|insurance_n"
-        r"|telefon|nombre|apellido|(patient|person|kund|versicher|customer|case|fall)\w*_(nr|no|num)",
-        "it names a person",
-    ),
-    (
-        Role.SENSITIVE,
-        r"diagnos|disease|illness|condition|icd|symptom|treatment|medication|drug|hiv|cancer"
-        r"|salary|income|wage|debt|credit|religio|belief|politic|party|union|sexual|crime|convict"
-        r"|disab|pregnan|genetic|test_result|grade|score|outcome|chd"
-        r"|salair|salario|gehalt|einkommen|revenu|krank|befund|maladie|enfermedad|konfession",
-        "it sounds private",
-    ),
-    (
-        Role.QUASI,
-        r"(^|_|-)(age|sex|gender|race|born|dob|job)($|_|-)|birth|zip|post_?code|postal|city|town"
-        r"|county|region|state|country|nation|ethnic|marital|education|school|degree|occupation"
-        r"|profession|workclass|employ|household|children|language|height|weight|admission|visit"
-        r"|discharge|arrival|(^|_)date|nationality|citizen|department"
-        r"|(^|_)(alter|ort|land|stadt|sexe|sexo|edad|ville|ciudad|plz)($|_)|geschlecht|geburt"
-        r"|postleitzahl|wohnort|beruf|familienstand|staatsang|aufnahme|entlassung|naissance"
-        r"|nacimiento",
-        "others may know it",
-    ),
-)
-_CODES = r"zip|post_?code|postal|(^|_)(plz|code)($|_)"  # numbers that are not amounts
 _MOST_COMBINATIONS = 12
 _MANY = 16  # columns of which triples are still looked at
 _TYPES = (
@@ -85,13 +57,17 @@ def describe(
     for name in (*quasi, *(sensitive or {})):
         if name not in data.column_names:
             raise unknown("no column", name, data.column_names)
-    encoded = {name: _encode(name, data.column(name)) for name in data.column_names}
+    encoded = {}
+    for place, name in enumerate(data.column_names):
+        report("columns", place, data.num_columns)
+        encoded[name] = _encode(name, data.column(name))
     columns = [_column(name, data.column(name), encoded[name]) for name in data.column_names]
     chosen = list(quasi) or [c["name"] for c in columns if c["role"] == Role.QUASI]
     studied = [column for name in chosen if (column := encoded[name]) is not None]
     return {
         "records": data.num_rows,
         "columns": columns,
+        "hints": noticed(data, encoded, columns),
         "combinations": standing_out(studied),
         "near_keys": near_keys(studied),
         "uniqueness": _uniqueness(studied, sampling_fraction),
@@ -147,85 +123,9 @@ def type_words(kind: Any) -> str:
     if any(is_text(kind) for is_text in _TEXTS):
         return "text"
     if pa.types.is_decimal(kind):
-        return f"exact decimal, {kind.scale} places" if kind.scale > 0 else "whole number"
+        places = counted(kind.scale, "place")
+        return f"exact decimal, {places}" if kind.scale > 0 else "whole number"
     return next((words for is_such, words in _TYPES if is_such(kind)), "other")
-
-
-def suggest_role(name: str, cells: Any, distinct: int) -> tuple[Role, str]:
-    """Return a role for a column and why."""
-    filled = len(cells) - cells.null_count
-    if pa.types.is_nested(cells.type):
-        return Role.INSENSITIVE, "a list"
-    for role, pattern, reason in _NAMES:
-        if re.search(pattern, _spelled(name)):
-            return role, reason
-    if filled > 20 and distinct == filled and not _is_fractional(cells.type):
-        return Role.IDENTIFIER, "all values differ"
-    if _is_fractional(cells.type) and distinct > max(50, filled // 20):
-        return Role.SENSITIVE, "measured: guard it"
-    return Role.QUASI, "when in doubt"
-
-
-def _spelled(name: str) -> str:
-    """Return a name without capitals and accents, its words parted by underscores.
-
-    >>> _spelled(" Straße"), _spelled("birthDate"), _spelled("Âge (années)")
-    ('strasse', 'birth_date', 'age_annees_')
-    """
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip()).casefold()
-    letters = unicodedata.normalize("NFKD", apart)
-    bare = "".join(sign for sign in letters if not unicodedata.combining(sign))
-    return re.sub(r"[\W_]+", "_", bare)
-
-
-def _is_fractional(kind: Any) -> bool:
-    """Whether values have decimal places: amounts, which differ without naming anybody."""
-    return bool(
-        pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and getattr(kind, "scale", 0) > 0)
-    )
-
-
-def suggest_recipe(column: Column) -> dict[str, Any] | None:
-    """Return a recipe for a hierarchy that suits the values, None where no recipe is sure to."""
-    values = column.values[: column.known]
-    if pa.types.is_date(values.type):
-        return {"dates": ["month", "year", "decade"]}
-    if pa.types.is_timestamp(values.type):
-        return {"dates": ["day", "month", "year", "decade"]}
-    if _are_codes(column.name, values):
-        return {"mask": "right"}
-    if column.kind is not Kind.NUMERIC or pa.types.is_temporal(values.type):
-        return None
-    widths = _widths(column)
-    return {"intervals": widths} if len(widths) > 1 else None
-
-
-def _are_codes(name: str, values: Any) -> bool:
-    """Whether values are digits of one length, three or more: text, or numbers named as codes."""
-    whole = pa.types.is_integer(values.type)
-    if len(values) < 2 or (whole and not re.search(_CODES, _spelled(name))):
-        return False
-    if not whole and not any(is_text(values.type) for is_text in _TEXTS):
-        return False
-    texts = values.cast(pa.large_string())
-    ends = pc.min_max(pc.utf8_length(texts)).as_py()
-    alike = ends["min"] == ends["max"] >= 3
-    return bool(alike and pc.all(pc.ascii_is_decimal(texts)).as_py())
-
-
-def _widths(column: Column) -> list[int | float]:
-    """Return 5, 10, 20, 40 or the like: wider than one value, narrower than all."""
-    low, high = column.extent
-    if not 0 < high - low < math.inf:
-        return []
-    unit = Fraction(10) ** math.floor(math.log10((high - low) / 3))
-    least = 0 if _is_fractional(column.values.type) else 1
-    widths = [unit / 2, unit, unit * 2, unit * 4]
-    return [
-        int(width) if width.denominator == 1 else float(width)
-        for width in widths
-        if least < width < high - low
-    ]
 
 
 def standing_out(columns: Sequence[Column]) -> list[dict[str, Any]]:
@@ -238,7 +138,11 @@ def standing_out(columns: Sequence[Column]) -> list[dict[str, Any]]:
         subsets = list(combinations(columns, width))
         if width > 1 and (width >= len(columns) or len(subsets) > 500):
             continue
-        ranked = sorted((_uniques(s) for s in subsets), key=lambda f: -f["unique"])
+        told = []
+        for place, subset in enumerate(subsets):
+            report(f"combinations of {width}", place, len(subsets))
+            told.append(_uniques(subset))
+        ranked = sorted(told, key=lambda each: -each["unique"])
         found += ranked if width == 1 else ranked[: _MOST_COMBINATIONS // width]
     if len(columns) > 1:
         found.append(_uniques(columns))
@@ -270,13 +174,17 @@ def _uniqueness(columns: Sequence[Column], fraction: float | None) -> dict[str, 
     return population_uniqueness(Table(tuple(columns)), fraction).to_dict()
 
 
-def suggest_schema(described: dict[str, Any]) -> str:
-    """Return the suggestions as a YAML schema to start from, one line a column."""
+def suggest_schema(described: dict[str, Any], file: Mapping[str, Any] | None = None) -> str:
+    """Return the suggestions as a YAML schema to start from, one line a column.
+
+    file: how the data is written, as far as it was stated.
+    """
     import yaml
 
     columns = {column["name"]: _Line(_spec(column)) for column in described["columns"]}
+    told = {option: list(v) if isinstance(v, tuple) else v for option, v in (file or {}).items()}
     text: str = yaml.dump(
-        {"columns": columns},
+        {**({"file": _Line(told)} if told else {}), "columns": columns},
         Dumper=_dumper(),
         sort_keys=False,
         allow_unicode=True,
