@@ -62,7 +62,9 @@ def test_claims_that_prove_nothing_are_not_counted(table):
     assert ledger.entries == ()
 
 
-@pytest.mark.parametrize("recipe", [{"ordering": 2}, {"quantiles": [4, 2]}, {"random": 2}])
+@pytest.mark.parametrize(
+    "recipe", [{"ordering": 2}, {"quantiles": [4, 2]}, {"random": 2}, {"mask": "right"}]
+)
 def test_hierarchies_made_from_the_table_are_refused_before_anything_is_paid(table, recipe):
     tree = {"role": "quasi", "hierarchy": recipe}
     told = Table.from_arrow(table.to_arrow(), {"town": "quasi", "age": tree})

@@ -58,6 +58,21 @@ def test_mask_hides_one_character_more_each_level(side, rows):
     assert recipes.mask(["123", "4", "56"], side).rows() == rows
 
 
+def test_the_levels_of_a_mask_go_by_a_stated_length():
+    """Which nobody has to look into the table for."""
+    assert recipes.mask(["12"], length=4).rows() == [("12", "1*", "**", "**", "*")]
+    column = Column.encode("c", ["12", "345"])
+    stated = recipes.build(column, {"mask": {"side": "left", "length": 3}})
+    looked = recipes.build(column, {"mask": "left"})
+    assert stated.rows() == looked.rows()
+    assert (stated.from_data, looked.from_data) == (False, True)
+    with pytest.raises(InputError, match="column 'c': mask: some values are longer than the"):
+        recipes.build(column, {"mask": {"length": 2}})
+    for length in (0, 2.5, True):
+        with pytest.raises(InputError, match="length must be 1 or more, a whole number"):
+            recipes.mask(["1"], length=length)
+
+
 def test_mask_takes_another_sign_but_no_other_side():
     assert recipes.mask(["12", "13"], sign="#").rows()[0] == ("12", "1#", "*")
     with pytest.raises(InputError, match="right or left"):

@@ -136,8 +136,8 @@ def _check_public(table: Table) -> None:
         if column.hierarchy is not None and column.hierarchy.from_data:
             raise InputError(
                 f"column {column.name!r}: its hierarchy is made from the table's own values, so "
-                "its labels tell of records that are not drawn; name intervals, a tree or a file "
-                "over all values that there may be"
+                "it tells of records that are not drawn; name intervals, a tree or a file over all "
+                "values that there may be, or the length of a mask"
             )
 
 

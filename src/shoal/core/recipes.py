@@ -79,8 +79,10 @@ def _range_labels(labels: Sequence[str], groups: Any) -> list[str]:
     return named
 
 
-def mask(column: Any, side: str = "right", sign: str = "*") -> Hierarchy:
+def mask(column: Any, side: str = "right", sign: str = "*", length: int | None = None) -> Hierarchy:
     """Hide one character more at each level, from the right or from the left.
+
+    length: of the longest value that there may be; by default of the longest that there is.
 
     >>> mask(["28411", "28426"]).rows()[0]
     ('28411', '2841*', '284**', '28***', '2****', '*')
@@ -92,6 +94,14 @@ def mask(column: Any, side: str = "right", sign: str = "*") -> Hierarchy:
         raise refusal(column, "mask", "the sign must be a single character")
     labels = known_labels(column)
     longest = max((len(label) for label in labels), default=0)
+    if length is not None:
+        if not is_whole(length) or length < 1:
+            raise refusal(
+                column, "mask", f"length must be 1 or more, a whole number, not {length!r}"
+            )
+        if longest > length:
+            raise refusal(column, "mask", f"some values are longer than the stated {length}")
+        longest = length
 
     def hidden(text: str, count: int) -> str:
         count = min(count, len(text))
@@ -174,11 +184,11 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     options = {key: value for key, value in recipe.items() if key != name}
     argument = recipe[name]
     arguments = [] if argument is None or argument is True else [argument]
-    if name == "tree" or not isinstance(argument, Mapping):
-        made = _call(column, name, arguments, options)
-    else:
-        made = _call(column, name, [], {**options, **argument})
-    return replace(made, from_data=name in _FROM_DATA)
+    if name != "tree" and isinstance(argument, Mapping):
+        arguments, options = [], {**options, **argument}
+    made = _call(column, name, arguments, options)
+    looked = name in _FROM_DATA or (name == "mask" and options.get("length") is None)
+    return replace(made, from_data=looked)
 
 
 def _call(column: Column, name: str, arguments: list[Any], options: dict[str, Any]) -> Hierarchy:

@@ -49,7 +49,7 @@ SCHEMA: dict[str, dict[str, dict[str, Any]]] = {
             "hierarchy": {"dates": ["month", "year", "decade"]},
         },
         "sex": {"role": "quasi", "kind": "nominal"},
-        "postcode": {"role": "quasi", "kind": "nominal", "hierarchy": {"mask": "right"}},
+        "postcode": {"role": "quasi", "kind": "nominal", "hierarchy": {"mask": {"length": 5}}},
         "ethnicity": {"role": "quasi", "kind": "nominal", "hierarchy": {"tree": ETHNICITIES}},
         "occupation": {"role": "quasi", "kind": "nominal", "hierarchy": {"tree": OCCUPATIONS}},
         "admission_date": {
