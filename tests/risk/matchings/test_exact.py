@@ -209,6 +209,18 @@ def test_what_is_too_much_is_refused_and_its_cost_known_before():
     assert exact_cost(np.eye(3)).seconds == 0
 
 
+def test_the_dearest_part_names_the_route_and_all_are_paid_for():
+    dense, narrow = np.random.default_rng(0).random((24, 24)), band(40, 2)
+    dear, cheap = exact_cost(dense), exact_cost(narrow)
+    assert (dear.route, cheap.route) == ("glynn", "sweep")
+    together = np.zeros((64, 64))
+    together[:40, :40], together[40:, 40:] = narrow, dense
+    for matrix in (together, together[::-1, ::-1]):
+        found = exact_cost(matrix)
+        assert (found.route, found.megabytes) == (dear.route, max(dear.megabytes, cheap.megabytes))
+        assert found.seconds == pytest.approx(dear.seconds + cheap.seconds)
+
+
 def test_a_structure_is_taken_as_it_is():
     structure = split(UNEVEN, TRUE)
     assert exact(structure).psi == exact(UNEVEN, TRUE).psi
