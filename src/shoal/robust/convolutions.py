@@ -3,8 +3,8 @@
 Pictures come as (rows, networks × channels, height, width), those of a first layer as (networks,
 rows, channels, height, width). Convolutions by groups are quick where channels come last in memory
 and each group fills 16 bytes. One or three channels do not: such a layer is filled up with zeros,
-or, where only its weights are learned, becomes one matrix product a network. Of a training step of
-fifty networks that takes a quarter.
+or, where only its weights are learned, becomes one matrix product a network. A training step of
+fifty networks takes a quarter less for it.
 """
 
 from __future__ import annotations

@@ -19,18 +19,20 @@ from shoal.errors import InputError
 from shoal.robust.matrices import (
     as_matrix,
     as_units,
-    asked,
-    check_fitted,
     check_matrices,
-    check_width,
-    classes_of,
-    columns_of,
-    fitted,
     names_of,
     pairs_of,
     spread_of,
 )
 from shoal.robust.noise_shapes import check_noise
+from shoal.robust.table_members import (
+    asked,
+    check_fitted,
+    check_width,
+    classes_of,
+    columns_of,
+    fitted,
+)
 
 _BEHIND: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], _Stream]]
 
