@@ -1,9 +1,18 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: class tables of a whole lattice by rolling sorted keys up, one level at a time.
 
-A class table is a sorted array of packed keys with the number of records behind each. Level maps
-are monotone in the packed codes, so rolling one attribute up a level only merges neighbouring runs:
-no hashing, no sorting.
+A class table is a sorted array of packed keys with a count beside each. Level maps are monotone in
+the packed codes, so rolling one attribute up a level only merges neighbouring runs: no hashing, no
+sorting.
+
+Layout of a key, from the most to the least significant bits: one field for each attribute, then the
+person. The person field is 0 for everyone who is in a single class at this node, and in every node
+above it; such people are additive and share one entry per class. Only people who are in several
+classes are followed by a number of their own, so that an entry per class and person remains and
+nobody is counted twice when classes merge.
+
+Layout of a count: people in the bits from `size_at` up, records in the bits below. Where every
+record is a person of its own, `size_at` is 0 and the count is both.
 """
 
 from __future__ import annotations
@@ -14,7 +23,7 @@ import numpy as np
 
 from shoal.core.compiling import njit
 
-# what is kept of each node's class table
+# columns of `Found.measures`
 CLASSES, KEPT, SUPPRESSED, SQUARES = range(4)
 NEVER = 65_535  # above any level: a text masked letter by letter has hundreds
 
@@ -26,6 +35,8 @@ class Shape(NamedTuple):
     shift, mask: where an attribute's code stands in a key.
     step_first, steps: for attribute j, level l: code at level l − 1 → code at level l.
     stride: how far apart neighbouring levels of an attribute lie in the list of nodes.
+    person: mask of the person field, 0 where nobody is followed.
+    size_at: the bit of a count from which people are counted.
     """
 
     levels: Any
@@ -34,45 +45,61 @@ class Shape(NamedTuple):
     step_first: Any
     steps: Any
     stride: Any
+    person: int
+    size_at: int
 
 
 class Tables(NamedTuple):
     """Class tables, one for each attribute and one for the table itself, and room to merge.
 
-    keys: (attributes + 1, rows), counts likewise; size: rows in use.
+    keys, counts: (attributes + 1, rows); size: (attributes + 1,) rows in use.
+    followed: (attributes + 1,) whether a table has people who are in several classes.
+    spare_keys, spare_counts: (2, rows) the runs being merged, and the longer runs they become.
+    runs: (2, rows + 2) where each run of the two spare tables begins.
+    join: (rows,) levels by which the last attribute is raised when a row joins the row before it.
+    tally: (rows,) counts of classes.
+    seen: (followed people + 1,) entries of each followed person.
     """
 
     keys: Any
     counts: Any
     size: Any
+    followed: Any
     spare_keys: Any
     spare_counts: Any
     runs: Any
     join: Any
     tally: Any
+    seen: Any
 
 
-def make_tables(keys: Any, counts: Any, attributes: int) -> Tables:
-    """Return tables whose last one is the given one."""
+def make_tables(keys: Any, counts: Any, attributes: int, followed: int) -> Tables:
+    """Return tables whose last one is the given one, with so many followed people."""
     rows = len(keys)
     tables = Tables(
         np.empty((attributes + 1, rows), np.int64),
         np.empty((attributes + 1, rows), np.int64),
         np.zeros(attributes + 1, np.int64),
+        np.zeros(attributes + 1, np.bool_),
         np.empty((2, rows), np.int64),
         np.empty((2, rows), np.int64),
         np.empty((2, rows + 2), np.int64),
         np.empty(rows, np.uint16),
         np.empty(rows, np.int64),
+        np.zeros(followed + 1, np.int32),
     )
     tables.keys[attributes], tables.counts[attributes] = keys, counts
-    tables.size[attributes] = rows
+    tables.size[attributes], tables.followed[attributes] = rows, followed > 0
     return tables
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o):
-    """Merge two sorted runs, adding the counts of equal keys; returns the end of the result."""
+def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o, person, once):
+    """Merge two sorted runs, adding the counts of equal keys; returns the end of the result.
+
+    person: mask of the person field; once: how one person counts. Someone followed who has entries
+    in both runs is still one person.
+    """
     while a < a_end and b < b_end:
         if keys[a] < keys[b]:
             to_keys[o], to_counts[o] = keys[a], counts[a]
@@ -82,6 +109,8 @@ def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o):
             b += 1
         else:
             to_keys[o], to_counts[o] = keys[a], counts[a] + counts[b]
+            if keys[a] & person:
+                to_counts[o] -= once
             a += 1
             b += 1
         o += 1
@@ -97,7 +126,7 @@ def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def merge_runs(tables, runs, to_keys, to_counts, o):
+def merge_runs(tables, runs, to_keys, to_counts, o, person, once):
     """Merge the runs in spare row 0, two by two, into the target; returns its end."""
     here = 0
     while runs > 1:
@@ -111,9 +140,21 @@ def merge_runs(tables, runs, to_keys, to_counts, o):
             begin, middle = tables.runs[here, a], tables.runs[here, a + 1]
             stop = tables.runs[here, a + 2] if a + 1 < runs else middle
             if last:
-                return merge_two(keys, counts, begin, middle, middle, stop, to_keys, to_counts, o)
+                return merge_two(
+                    keys, counts, begin, middle, middle, stop, to_keys, to_counts, o, person, once
+                )
             end = merge_two(
-                keys, counts, begin, middle, middle, stop, longer_keys, longer_counts, end
+                keys,
+                counts,
+                begin,
+                middle,
+                middle,
+                stop,
+                longer_keys,
+                longer_counts,
+                end,
+                person,
+                once,
             )
             made += 1
             tables.runs[there, made] = end
@@ -123,13 +164,19 @@ def merge_runs(tables, runs, to_keys, to_counts, o):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def roll_up(tables, source, target, shift, mask, steps, step_at):
-    """Write table `source` with one attribute a level higher into table `target`."""
+def roll_up(tables, source, target, shape, j, level):
+    """Write table `source` with attribute `j` raised to a level into table `target`.
+
+    The source has the attribute one level lower. It may be the target: what is written never
+    overtakes what is still to be read.
+    """
     keys, counts, rows = tables.keys[source], tables.counts[source], tables.size[source]
     to_keys, to_counts = tables.keys[target], tables.counts[target]
+    shift, mask = shape.shift[j], shape.mask[j]
+    steps, step_at = shape.steps, shape.step_first[j, level]
     below = (np.int64(1) << shift) - 1
     above = ~((mask << shift) | below)
-    row, o = 0, np.int64(0)
+    row, o, once = 0, np.int64(0), np.int64(1) << shape.size_at
     while row < rows:
         head = keys[row] & above
         old = (keys[row] >> shift) & mask
@@ -155,15 +202,48 @@ def roll_up(tables, source, target, shift, mask, steps, step_at):
         for i in range(first, row):
             tables.spare_keys[0, i - first] = base | (keys[i] & below)
             tables.spare_counts[0, i - first] = counts[i]
-        o = merge_runs(tables, runs, to_keys, to_counts, o)
-    tables.size[target] = o
+        o = merge_runs(tables, runs, to_keys, to_counts, o, shape.person, once)
+    tables.size[target], tables.followed[target] = o, tables.followed[source]
+    if tables.followed[target]:
+        settle(tables, target, shape)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def settle(tables, target, shape):
+    """Stop following people who are in one class only: add them to the class's own entry."""
+    person, rows, seen = shape.person, tables.size[target], tables.seen
+    keys, counts = tables.spare_keys[0], tables.spare_counts[0]
+    to_keys, to_counts = tables.keys[target], tables.counts[target]
+    seen[:] = 0
+    for row in range(rows):
+        keys[row], counts[row] = to_keys[row], to_counts[row]
+        seen[keys[row] & person] += 1
+    seen[0] = 1
+    row, o, left = 0, 0, False
+    while row < rows:
+        head, together, first = keys[row] & ~person, np.int64(0), row
+        while row < rows and keys[row] & ~person == head:
+            if seen[keys[row] & person] == 1:
+                together += counts[row]
+            row += 1
+        if together:
+            to_keys[o], to_counts[o] = head, together
+            o += 1
+        for i in range(first, row):
+            if seen[keys[i] & person] > 1:
+                to_keys[o], to_counts[o] = keys[i], counts[i]
+                o += 1
+                left = True
+    tables.size[target], tables.followed[target] = o, left
 
 
 class Found(NamedTuple):
     """What is kept of every node.
 
-    measures: (nodes, 4) classes, those of k or more, records in the others, squares of the former.
-    worth: what a class of so many records is worth, empty where nobody asks; sums: of each node.
+    k: the people that a class needs.
+    measures: (nodes, 4) classes, those of k or more, records in the others, squared records of the
+        former.
+    worth: what a class of so many people is worth, empty where nobody asks; sums: of each node.
     """
 
     k: int
@@ -173,67 +253,111 @@ class Found(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def measure(counts, rows, found, node):
-    """Note of a class table what is wanted."""
+def measure(counts, rows, shape, found, node):
+    """Keep the measures of one node, whose classes have these counts."""
     small, squares, kept = np.int64(0), np.int64(0), np.int64(0)
-    for i in range(rows):
-        count = counts[i]
-        if count < found.k:
-            small += count
-        else:
-            squares += count * count
-            kept += 1
+    size_at = shape.size_at
+    if size_at == 0:  # a count is both people and records
+        for i in range(rows):
+            count = counts[i]
+            if count < found.k:
+                small += count
+            else:
+                squares += count * count
+                kept += 1
+    else:
+        in_records = (np.int64(1) << size_at) - 1
+        for i in range(rows):
+            size, records = counts[i] >> size_at, counts[i] & in_records
+            if size < found.k:
+                small += records
+            else:
+                squares += records * records
+                kept += 1
     measures = found.measures
     measures[node, CLASSES], measures[node, KEPT] = rows, kept
     measures[node, SUPPRESSED], measures[node, SQUARES] = small, squares
     if len(found.worth):
         total = 0.0
         for i in range(rows):
-            total += found.worth[counts[i]]
+            total += found.worth[counts[i] >> size_at]
         found.sums[node] = total
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def note_joins(tables, source, shape):
-    """For each row, the level of the last attribute at which it joins the row before it."""
+def note_joins(tables, source, shape, lowest):
+    """For each row, note how many levels above the lowest one it joins the row before it.
+
+    The table has the last attribute at the lowest level, and nobody is followed.
+    """
     last = len(shape.levels) - 1
-    keys, mask = tables.keys[source], shape.mask[last]
+    keys, mask, shift = tables.keys[source], shape.mask[last], shape.shift[last]
+    above, step_first = ~(mask << shift), shape.step_first[last, lowest:]
     tables.join[0] = NEVER
     for row in range(1, tables.size[source]):
-        one, other = keys[row - 1] & mask, keys[row] & mask
-        if (keys[row - 1] ^ keys[row]) & ~mask != 0:
+        if (keys[row - 1] ^ keys[row]) & above != 0:
             tables.join[row] = NEVER
             continue
-        level = 0
+        one, other = (keys[row - 1] >> shift) & mask, (keys[row] >> shift) & mask
+        raised = 0  # counted from a constant: with `lowest` here the loop takes seven times as long
         while one != other:
-            level += 1
-            at = shape.step_first[last, level]
+            raised += 1
+            at = step_first[raised]
             one, other = shape.steps[at + one], shape.steps[at + other]
-        tables.join[row] = level
+        tables.join[row] = raised
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def finish(tables, source, shape, found, node):
-    """Measure every level of the last attribute over table `source`, without keys."""
+def finish(tables, source, shape, found, node, lowest):
+    """Measure the levels of the last attribute from the lowest on over table `source`.
+
+    Needs no keys, only the level at which neighbours join; nobody may be followed.
+    """
     last = len(shape.levels) - 1
-    measure(tables.counts[source], tables.size[source], found, node)
-    if shape.levels[last] < 2:
+    measure(tables.counts[source], tables.size[source], shape, found, node + lowest)
+    if lowest + 1 >= shape.levels[last]:
         return
-    note_joins(tables, source, shape)
+    note_joins(tables, source, shape, lowest)
     counts, join, tally = tables.counts[source], tables.join, tables.tally
     rows = tables.size[source]
     for row in range(rows):
         tally[row] = counts[row]
-    for level in range(1, shape.levels[last]):
+    for raised in range(1, shape.levels[last] - lowest):
         end = 0
         for row in range(1, rows):
-            if join[row] > level:
+            if join[row] > raised:
                 end += 1
                 tally[end], join[end] = tally[row], join[row]
             else:
                 tally[end] += tally[row]
         rows = end + 1
-        measure(tally, rows, found, node + level)
+        measure(tally, rows, shape, found, node + lowest + raised)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def follow(tables, source, shape, found, node):
+    """Measure every level of the last attribute over table `source`, in which people are followed.
+
+    The last attribute's own table takes the levels above the ground.
+    """
+    last, level, tally = len(shape.levels) - 1, 0, tables.tally
+    while tables.followed[source]:
+        keys, counts = tables.keys[source], tables.counts[source]
+        classes = 0
+        tally[0] = counts[0]
+        for row in range(1, tables.size[source]):
+            if (keys[row - 1] ^ keys[row]) & ~shape.person != 0:
+                classes += 1
+                tally[classes] = counts[row]
+            else:
+                tally[classes] += counts[row]
+        measure(tally, classes + 1, shape, found, node + level)
+        level += 1
+        if level == shape.levels[last]:
+            return
+        roll_up(tables, source, last, shape, last, level)
+        source = last
+    finish(tables, source, shape, found, node, level)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -248,7 +372,10 @@ def sweep(tables, shape, begin, node, found):
     last = attributes - 1
     while True:
         at = source[last - 1] if last > begin else attributes
-        finish(tables, at, shape, found, node)
+        if tables.followed[at]:
+            follow(tables, at, shape, found, node)
+        else:
+            finish(tables, at, shape, found, node, 0)
         j = last - 1
         while j >= begin and level[j] == shape.levels[j] - 1:
             node -= level[j] * shape.stride[j]
@@ -261,14 +388,6 @@ def sweep(tables, shape, begin, node, found):
         start = j
         if level[j] == 1:
             start = source[j - 1] if j > begin else attributes
-        roll_up(
-            tables,
-            start,
-            j,
-            shape.shift[j],
-            shape.mask[j],
-            shape.steps,
-            shape.step_first[j, level[j]],
-        )
+        roll_up(tables, start, j, shape, j, level[j])
         for i in range(j, attributes):
             source[i] = j

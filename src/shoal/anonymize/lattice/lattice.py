@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 
@@ -128,8 +127,6 @@ class Lattice:
         """
         least = tuple(corner or (0,) * len(self.shape))
         packed = pack(self, least)
-        if packed is None:
-            return self._measure_singly(k, least)
         found = packed.measure(k, threads or os.cpu_count() or 1).measures
         return self._embedded([packed.cube(found[:, i]) for i in range(4)], least)
 
@@ -139,10 +136,6 @@ class Lattice:
         worth: (records + 1,) by size; any additive function of class sizes goes through the pass.
         """
         packed = pack(self, (0,) * len(self.shape))
-        if packed is None:
-            nodes = product(*(range(levels) for levels in self.shape))
-            each = [float(worth[self._sizes(node)].sum()) for node in nodes]
-            return np.array(each).reshape(self.shape)
         found = packed.measure(1, threads or os.cpu_count() or 1, worth.astype(np.float64))
         sums: Floats = packed.cube(found.sums)
         return sums
@@ -158,25 +151,18 @@ class Lattice:
 
     def measure_node(self, node: Sequence[int], k: int) -> tuple[int, int, int, int]:
         """Return classes, kept ones, suppressed records and sum of squares of one node."""
-        sizes = self._sizes(node)
-        kept = sizes[sizes >= k]
-        return len(sizes), len(kept), int(sizes.sum() - kept.sum()), int((kept * kept).sum())
+        sizes, rows = self.class_counts(node)
+        kept = rows[sizes >= k]
+        return len(rows), len(kept), int(rows.sum() - kept.sum()), int((kept * kept).sum())
 
-    def _sizes(self, node: Sequence[int]) -> Counts:
-        """Return the class sizes of one node."""
+    def class_counts(self, node: Sequence[int]) -> tuple[Counts, Counts]:
+        """Return how many people and how many records each class of one node has."""
         distinct = self.table.distinct(*self.apart).table
         others = [distinct[name] for name in self.apart]
         codes = [*self.codes(node, distinct), *(c.codes for c in others)]
         found = group(codes, [*self.domains(node), *(c.domain for c in others)])
-        return found.sizes(distinct.counts)
-
-    def _measure_singly(self, k: int, corner: Node) -> Measures:
-        shape = [levels - least for levels, least in zip(self.shape, corner, strict=True)]
-        nodes = product(
-            *(range(least, levels) for least, levels in zip(corner, self.shape, strict=True))
-        )
-        rows = np.array([self.measure_node(node, k) for node in nodes], dtype=np.int64)
-        return self._embedded([rows[:, i].reshape(shape) for i in range(4)], corner)
+        records = found.sizes(distinct.counts)
+        return records, records
 
 
 def named_node(node: Mapping[str, int]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,6 @@ import numpy as np
 
 from shoal.anonymize.lattice.lattice import Lattice, Measures, Node
 from shoal.anonymize.lattice.objectives import Costs, Objective
-from shoal.anonymize.lattice.packing import fits_word
 from shoal.anonymize.lattice.views import most_suppressed, view
 from shoal.core.arrays import Bools
 from shoal.core.progress import report
@@ -23,8 +21,7 @@ from shoal.core.wording import counted
 from shoal.errors import Infeasible, InputError
 from shoal.privacy.model import Model, check_range
 
-MOST_NODES = 10_000_000  # a lattice above this is not measured whole
-MOST_SINGLY = 20_000  # nodes grouped one by one, where a tuple does not fit one word
+MAX_NODES = 10_000_000  # a lattice above this is not measured whole
 NOT_MONOTONE = (
     "with suppression this model is not monotone: a node above an anonymous one was taken for "
     "anonymous, so a better one may exist; method flash finds it"
@@ -53,7 +50,7 @@ class Ground:
         lattice = Lattice.of(table, origin)
         least, limit = model.least_size, most_suppressed(lattice, max_suppression)
         corner = lattice.corner(least, limit)
-        if not measurable(lattice, corner):
+        if not measurable(lattice):
             raise InputError(
                 f"the lattice has {lattice.nodes:,} nodes, too many to look at all; use fewer "
                 "quasi-identifiers or flatter hierarchies, or method flash, which then returns "
@@ -91,10 +88,9 @@ class Ground:
         )
 
 
-def measurable(lattice: Lattice, corner: Node) -> bool:
-    """Tell whether every node above a corner can be measured in reasonable time and memory."""
-    nodes = math.prod(top + 1 - least for top, least in zip(lattice.heights, corner, strict=True))
-    return lattice.nodes <= MOST_NODES and (fits_word(lattice, corner) or nodes <= MOST_SINGLY)
+def measurable(lattice: Lattice) -> bool:
+    """Return whether a lattice has few enough nodes to measure each; the hierarchies decide."""
+    return lattice.nodes <= MAX_NODES
 
 
 def check_share(option: str, value: float) -> None:
