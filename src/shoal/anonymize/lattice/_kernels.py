@@ -108,9 +108,8 @@ def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o, person, o
             to_keys[o], to_counts[o] = keys[b], counts[b]
             b += 1
         else:
-            to_keys[o], to_counts[o] = keys[a], counts[a] + counts[b]
-            if keys[a] & person:
-                to_counts[o] -= once
+            twice = once if keys[a] & person else np.int64(0)
+            to_keys[o], to_counts[o] = keys[a], counts[a] + counts[b] - twice
             a += 1
             b += 1
         o += 1

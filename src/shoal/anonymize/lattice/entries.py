@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,9 +12,14 @@ import numpy as np
 from shoal.core.arrays import Counts
 from shoal.core.column import Column
 from shoal.core.grouping import group
+from shoal.core.people import Unit
+from shoal.core.table import Table
+from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Lattice
+
+_COUNT_BITS = 63  # of a count, which holds records and people
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +80,7 @@ def entries_of(lattice: Lattice, corner: tuple[int, ...]) -> Entries:
 
     Where each record is a person, tuples that are alike at the corner may still be several entries.
     """
-    tuples = lattice.table.distinct(*lattice.apart).table
-    columns = lattice.columns
+    tuples, columns = lattice.tuples(*lattice.apart).table, lattice.columns
     ladders = tuple(_ladder(c, least) for c, least in zip(columns, corner, strict=True))
     codes = tuple(
         ladder.numbers[tuples[c.name].codes] for c, ladder in zip(columns, ladders, strict=True)
@@ -88,7 +92,54 @@ def entries_of(lattice: Lattice, corner: tuple[int, ...]) -> Entries:
         apart, parts = found.ids.astype(np.int64), len(found)
     records = np.ones(len(tuples), np.int64) if tuples.counts is None else tuples.counts
     nobody = np.zeros(len(tuples), dtype=np.int64)
-    return Entries(ladders, codes, apart, parts, records, None, nobody, 0, 0)
+    entries = Entries(ladders, codes, apart, parts, records, None, nobody, 0, 0)
+    unit, _ = counted_unit(tuples)
+    if unit is None or unit.count == tuples.records:
+        return entries
+    return _with_people(entries, unit)
+
+
+def counted_unit(table: Table) -> tuple[Unit | None, bool]:
+    """Return the people or households that sizes of classes count, None for records.
+
+    The size of a class is the lesser of its people and its households, and usually one of the two
+    is the lesser everywhere. Otherwise, where people share households and some have several, the
+    second value is False, and counts of the unit returned are upper bounds of sizes.
+    """
+    unit, person, household = table.unit, table.person, table.household
+    if unit is None or person is None or household is None:
+        return unit, True
+    fewer = min((household, person), key=lambda one: one.count)
+    return fewer, fewer.count == unit.count
+
+
+def _with_people(entries: Entries, unit: Unit) -> Entries:
+    """Return the entries with the people behind each, and people in several tuples on their own.
+
+    unit: the person of each entry.
+    """
+    size_at = int(entries.records.sum()).bit_length()
+    if size_at + unit.count.bit_length() > _COUNT_BITS:
+        raise InputError("the table has too many records to count the people among them")
+    domains = [entries.parts, *(ladder.domain for ladder in entries.ladders)]
+    classes = group([entries.apart, *entries.codes], domains)
+    pairs = group([classes.ids, unit.ids], [len(classes), unit.count])
+    ids, records = unit.ids[pairs.first], pairs.sizes(entries.records)
+    several = np.bincount(ids, minlength=unit.count) > 1  # (people,)
+    person = np.where(several, np.cumsum(several), 0)[ids]
+    followed = int(several.sum())
+    alike = group([classes.ids[pairs.first], person], [len(classes), followed + 1])
+    rows = pairs.first[alike.first]
+    return replace(
+        entries,
+        codes=tuple(codes[rows] for codes in entries.codes),
+        apart=entries.apart[rows],
+        records=alike.sizes(records),
+        people=alike.sizes(),
+        person=person[alike.first],
+        followed=followed,
+        size_at=size_at,
+    )
 
 
 def _ladder(column: Column, lowest: int) -> Ladder:
