@@ -82,18 +82,19 @@ class Packed:
 
         ground: the class table at the corner, where no attribute is fixed.
         """
-        from shoal.anonymize.lattice import _kernels as kernels
+        from shoal.anonymize.lattice._class_tables import make_tables, roll_up, settle
+        from shoal.anonymize.lattice._kernels import sweep
 
         shape, attributes = self.shape, len(self.shape.levels)
         keys, counts = ground or self._table(task[: self.fixed])
-        tables = kernels.make_tables(keys, counts, attributes, self.entries.followed)
+        tables = make_tables(keys, counts, attributes, self.entries.followed)
         if self.fixed and self.entries.followed:
-            kernels.settle(tables, attributes, shape)
+            settle(tables, attributes, shape)
         source, begin = attributes, attributes - (len(self.order) - self.fixed)
         for level_of in task[self.fixed :]:
             for level in range(1, level_of + 1):
                 target = 0 if source != 0 else 1
-                kernels.roll_up(tables, source, target, shape, begin, level)
+                roll_up(tables, source, target, shape, begin, level)
                 source = target
             begin += 1
         if source != attributes:
@@ -103,7 +104,7 @@ class Packed:
             tables.size[attributes] = rows
             tables.followed[attributes] = tables.followed[source]
         node = int(np.dot(task, _strides(self.levels)[: len(task)])) if task else 0
-        kernels.sweep(tables, shape, begin, node, found)
+        sweep(tables, shape, begin, node, found)
 
     def _table(self, fixed: tuple[int, ...]) -> ClassTable:
         """Return the sorted keys and the counts with the fixed attributes at these levels."""
@@ -136,7 +137,7 @@ class Packed:
 
 def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed:
     """Lay out the lattice above a corner, the attribute with most levels innermost."""
-    from shoal.anonymize.lattice._kernels import Shape
+    from shoal.anonymize.lattice._class_tables import Shape
 
     entries = entries_of(lattice, corner)
     ladders, every = entries.ladders, range(len(entries.ladders))
@@ -192,7 +193,7 @@ def _bits(domain: int) -> int:
 
 def _table_bytes(entries: int, attributes: int) -> int:
     """Return the bytes of one thread's class tables, at least 1."""
-    return max(1, entries * (16 * (attributes + 1) + 61))
+    return max(1, entries * (16 * (attributes + 1) + 60))
 
 
 def _strides(levels: tuple[int, ...] | list[int]) -> list[int]:
