@@ -41,11 +41,14 @@ class Table:
 
     counts: (rows,) records behind each row of a weighted table; None where each row is one.
     unassigned: columns of the source that nobody gave a role; they are not held.
+    guessed: properties of the source file that were neither declared nor the default, such as
+        its encoding.
     """
 
     columns: tuple[Column, ...]
     counts: Counts | None = None
     unassigned: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
     _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -139,7 +142,8 @@ class Table:
     def take(self, rows: Any) -> Table:
         """Return the rows at these positions; ground domains stay as they are."""
         counts = None if self.counts is None else self.counts[rows]
-        return Table(tuple(c.take(rows) for c in self.columns), counts, self.unassigned)
+        columns = tuple(c.take(rows) for c in self.columns)
+        return Table(columns, counts, self.unassigned, self.guessed)
 
     def with_column(self, column: Column) -> Table:
         """Return the table with one column replaced by name."""
@@ -162,7 +166,7 @@ class Table:
         """Make a table of anything that speaks the Arrow C stream: pandas, polars, pyarrow.
 
         roles: for each column its role, or a mapping with role, kind, weight, bounds, order,
-            hierarchy; a column without one is not held.
+            hierarchy, type, values; a column without one is not held.
         hierarchies: for some of these columns a hierarchy or its recipe.
         counts: (rows,) records behind each row, which makes the table weighted.
         """
@@ -185,7 +189,7 @@ class Table:
         return cls(columns, None if counts is None else np.asarray(counts), unassigned)
 
 
-_OPTIONS = ("role", "kind", "weight", "bounds", "order", "hierarchy")
+_OPTIONS = ("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values")
 
 
 def _spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:
