@@ -11,7 +11,6 @@ from shoal.core.files import check_sign
 from shoal.errors import InputError
 from shoal.reading.notations import Notation
 
-
 _GUESSED = b"shoal.guessed"
 
 

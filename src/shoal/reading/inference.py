@@ -27,6 +27,7 @@ from shoal.core.spelled import as_number, spelled
 from shoal.core.values import combined, float_text, is_text
 from shoal.reading.notations import Notation
 
+
 def typed(cells: Any, *, numbers: bool = True, notation: Notation | None = None) -> Any:
     """Return text cells in the narrowest type that all of them read as.
 

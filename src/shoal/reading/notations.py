@@ -67,6 +67,9 @@ class Notation:
         return texts
 
 
+PLAIN = Notation()
+
+
 def _matching(texts: Any, pattern: str) -> Any:
     return pc.if_else(pc.match_substring_regex(texts, pattern), texts, None)
 
