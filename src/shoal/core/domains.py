@@ -118,6 +118,17 @@ def check_bounds(cells: Any, name: str, limits: tuple[float, float]) -> None:
     refuse_misfits(pa.array(~outside), name, "outside the bounds", "fix them or widen the bounds")
 
 
+def step(kind: str | None, limits: tuple[float, float]) -> float:
+    """Return the distance between neighbouring values of a declared type inside its bounds.
+
+    Numbers without a fixed number of places count as a million steps, times as seconds.
+    """
+    wanted = DataType.parse(kind or "float", "")
+    if wanted.places is not None:
+        return float(10.0**-wanted.places)
+    return (limits[1] - limits[0]) / 1e6 if wanted.name in ("float", "decimal") else 1.0
+
+
 def between(kind: str | None, limits: tuple[float, float] | None) -> Any:
     """Return all values of a declared type inside its bounds, None where they cannot be listed.
 
