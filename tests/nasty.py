@@ -54,6 +54,37 @@ def tiny(**columns):
     return Table.from_arrow(data, {**dict.fromkeys(columns, "quasi"), "illness": "sensitive"})
 
 
+def declared():
+    """A table with closed domains, most of whose values nobody has."""
+    draw = np.random.default_rng(7)
+    data = pa.table(
+        {
+            "age": draw.integers(30, 40, 24).tolist(),
+            "sex": draw.choice(["f", "m"], 24).tolist(),
+            "school": draw.choice(["mid", "low"], 24).tolist(),
+            "pay": pa.array([None, *["12.50", "9.10"] * 11, None]),
+            "smokes": ["true"] * 24,
+            "illness": draw.choice(["flu", "cold", "gout", "none"], 24).tolist(),
+        }
+    )
+    return Table.from_arrow(
+        data,
+        {
+            "age": {
+                "role": "quasi",
+                "type": "integer",
+                "bounds": [0, 110],
+                "hierarchy": {"intervals": [5, 10]},
+            },
+            "sex": {"role": "quasi", "values": ["x", "m", "f"]},
+            "school": {"role": "quasi", "kind": "ordinal", "values": ["low", "mid", "high"]},
+            "pay": {"role": "quasi", "type": "decimal"},
+            "smokes": {"role": "quasi", "type": "boolean"},
+            "illness": {"role": "sensitive", "values": ["cold", "flu", "gout", "none", "pox"]},
+        },
+    )
+
+
 NASTY = {
     "people": people(),
     "many people": people(240, seed=1, missing=0.02),
@@ -67,6 +98,7 @@ NASTY = {
     "odd texts": tiny(text=["*", "{a, b}", "a", "b", "[1, 2]", "", " ", "missing", "é", "'\""] * 2),
     "all different": tiny(age=list(range(20)), code=[f"c{i:02}" for i in range(20)]),
     "nan": tiny(size=[float("nan"), 1.5, 2.5, float("nan"), *[3.5] * 8]),
+    "declared domains": declared(),
     "many columns": tiny(**{f"q{i}": [(i * j) % 5 for j in range(24)] for i in range(30)}),
 }
 _ILLNESSES = ["flu", "cold", "gout", "none"]
