@@ -95,7 +95,7 @@ def outcomes(rows, choice, k, beta):
     return found
 
 
-@pytest.mark.parametrize("spare", [0, 0.2])
+@pytest.mark.parametrize("spare", [0, 0.2, -0.3])
 def test_no_neighbour_changes_the_outcome_by_more_than_is_claimed(spare):
     k, beta, share = 2, 0.5, 0.6
     method = SafeLA(epsilon=share + math.log(2) + spare, choice=share, beta=beta, n0=3)
@@ -233,8 +233,14 @@ def test_other_models_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epsilon": 1.2}, r"epsilon must be at least choice − ln\(1 − beta\) = 1\.30397"),
-        ({"beta": 0.8}, "raise epsilon, or lower beta or choice"),
+        (
+            {"epsilon": 1.2, "published": True},
+            r"needs epsilon of at least choice − ln\(1 − beta\) = 1\.30397",
+        ),
+        ({"beta": 0.8, "published": True}, "raise epsilon, or lower beta or choice"),
+        ({"epsilon": 0.14}, r"leaves 0.04 for each sample after 0.1 for the choice"),
+        ({"epsilon": 0.1}, "leaves 0 for each sample"),
+        ({"epsilon": 101}, "leaves 100.9 for each sample"),
         ({"beta": 0}, "beta must be"),
         ({"beta": 1}, "beta must be less than 1"),
         ({"choice": 0}, "choice must be"),
@@ -253,9 +259,13 @@ def test_options_without_meaning_are_refused(options, message):
         SafeLA(**options)
 
 
-def test_the_least_budget_is_enough():
+def test_a_smaller_epsilon_is_paid_for_in_delta():
     method = SafeLA(epsilon=0.1 - math.log(0.3), choice=0.1, beta=0.7)
     assert method.claim(75).delta == pytest.approx(2.15e-7, rel=0.01)
+    less = replace(method, epsilon=1.0, delta=1e-6)
+    assert less.claim(75).delta == sampling_delta(75, 0.7, 0.9) > method.claim(75).delta
+    assert less.price(KAnonymity(5)).k == least_k(0.9, 1e-6, 0.7)
+    assert less.claim(75).epsilon == 1.0
 
 
 def test_a_lattice_too_large_is_refused_by_its_shape():

@@ -5,9 +5,9 @@ that it is expected to keep. Then each record is drawn with probability β, afre
 node, and classes of fewer than k are dropped. Classes are counted over all published columns, not
 the quasi-identifiers alone.
 
-The node spends ε′. For a fixed node the rest is (ε − ε′, δ)-private as soon as ε − ε′ ≥ −ln(1 − β),
-with a δ that falls with k; both together spend (ε, δ). Neighbours are tables of which one has one
-record more.
+The choice of the node spends ε′. For a fixed node the rest is (ε − ε′, δ)-private with a δ that
+falls as k grows; together they spend (ε, δ). Neighbours are tables of which one has one record
+more.
 
 Li, Qardaji & Su, "On sampling, anonymization, and differential privacy", ASIACCS 2012; Li,
 "Improving a de-identification algorithm that achieves both k-anonymity and differential privacy",
@@ -23,7 +23,6 @@ is one result among others, which ε and δ account for. Fewer than k records gi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -48,9 +47,9 @@ from shoal.privacy.model import Model, check_range, check_whole
 
 if TYPE_CHECKING:
     from shoal.dp.claims import DPUnderSampling
+    from shoal.dp.sample_budget import SampleBudget
     from shoal.dp.sampling import Form
 
-_ROUNDING = 1e-12
 _PUBLIC = (
     "k",
     "β",
@@ -65,7 +64,7 @@ class SafeLA:
     """Full-domain generalization of a sample, at a node drawn by chance.
 
     epsilon: what the release may spend in all.
-    choice: the part of epsilon that the draw of the node spends; the sample needs −ln(1 − beta).
+    choice: the part of epsilon that the draw of the node spends; the rest pays for the sample.
     beta: the chance of each record to be drawn.
     delta: the δ to reach, by a larger k than the model's if need be; by default that of its k.
     penalty: how much worse it is to lose all records than to hide all cells.
@@ -97,15 +96,10 @@ class SafeLA:
         if self.seed is not None:
             check_whole("seed", self.seed, 0)
         if self.beta == 1:
-            raise InputError("beta must be less than 1: who is drawn must be left to chance")
-        least = self.choice - math.log1p(-self.beta)
-        if self.epsilon < least - _ROUNDING:
-            raise InputError(
-                f"epsilon must be at least choice − ln(1 − beta) = {least:.6g}, not "
-                f"{self.epsilon:g}; raise epsilon, or lower beta or choice"
-            )
+            raise InputError("beta must be less than 1: each record must be drawn at random")
         if self.delta is not None:
             check_range("delta", self.delta, 0, 1, above=True)
+        self._budget  # noqa: B018  refuses an epsilon that leaves too little for the sample
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of a sample at a node, both drawn by chance."""
@@ -145,20 +139,21 @@ class SafeLA:
             k,
             self.beta,
             self.choice,
-            sampling_epsilon=self._for_sample,
+            sampling_epsilon=self._budget.per_sample,
             proven=not self.published,
             seeded=self.seed is not None,
             public=_PUBLIC,
         )
 
     @property
-    def _for_sample(self) -> float:
-        return max(self.epsilon - self.choice, -math.log1p(-self.beta))
+    def _budget(self) -> SampleBudget:
+        from shoal.dp.sample_budget import SampleBudget
+
+        form: Form = "published" if self.published else "tight"
+        return SampleBudget(self.epsilon, self.choice, self.beta, form=form)
 
     def _k(self, model: Model) -> int:
-        """Return the least size of a class, by the model and the δ that is to be reached."""
-        from shoal.dp.sampling import least_k
-
+        """Return the least size of a class, given the model and the δ to reach."""
         if not model.by_size:
             raise InputError(
                 f"safe-la drops classes by their size alone, which does not keep {model}; ask for "
@@ -167,8 +162,7 @@ class SafeLA:
         k = max(model.least_size, 2)
         if self.delta is None:
             return k
-        form: Form = "published" if self.published else "tight"
-        return max(k, least_k(self._for_sample, self.delta, self.beta, form=form))
+        return max(k, self._budget.least_k(self.delta))
 
     def _choice(self, table: Table, k: int) -> NodeChoice:
         lattice = all_published(table)
