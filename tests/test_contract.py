@@ -90,9 +90,9 @@ FREEFORM = ("doka-greedy", "doka-sort-greedy", "doka-hungarian")
 # these release a sample, in an order of its own, by class sizes alone, and it may be empty
 SAMPLING = {
     "safe-la": [
-        {"n0": 40},
-        {"n0": 40, "penalty": 20, "epsilon": 3, "choice": 1},
-        {"n0": 40, "published": True},
+        {"n0": 40, "allow_large_delta": True},
+        {"n0": 40, "allow_large_delta": True, "penalty": 20, "epsilon": 3, "choice": 1},
+        {"n0": 40, "allow_large_delta": True, "published": True},
     ],
 }
 VARIANTS = {**TOGETHER, **PARTING, **LATTICE}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from tests.cases import ON_SMALL_TABLES
 
 import shoal
 from shoal import KAnonymity, Table
@@ -34,7 +35,7 @@ def printed(table):
     for method in shoal.METHODS:
         freeform = method.startswith("doka")
         asked = shoal.FreeformAnonymity(model.least_size) if freeform else model
-        release = shoal.anonymize(table, asked, method)
+        release = shoal.anonymize(table, asked, method, **ON_SMALL_TABLES.get(method, {}))
         yield from (release, release.run, release.verify(), release.classes, release.candidates)
         yield release.recodings["animal"]
     lattice = Lattice.of(table)

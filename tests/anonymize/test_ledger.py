@@ -9,7 +9,7 @@ import shoal
 from shoal import BudgetSpent, InputError, KAnonymity, Table
 from shoal.dp import Ledger
 
-OPTIONS = {"epsilon": 1.5, "beta": 0.7, "n0": 40, "seed": 3}
+OPTIONS = {"epsilon": 1.5, "beta": 0.7, "n0": 40, "allow_large_delta": True, "seed": 3}
 
 
 @pytest.fixture

@@ -82,6 +82,10 @@ def test_anonymize_pays_out_of_a_ledger(shoal, folder):
     (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
     assert shoal("dp", "ledger", "grant", "book", "--epsilon", 2, "--delta", 0.5).status == 0
     told = ("--quasi", "town", "-k", 3, "--method", "safe-la", "--ledger", "book")
+    refused = shoal("anonymize", "towns.csv", *told, "-o", "one.csv")
+    assert (refused.status, "allow_large_delta" in refused.err) == (2, True)
+    assert shown(shoal)["entries"] == []
+    told = (*told, "-O", "allow_large_delta=true")
     assert shoal("anonymize", "towns.csv", *told, "-o", "one.csv").status == 0
     refused = shoal("anonymize", "towns.csv", *told, "-o", "two.csv")
     assert refused.status == 1

@@ -27,6 +27,7 @@ from shoal.report.lattice_picture import draw_release
 from shoal.report.page import page
 
 AGES = Hierarchy.from_rows([(str(a), str(a // 10 * 10), "*") for a in range(100)])
+LARGE_DELTA = {"allow_large_delta": True}  # small tables show more with a small k
 ROLES = {
     "name": "identifier",
     "age": {"role": "quasi", "hierarchy": AGES},  # "20" is an age and a label
@@ -54,7 +55,7 @@ def released(rows, node, k, drawn=None, **options):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mechanisms, "bernoulli", lambda *_: mask)
         patch.setattr(NodeChoice, "draw", lambda *_: node)
-        return shoal.anonymize(people(rows), KAnonymity(k), "safe-la", **options)
+        return shoal.anonymize(people(rows), KAnonymity(k), "safe-la", **LARGE_DELTA, **options)
 
 
 rows_of_people = st.lists(
@@ -143,19 +144,38 @@ def test_k_is_raised_to_reach_delta():
     assert enough.claims[0].k == 100
 
 
-def test_a_large_delta_is_pointed_out():
-    release = shoal.anonymize(small(CELLS * 5), KAnonymity(2), "safe-la")
-    assert "more than 1 / n0" in " ".join(release.run.notes)
+@pytest.mark.parametrize(
+    ("options", "stated", "least"),
+    [
+        ({}, "delta = 0.168 exceeds 1/n0 = 0.0001", 35),
+        ({"published": True}, "delta = 0.168 exceeds 1/n0 = 0.0001", 44),
+        ({"delta": 1e-3, "n0": 2000}, "delta = 0.000794 exceeds 1/n0 = 0.0005", 26),
+    ],
+)
+def test_a_large_delta_is_refused_with_the_k_that_avoids_it(options, stated, least):
+    table = small(CELLS * 5)
+    with pytest.raises(InputError, match="set allow_large_delta to release") as refused:
+        shoal.anonymize(table, KAnonymity(5), "safe-la", **options)
+    assert stated in str(refused.value)
+    assert f"ask for k = {least} or more" in str(refused.value)
+    shoal.anonymize(table, KAnonymity(least), "safe-la", **options)
+    with pytest.raises(InputError, match="allow_large_delta"):
+        SafeLA(**{**options, "delta": None}).price(KAnonymity(least - 1))
+
+
+def test_an_allowed_large_delta_is_noted():
+    release = shoal.anonymize(small(CELLS * 5), KAnonymity(2), "safe-la", **LARGE_DELTA)
+    assert "exceeds 1/n0, as allow_large_delta permits" in " ".join(release.run.notes)
 
 
 def test_columns_that_tell_records_apart_are_named():
-    release = shoal.anonymize(people([(20, "a", "u", 1)] * 9), KAnonymity(2), "safe-la")
+    table = people([(20, "a", "u", 1)] * 9)
+    release = shoal.anonymize(table, KAnonymity(2), "safe-la", **LARGE_DELTA)
     assert "classes are counted over ill, pay too" in " ".join(release.run.notes)
 
 
 def test_the_published_mechanism_says_that_it_is_unproven():
-    options = {"k": 2, "beta": 0.5, "epsilon": 1.0, "choice": 0.1}
-    k = options.pop("k")
+    k, options = 2, {"beta": 0.5, "epsilon": 1.0, "choice": 0.1, **LARGE_DELTA}
     release = shoal.anonymize(small(CELLS * 9), KAnonymity(k), "safe-la", published=True, **options)
     (claim,) = release.claims
     assert not claim.proven
@@ -176,20 +196,21 @@ def test_only_the_published_mechanism_chooses_on_its_sample(published, seen, mon
     monkeypatch.setattr(NodeChoice, "of", spying)
     mask = np.array([True, True, False, False, False, False])
     monkeypatch.setattr(mechanisms, "bernoulli", lambda *_: mask)
-    shoal.anonymize(small(CELLS), KAnonymity(2), "safe-la", published=published)
+    options = {"published": published, **LARGE_DELTA}
+    shoal.anonymize(small(CELLS), KAnonymity(2), "safe-la", **options)
     assert records == [(seen, "published" if published else "expected")]
 
 
 def test_a_seed_repeats_a_release_and_is_said_to_be_for_testing():
     table = small(CELLS * 20)
-    options = {"n0": 100, "method": "safe-la", "seed": 4}
+    options = {"n0": 100, "method": "safe-la", "seed": 4, **LARGE_DELTA}
     one, again = (shoal.anonymize(table, KAnonymity(3), **options) for _ in range(2))
     assert one.to_arrow().equals(again.to_arrow())
     assert one.node == again.node
     assert "for testing only" in " ".join(one.run.notes)
     assert one.claims[0].seeded
     secure = {
-        shoal.anonymize(table, KAnonymity(3), "safe-la", n0=100).to_arrow().num_rows
+        shoal.anonymize(table, KAnonymity(3), "safe-la", n0=100, **LARGE_DELTA).to_arrow().num_rows
         for _ in range(12)
     }
     assert len(secure) > 1
@@ -205,8 +226,9 @@ def test_a_weighted_table_is_drawn_record_by_record():
     light = small(CELLS)
     heavy = Table(light.columns, np.arange(1, 7) * 5)
     full = small([cell for i, cell in enumerate(CELLS) for _ in range(5 * (i + 1))])
+    options = {"n0": 50, "seed": 2, **LARGE_DELTA}
     short, long = (
-        shoal.anonymize(table, KAnonymity(4), "safe-la", n0=50, seed=2) for table in (heavy, full)
+        shoal.anonymize(table, KAnonymity(4), "safe-la", **options) for table in (heavy, full)
     )
     assert short.to_arrow().equals(long.to_arrow())
     assert 0 < short.to_arrow().num_rows < heavy.records
@@ -250,6 +272,7 @@ def test_other_models_are_refused():
         ({"delta": 0}, "delta must be"),
         ({"delta": "1e-6"}, "delta must be"),
         ({"published": "yes"}, "published must be one of"),
+        ({"allow_large_delta": "yes"}, "allow_large_delta must be one of"),
         ({"seed": -1}, "seed must be"),
         ({"epsilon": math.nan}, "epsilon must be"),
     ],
@@ -272,7 +295,7 @@ def test_a_lattice_too_large_is_refused_by_its_shape():
     cells = {f"q{i}": ["a", "b"] for i in range(30)}
     table = Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"))
     with pytest.raises(InputError, match="1,073,741,824 nodes, too many"):
-        shoal.anonymize(table, KAnonymity(2), "safe-la")
+        shoal.anonymize(table, KAnonymity(50), "safe-la")
 
 
 cells = st.tuples(

@@ -70,6 +70,7 @@ class SafeLA:
     penalty: how much worse it is to lose all records than to hide all cells.
     n0: about how many records the table is known to have, by those who do not have it. The penalty
         is in proportion to it. Never put the table's own number here, which is not public.
+    allow_large_delta: release even if δ exceeds 1/n0, at which single records may be shown.
     published: the mechanism as its paper has it, whose claim is unproven.
     seed: repeats a draw, for testing; without one it is secure.
     """
@@ -82,6 +83,7 @@ class SafeLA:
     delta: float | None = None
     penalty: float = 1.0
     n0: float = 10_000
+    allow_large_delta: bool = False
     published: bool = False
     seed: int | None = None
 
@@ -93,6 +95,7 @@ class SafeLA:
         check_range("n0", self.n0, 0, above=True)
         check_range("n0 / penalty", self.n0 / self.penalty, 0, MOST_PENALTY)
         check_choice("published", self.published, (True, False))
+        check_choice("allow_large_delta", self.allow_large_delta, (True, False))
         if self.seed is not None:
             check_whole("seed", self.seed, 0)
         if self.beta == 1:
@@ -160,9 +163,16 @@ class SafeLA:
                 "k-anonymity"
             )
         k = max(model.least_size, 2)
-        if self.delta is None:
-            return k
-        return max(k, self._budget.least_k(self.delta))
+        if self.delta is not None:
+            k = max(k, self._budget.least_k(self.delta))
+        delta = self._budget.delta(k)
+        if delta > 1 / self.n0 and not self.allow_large_delta:
+            raise InputError(
+                f"delta = {delta:.3g} exceeds 1/n0 = {1 / self.n0:.3g}, so single records may be "
+                f"shown; ask for k = {self._budget.least_k(1 / self.n0)} or more, or set "
+                "allow_large_delta to release all the same"
+            )
+        return k
 
     def _choice(self, table: Table, k: int) -> NodeChoice:
         lattice = all_published(table)
@@ -200,8 +210,8 @@ class SafeLA:
             told.append(f"k is {claim.k} instead of {model.least_size}, to reach delta")
         if claim.delta > 1 / self.n0:
             told.append(
-                f"delta = {claim.delta:.3g} is more than 1 / n0: single records may show; state a "
-                "delta, or ask for a larger k"
+                f"delta = {claim.delta:.3g} exceeds 1/n0, as allow_large_delta permits: single "
+                "records may be shown"
             )
         if self.published:
             told.append("drawn by the mechanism as published, whose claim is unproven")
