@@ -3,6 +3,7 @@
     ShoalError
     ├── InputError        the input or an option is wrong             exit status 2
     │   ├── HierarchyError  a hierarchy misses values or is torn
+    │   ├── RepeatedIdentifier  several rows about one person, and nobody says who is who
     │   └── OutputError     a file cannot be written
     ├── MissingExtra      an optional dependency is not installed     exit status 2
     ├── Infeasible        no release can meet the model               exit status 1
@@ -43,6 +44,25 @@ class HierarchyError(InputError):
         super().__init__(message)
         self.missing = tuple(missing)
         self.torn = tuple(torn)
+
+
+class RepeatedIdentifier(InputError):  # noqa: N818
+    """Several rows carry one identifier, and the table does not say who the people are.
+
+    column: the identifier; distinct: its distinct values; filled: the rows that have one.
+    """
+
+    def __init__(self, column: str, distinct: int, filled: int) -> None:
+        self.column, self.distinct, self.filled = column, distinct, filled
+        super().__init__(self.advice(f"person={column!r}", "rows_are_people=True"))
+
+    def advice(self, person: str, rows: str) -> str:
+        """Return the message, with both ways out as the user would write them."""
+        return (
+            f"column {self.column!r} has {self.distinct:,} distinct values in {self.filled:,} "
+            "rows, so some people have several rows; declare who they are with "
+            f"{person}, or state with {rows} that every row is a different person"
+        )
 
 
 class OutputError(InputError):

@@ -44,7 +44,7 @@ def test_an_unknown_value_is_refused_and_not_repeated(grouped):
 
 
 def test_a_table_of_fewer_than_k_records_is_refused(grouped):
-    with pytest.raises(InputError, match="k is 3 but the table has 2 records"):
+    with pytest.raises(InputError, match="k is 3 but the table has 2 people"):
         AlphaKAnonymity(0.5, 3, "disease").check(grouped("ab").table)
 
 

@@ -157,7 +157,7 @@ def test_a_shuffled_file_is_judged_alike(tmp_path):
 def test_classes_alone_may_settle_it_or_say_that_they_cannot():
     table, recodings = chain()
     classes = Release(table, recodings, KAnonymity(2)).classes
-    with pytest.raises(InputError, match="classes alone do not tell"):
+    with pytest.raises(InputError, match="classes alone do not show"):
         judge(classes, FreeformAnonymity(2))
     whole = Release.of_groups(table, np.zeros(4, dtype=np.int32), 1, KAnonymity(2)).classes
     assert judge(whole, FreeformAnonymity(4)).levels == {"freeform-anonymity(k=4)": 4.0}
@@ -181,5 +181,5 @@ def test_k_must_be_a_whole_number_from_two(model, k):
 
 @pytest.mark.parametrize("model", COVERAGE)
 def test_a_table_of_fewer_than_k_is_refused(model):
-    with pytest.raises(InputError, match="the table has 4 records"):
+    with pytest.raises(InputError, match="the table has 4 people"):
         model(5).check(chain()[0])

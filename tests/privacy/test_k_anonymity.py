@@ -12,7 +12,7 @@ def test_a_class_of_k_records_holds_and_a_smaller_one_does_not(grouped):
 
 def test_a_table_of_fewer_than_k_records_is_refused(grouped):
     KAnonymity(3).check(grouped("abc").table)
-    with pytest.raises(InputError, match="k is 4 but the table has 3 records"):
+    with pytest.raises(InputError, match="k is 4 but the table has 3 people"):
         KAnonymity(4).check(grouped("abc").table)
 
 

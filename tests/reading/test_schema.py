@@ -123,7 +123,10 @@ def test_entries_may_be_shared_by_anchors():
         ("# nothing\n", "needs a mapping  columns"),
         ("columns: [age]\n", "needs a mapping  columns"),
         ("colums: {age: quasi}\n", "needs a mapping  columns"),
-        ("columns: {age: quasi}\nrows: 5\n", "unknown entry 'rows'; there are columns, file"),
+        (
+            "columns: {age: quasi}\nrows: 5\n",
+            "unknown entry 'rows'; there are person, household, columns, file",
+        ),
         ("columns: {age: [quasi]}\n", "column 'age' needs a mapping"),
         ("columns: {age:}\n", "column 'age' needs a mapping"),
         ("columns: {age: {rolle: quasi}}\n", "column 'age': unknown option 'rolle'; there are"),
@@ -231,7 +234,9 @@ def test_a_missing_hierarchy_file_is_refused_by_its_path(write, people):
 
 
 def test_a_schema_may_be_an_object_and_roles_a_mapping_only(people):
-    told = shoal.Schema.of({"columns": dict.fromkeys(("name", "age", "town", "grade"), "quasi")})
+    told = shoal.Schema.of(
+        {"columns": dict.fromkeys(("name", "age", "town", "grade"), "quasi")}
+    )
     assert len(shoal.read(people, told).quasi) == 4
     with pytest.raises(InputError, match="roles must be a mapping"):
         shoal.read(people, roles=["age"])
@@ -243,3 +248,12 @@ def test_a_pipe_is_refused_unopened(tmp_path):
     os.mkfifo(tmp_path / "pipe")  # to open it would wait for a writer
     with pytest.raises(InputError, match="pipe: not a plain file"):
         shoal.Schema.read(tmp_path / "pipe")
+
+
+def test_a_schema_names_the_person_and_the_household():
+    schema = {"person": "patient", "household": ["street", "door"], "columns": {"age": "quasi"}}
+    read = shoal.Schema.of(schema)
+    assert read.person == ("patient",)
+    assert read.household == ("street", "door")
+    with pytest.raises(InputError, match="person must be a column name, or a list of them"):
+        shoal.Schema.of({**schema, "person": {"patient": 1}})

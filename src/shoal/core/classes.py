@@ -1,6 +1,7 @@
 """Equivalence classes: rows that look alike, and what each class shows of sensitive columns.
 
-Privacy models and metrics ask their questions here, class by class.
+Privacy models and metrics ask their questions here, class by class. Models count people, metrics
+count rows; where each row is a person of their own that is the same.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.grouping import group, sum_by
 from shoal.core.histogram import Histogram, count_values
+from shoal.core.people import Unit, count_distinct
 from shoal.core.table import Table
 
 SUPPRESSED = -1
@@ -35,6 +37,7 @@ class Classes:
     def __post_init__(self) -> None:
         object.__setattr__(self, "ids", frozen(self.ids))
         object.__setattr__(self, "_histograms", {})
+        object.__setattr__(self, "_row_histograms", {})
 
     @classmethod
     def of(cls, table: Table, ids: Codes, origin: Table | None = None) -> Classes:
@@ -52,25 +55,73 @@ class Classes:
         return f"Classes({len(self)} classes of {len(self.ids)} rows)"
 
     def __len__(self) -> int:
-        return len(self.sizes)
+        return len(self.rows)
+
+    @cached_property
+    def rows(self) -> Counts:
+        """(classes,) records in each class."""
+        classes = int(self.ids.max()) + 1 if len(self.ids) else 0
+        rows = sum_by(self.ids, classes, self.table.counts)
+        if not rows.all():
+            raise ValueError("class ids must run from 0 without gaps")
+        return frozen(rows)
+
+    @cached_property
+    def people(self) -> Counts:
+        """(classes,) different people in each class."""
+        person = self.table.person
+        return self.rows if person is None else frozen(self._distinct(person))
+
+    @cached_property
+    def households(self) -> Counts | None:
+        """(classes,) different households in each class, where the table names them."""
+        household = self.table.household
+        return None if household is None else frozen(self._distinct(household))
 
     @cached_property
     def sizes(self) -> Counts:
-        """(classes,) records in each class."""
-        classes = int(self.ids.max()) + 1 if len(self.ids) else 0
-        sizes = sum_by(self.ids, classes, self.table.counts)
-        if not sizes.all():
-            raise ValueError("class ids must run from 0 without gaps")
-        return frozen(sizes)
+        """(classes,) what k is compared with: people, or households where those are fewer."""
+        if self.households is None:
+            return self.people
+        return frozen(np.minimum(self.people, self.households))
+
+    def _distinct(self, unit: Unit) -> Counts:
+        return count_distinct(self.ids, len(self), unit)
 
     @cached_property
     def suppressed(self) -> int:
         """Number of records that are not released."""
-        return self.table.records - int(self.sizes.sum())
+        return self.table.records - int(self.rows.sum())
+
+    @cached_property
+    def released_people(self) -> int:
+        """Number of people with a released record."""
+        person = self.table.person
+        if person is None:
+            return int(self.rows.sum())
+        return int(np.count_nonzero(np.bincount(person.ids[self.ids >= 0], minlength=1)))
 
     def histogram(self, name: str) -> Histogram:
-        """Return the counts of a column's values, class by class."""
+        """Return how many people of each class show each value of a column.
+
+        A person with several rows of one value counts once for it; a person with several values
+        counts once for each.
+        """
+        person = self.table.person
+        if person is None:
+            return self.row_histogram(name)
         cache: dict[str, Histogram] = self.__dict__["_histograms"]
+        if name not in cache:
+            column, kept = self.table[name], np.flatnonzero(self.ids >= 0)
+            codes = [self.ids[kept], column.codes[kept], person.ids[kept]]
+            domains = [len(self), column.domain, person.count]
+            once = kept[group(codes, domains).first] if len(kept) else kept
+            cache[name] = count_values(column.take(once), self.ids[once], len(self))
+        return cache[name]
+
+    def row_histogram(self, name: str) -> Histogram:
+        """Return how many records of each class show each value of a column."""
+        cache: dict[str, Histogram] = self.__dict__["_row_histograms"]
         if name not in cache:
             column = self.table[name]
             cache[name] = count_values(column, self.ids, len(self), self.table.counts)
@@ -81,11 +132,30 @@ class Classes:
         return np.diff(self.histogram(name).indptr)
 
     def shares(self, name: str) -> Floats:
-        """Return, beside each histogram entry, its share of the class."""
+        """Return, beside each histogram entry, the share of the class's people who show it.
+
+        Shares of people with several values each add up to more than 1.
+        """
         histogram = self.histogram(name)
-        sizes = np.repeat(self.sizes, np.diff(histogram.indptr))
-        return histogram.counts / sizes
+        return histogram.counts / np.repeat(self.people, np.diff(histogram.indptr))
+
+    def distribution(self, name: str) -> Floats:
+        """Return the histogram of each class, scaled to a sum of 1."""
+        histogram = self.histogram(name)
+        return histogram.counts / np.repeat(self.shown(name), np.diff(histogram.indptr))
+
+    def shown(self, name: str) -> Counts:
+        """(classes,) the sum of each class's histogram: its people, each once for every value."""
+        if self.table.person is None:
+            return self.rows
+        histogram = self.histogram(name)
+        return np.add.reduceat(histogram.counts, histogram.indptr[:-1]) if len(self) else self.rows
 
     def reference(self, name: str) -> Floats:
-        """(domain,) the share of each value in the input table."""
-        return self.origin.shares(name)
+        """(domain,) the share of the input table's people who show each value."""
+        return self.origin.people_with(name) / max(self.origin.people, 1)
+
+    def reference_distribution(self, name: str) -> Floats:
+        """(domain,) how the values of a column are distributed in the input table, summing to 1."""
+        shown = self.origin.people_with(name)
+        return shown / max(int(shown.sum()), 1)

@@ -236,7 +236,7 @@ class Release:
         def coverage() -> Coverage:
             return self.coverage.take(rows)
 
-        found = recount(published, self.original, self.model, coverage)
+        found = recount(published, self.original, self.model, rows, coverage)
         hidden = self.suppressed
         truthful = all(
             _is_same(recoding.column, self.original[name])

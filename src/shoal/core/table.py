@@ -1,6 +1,7 @@
-"""A table of people: immutable columns, rows by position.
+"""A table about people: immutable columns, rows by position.
 
-A table may be weighted: one row per distinct tuple, with the number of records behind it.
+A table may be weighted: one row per distinct tuple, with the number of records behind it. It may
+say which person, and which household, each row is about; otherwise each record is one person.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.column import Column, Kind, Role
 from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
+from shoal.core.people import Unit, check_repeated, distinct_rows, joined
 from shoal.errors import InputError, meant
 
 
@@ -41,11 +43,17 @@ class Table:
 
     counts: (rows,) records behind each row of a weighted table; None where each row is one.
     unassigned: columns of the source that nobody gave a role; they are not held.
+    person: whom each row is about; None where each record is a person of their own.
+    household: the household of each row's person, where the table names one.
+    rows_are_people: whether the owner states that every row is a different person.
     """
 
     columns: tuple[Column, ...]
     counts: Counts | None = None
     unassigned: tuple[str, ...] = ()
+    person: Unit | None = None
+    household: Unit | None = None
+    rows_are_people: bool = False
     _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -59,6 +67,9 @@ class Table:
         if self.counts is not None:
             self._check_counts(self.counts)
             object.__setattr__(self, "counts", frozen(self.counts.astype(np.int64)))
+        for unit in (self.person, self.household):
+            if unit is not None and len(unit.ids) != len(self.columns[0]):
+                raise InputError("a table needs to know the person of every row, or of none")
         self._by_name.update(zip(names, self.columns, strict=True))
 
     def _check_counts(self, counts: Counts) -> None:
@@ -67,7 +78,7 @@ class Table:
             raise InputError("a weighted table needs one whole count of 1 or more for each row")
 
     def __len__(self) -> int:
-        """Return the number of stored rows; `records` counts the people behind them."""
+        """Return the number of stored rows; `records` counts the records behind them."""
         return len(self.columns[0])
 
     def __getitem__(self, name: str) -> Column:
@@ -87,12 +98,33 @@ class Table:
     def __repr__(self) -> str:
         roles = {role: [c.name for c in self.columns if c.role is role] for role in Role}
         told = ", ".join(f"{role}={names}" for role, names in roles.items() if names)
-        return f"Table(rows={len(self)}, {told})"
+        people = "" if self.person is None else f", people={self.people}"
+        return f"Table(rows={len(self)}{people}, {told})"
 
     @cached_property
     def records(self) -> int:
-        """Number of people in the table."""
+        """Number of records: rows of the source."""
         return len(self) if self.counts is None else int(self.counts.sum())
+
+    @property
+    def people(self) -> int:
+        """Number of people: those that the person columns tell apart, else the records."""
+        return self.records if self.person is None else self.person.count
+
+    @cached_property
+    def unit(self) -> Unit | None:
+        """What k counts: people, or households where they are named; None where it is records."""
+        unit = self.person
+        if self.household is not None:
+            unit = self.household if unit is None else joined(unit, self.household)
+        alone = unit is not None and self.counts is None and unit.count == len(self)
+        return None if alone else unit
+
+    @cached_property
+    def person_columns(self) -> tuple[str, ...]:
+        """The columns that identify people and households."""
+        units = (self.person, self.household)
+        return tuple(dict.fromkeys(name for unit in units if unit for name in unit.columns))
 
     def names(self, role: Role | str) -> tuple[str, ...]:
         """Return the names of the columns with this role."""
@@ -122,24 +154,52 @@ class Table:
             cache[name] = frozen(totals / max(self.records, 1))
         return cache[name]
 
-    def distinct(self, *also: str) -> Distinct:
+    def people_with(self, name: str) -> Counts:
+        """(domain,) the number of people with each value of a column; several values count each."""
+        cache: dict[str, Counts] = self.__dict__.setdefault("_people_with", {})
+        if name not in cache:
+            column, person = self[name], self.person
+            if person is None:
+                cache[name] = frozen(sum_by(column.codes, column.domain, self.counts))
+            else:
+                pairs = distinct_rows(column.codes, column.domain, person.ids, person.count)
+                cache[name] = frozen(sum_by(column.codes[pairs], column.domain))
+        return cache[name]
+
+    def distinct(self, *also: str, people: bool = False) -> Distinct:
         """Return the distinct quasi tuples (with the columns `also`), computed once.
+
+        people: tell tuples of different people and households apart, so that the result can count
+            them; it changes nothing where each record is one person.
 
         The rows of the result are in lexicographic order of the codes.
         """
-        cache: dict[tuple[str, ...], Distinct] = self.__dict__.setdefault("_distinct", {})
-        key = tuple(dict.fromkeys(also))
+        cache: dict[Any, Distinct] = self.__dict__.setdefault("_distinct", {})
+        units = [unit for unit in (self.person, self.household) if unit is not None and people]
+        key = (tuple(dict.fromkeys(also)), bool(units))
         if key not in cache:
-            columns = [*self.quasi_columns, *(self[name] for name in key)]
-            found = group([c.codes for c in columns], [c.domain for c in columns])
-            picked = tuple(c.take(found.first) for c in columns)
-            cache[key] = Distinct(Table(picked, found.sizes(self.counts)), found.ids)
+            columns = [*self.quasi_columns, *(self[name] for name in key[0])]
+            codes = [*(c.codes for c in columns), *(unit.ids for unit in units)]
+            domains = [*(c.domain for c in columns), *(unit.count for unit in units)]
+            found = group(codes, domains)
+            tuples = Table(
+                tuple(c.take(found.first) for c in columns),
+                found.sizes(self.counts),
+                person=_of_rows(self.person if people else None, found.first),
+                household=_of_rows(self.household if people else None, found.first),
+            )
+            cache[key] = Distinct(tuples, found.ids)
         return cache[key]
 
     def take(self, rows: Any) -> Table:
         """Return the rows at these positions; ground domains stay as they are."""
-        counts = None if self.counts is None else self.counts[rows]
-        return Table(tuple(c.take(rows) for c in self.columns), counts, self.unassigned)
+        return replace(
+            self,
+            columns=tuple(c.take(rows) for c in self.columns),
+            counts=None if self.counts is None else self.counts[rows],
+            person=None if self.person is None else self.person.take(rows),
+            household=None if self.household is None else self.household.take(rows),
+        )
 
     def with_column(self, column: Column) -> Table:
         """Return the table with one column replaced by name."""
@@ -158,6 +218,10 @@ class Table:
         roles: Mapping[str, Role | str | Mapping[str, Any]],
         hierarchies: Mapping[str, Any] | None = None,
         counts: Sequence[int] | None = None,
+        *,
+        person: str | Sequence[str] = (),
+        household: str | Sequence[str] = (),
+        rows_are_people: bool = False,
     ) -> Table:
         """Make a table of anything that speaks the Arrow C stream: pandas, polars, pyarrow.
 
@@ -165,12 +229,24 @@ class Table:
             hierarchy; a column without one is not held.
         hierarchies: for some of these columns a hierarchy or its recipe.
         counts: (rows,) records behind each row, which makes the table weighted.
+        person: the columns that identify the person behind a row; never published.
+        household: the columns that identify the household; never published.
+        rows_are_people: every row is a different person, though identifiers repeat.
+
+        Raises:
+            RepeatedIdentifier: An identifier repeats, no person is named and it is not stated that
+                rows are people.
         """
         arrow = from_frame(data)
         names = list(arrow.column_names)
         check_unique(names)
         specs = {name: _spec(name, told) for name, told in roles.items()}
         _check_known(specs, names, "given a role")
+        units = {"person": as_names(person), "household": as_names(household)}
+        for what, identifying in units.items():
+            _check_known(identifying, names, f"named as {what}")
+            for name in identifying:
+                _make_identifier(specs.setdefault(name, {"role": Role.IDENTIFIER}), name, what)
         _check_known(hierarchies or {}, names, "given a hierarchy")
         for name, hierarchy in (hierarchies or {}).items():
             if name not in specs:
@@ -181,8 +257,40 @@ class Table:
             for name in names
             if name in specs
         )
-        unassigned = tuple(name for name in names if name not in specs)
-        return cls(columns, None if counts is None else np.asarray(counts), unassigned)
+        if not units["person"] and not rows_are_people:
+            identifiers = [c.name for c in columns if c.role is Role.IDENTIFIER]
+            check_repeated(arrow, [n for n in identifiers if n not in units["household"]])
+        known = {
+            what: Unit.of(arrow, identifying, what) if identifying else None
+            for what, identifying in units.items()
+        }
+        return cls(
+            columns,
+            None if counts is None else np.asarray(counts),
+            tuple(name for name in names if name not in specs),
+            known["person"],
+            known["household"],
+            rows_are_people,
+        )
+
+
+def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one column name or several as a tuple, each once."""
+    return tuple(dict.fromkeys([columns] if isinstance(columns, str) else columns))
+
+
+def _make_identifier(spec: dict[str, Any], name: str, what: str) -> None:
+    """Refuse to publish a column that identifies people."""
+    if spec["role"] != Role.IDENTIFIER:
+        raise InputError(
+            f"column {name!r} identifies the {what} and cannot be published as {spec['role']}; "
+            "give it the role identifier, or none"
+        )
+
+
+def _of_rows(unit: Unit | None, rows: Counts) -> Unit | None:
+    """Return the units of rows among which every unit is, under their old numbers."""
+    return None if unit is None else replace(unit, ids=unit.ids[rows])
 
 
 _OPTIONS = ("role", "kind", "weight", "bounds", "order", "hierarchy")

@@ -1,4 +1,7 @@
-"""Proof by recount: classes and coverage, derived from the published values alone."""
+"""Proof by recount: classes and coverage, derived from the published values alone.
+
+Only the owner knows which rows are one person's, so people are counted by the original.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core import values as ground
-from shoal.core.arrays import Bools, Codes
+from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.coverage import Coverage
@@ -39,6 +42,9 @@ class Verification:
     """The outcome of a check.
 
     levels: for each model the parameter that the release in fact reaches.
+    records, people: what the classes hold in all; the same where each row is one person.
+    smallest: people in the smallest class, or households where they are named and fewer.
+    households: households in all, None where the table names none.
     failing: classes that break the model, or hold a record that does; `failing_records`: records
         that do, each of the class where it is broken by a class.
     truthful: every original value is a member of what was published for it, and the published text
@@ -51,6 +57,9 @@ class Verification:
     failing: int
     failing_records: int
     levels: dict[str, float]
+    records: int = 0
+    people: int = 0
+    households: int | None = None
     truthful: bool = True
 
     @property
@@ -70,19 +79,28 @@ def recount(
     published: Any,
     original: Table,
     guarantee: Guarantee,
+    rows: Counts,
     coverage: Callable[[], Coverage] | None = None,
 ) -> Verification:
-    """Check published rows against the guarantee; distributions are the original's."""
+    """Check published rows against the guarantee; distributions are the original's.
+
+    rows: (published rows,) the row of the original behind each: it says whom they are about.
+    """
     table = published_table(published, original)
+    table = replace(
+        table,
+        person=None if original.person is None else original.person.take(rows),
+        household=None if original.household is None else original.household.take(rows),
+    )
     return judge(Classes.by_quasi(table, origin=original), guarantee, coverage)
 
 
 def judge(
     classes: Classes, guarantee: Guarantee, coverage: Callable[[], Coverage] | None = None
 ) -> Verification:
-    """Put the guarantee to every class, and to the coverage where classes do not settle it.
+    """Check the guarantee on every class, and on the coverage where classes do not settle it.
 
-    coverage: brings who may be whom, its rows those of the classes.
+    coverage: returns who may be whom, its rows those of the classes.
     """
     broken = np.zeros(len(classes.ids), dtype=np.bool_)
     levels = {}
@@ -92,10 +110,11 @@ def judge(
         if not part.by_class and not kept.all():
             if coverage is None:
                 raise InputError(
-                    f"{part} is about who may be whom, which classes alone do not tell; "
+                    f"{part} is about who may be whom, which classes alone do not show; "
                     "check the release itself, or ask for k-anonymity"
                 )
-            failing, level = ~part.holds_for(coverage()), part.level_for(coverage())
+            failing &= ~part.holds_for(coverage())
+            level = max(level, part.level_for(coverage()))
         broken |= failing
         levels[str(part)] = level
     counts = classes.table.counts
@@ -106,7 +125,15 @@ def judge(
         failing=len(np.unique(classes.ids[broken])),
         failing_records=int(broken.sum() if counts is None else counts[broken].sum()),
         levels=levels,
+        records=int(classes.rows.sum()),
+        people=classes.released_people,
+        households=_households(classes),
     )
+
+
+def _households(classes: Classes) -> int | None:
+    household = classes.table.household
+    return None if household is None else len(np.unique(household.ids[classes.ids >= 0]))
 
 
 def published_table(published: Any, original: Table) -> Table:

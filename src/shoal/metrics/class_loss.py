@@ -33,7 +33,7 @@ def class_loss_by_attribute(release: Release) -> dict[str, float]:
     for column in release.original.quasi_columns:
         lost = float(classes.suppressed)
         if len(classes):
-            lost += weighted_sum(_spread(release, column), classes.sizes)
+            lost += weighted_sum(_spread(release, column), classes.rows)
         losses[column.name] = lost / records
     return losses
 
@@ -49,7 +49,7 @@ def class_loss_by_record(release: Release) -> Floats:
 
 def _spread(release: Release, column: Column) -> Floats:
     """(classes,) how far the values of a column lie apart inside each class, 0 to 1."""
-    values = release.classes.histogram(column.name)
+    values = release.classes.row_histogram(column.name)
     if column.ordered:
         return class_width(column, values)
     return set_share(np.diff(values.indptr).astype(np.float64), column.domain)

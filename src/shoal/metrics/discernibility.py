@@ -21,7 +21,7 @@ def discernibility(release: Release, *, raw: bool = False) -> float:
     raw: the number of pairs, a record with itself included.
     """
     records = release.original.records
-    alike = _pairs(release.classes.sizes) + release.classes.suppressed * records
+    alike = _pairs(release.classes.rows) + release.classes.suppressed * records
     if raw:
         return float(alike)
     tuples = release.original.distinct().table.counts

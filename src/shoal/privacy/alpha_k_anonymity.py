@@ -14,18 +14,20 @@ import numpy as np
 from shoal.core.arrays import Bools, Floats
 from shoal.core.classes import Classes
 from shoal.core.table import Table
-from shoal.core.wording import counted
 from shoal.errors import InputError
-from shoal.privacy.model import Model, check_range, check_whole
+from shoal.privacy.model import Model, check_enough, check_range, check_whole
 
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(Model):
-    """At least k records in each class, of which a share of at most alpha show the value.
+    """At least k people in each class, of whom a share of at most alpha show the value.
 
     value: the value to guard, as text; by default every value, the missing one included.
 
-    Monotone: merged classes only grow, and a merged share is a weighted mean of its parts'.
+    A person shows each value of her rows in the class, so that shares of people with several values
+    may add up to more than 1.
+    Monotone: merged classes only grow, and a merged share is a weighted mean of its parts', if
+    nobody is in both.
     """
 
     name: ClassVar[str] = "alpha-k-anonymity"
@@ -48,13 +50,9 @@ class AlphaKAnonymity(Model):
         return float(self._shares(classes).max(initial=0.0))
 
     def check(self, table: Table) -> None:
-        """Refuse a table of fewer than k records, or without the value."""
+        """Refuse a table of fewer than k people, or without the value."""
         super().check(table)
-        if table.records < self.k:
-            raise InputError(
-                f"k is {self.k} but the table has {counted(table.records, 'record')}; "
-                "choose a smaller k"
-            )
+        check_enough(table, self.k)
         if self.value is not None and self.value not in table[self.column].labels:
             raise InputError(
                 f"{self.name}: the value is not one of column {self.column!r}; "
@@ -65,8 +63,8 @@ class AlphaKAnonymity(Model):
         """Say what a reader cannot do."""
         guarded = "one value" if self.value is None else f"the value {self.value!r}"
         return (
-            f"Who knows a person's quasi-identifiers finds at least {self.k} records that could be "
-            f"that person's, and a share of at most {self.alpha:g} of them show {guarded} of "
+            f"Anyone who knows a person's quasi-identifiers finds at least {self.k} matching "
+            f"people, and a share of at most {self.alpha:g} of them has {guarded} of "
             f"{self.column}."
         )
 

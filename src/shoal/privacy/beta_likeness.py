@@ -21,12 +21,14 @@ from shoal.privacy.model import ROUNDING, Model, check_range
 class BetaLikeness(Model):
     """In each class (q − p) / p ≤ beta for every value: q its share there, p in the input.
 
+    A share is that of the people who show the value in one of their rows.
+
     enhanced: the bound is min(beta, −ln p), so that a frequent value is held closer and none may
         fill a class.
 
-    The reference distribution is the input table's, suppressed rows included. A missing value
-    counts as a value.
-    Monotone: q of a merged class is a weighted mean of its parts', p and the bound stay.
+    The reference is the input table, suppressed rows included. A missing value counts as a value.
+    Monotone: q of a merged class is a weighted mean of its parts', p and the bound stay, if nobody
+    is in both.
     """
 
     name: ClassVar[str] = "beta-likeness"
@@ -55,7 +57,7 @@ class BetaLikeness(Model):
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Who finds a person's class sees no value of {self.column} become more than "
+            f"Anyone who finds a person's class sees no value of {self.column} become more than "
             f"{1 + self.beta:g} times as likely as in the whole table."
         )
 

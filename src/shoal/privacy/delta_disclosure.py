@@ -21,10 +21,11 @@ from shoal.privacy.model import ROUNDING, Model, check_range
 class DeltaDisclosure(Model):
     """In each class |ln(q / p)| < delta for every value: q its share there, p in the input.
 
-    The reference distribution is the input table's, suppressed rows included. A value of the input
-    that a class does not show breaks it, whatever delta. A missing value counts as a value.
+    A share is that of the people who show the value in one of their rows. The reference is the
+    input table, suppressed rows included. A value of the input that a class does not show breaks
+    it, whatever delta. A missing value counts as a value.
     Monotone: q of a merged class lies between its parts' and p stays, so q / p keeps to the same
-    interval.
+    interval, if nobody is in both.
     """
 
     name: ClassVar[str] = "delta-disclosure"
@@ -46,8 +47,8 @@ class DeltaDisclosure(Model):
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Who finds a person's class sees no value of {self.column} become likelier or less "
-            f"likely by a factor of {np.exp(self.delta):.3g} or more."
+            f"Anyone who finds a person's class sees no value of {self.column} become more or "
+            f"less likely by a factor of {np.exp(self.delta):.3g} or more."
         )
 
     def _gaps(self, classes: Classes) -> Floats:

@@ -37,7 +37,7 @@ class FreeformAnonymity(CoverageModel):
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Even who knows everybody's quasi-identifiers finds {self.k} ways to match all people "
-            f"to the records, which give each person {self.k} different ones. Weaker than "
-            "k-anonymity: the records differ, so that other knowledge may favour one of them."
+            f"Even an attacker who knows everybody's quasi-identifiers finds {self.k} ways to "
+            f"match people to records, in which each record belongs to {self.k} different people. "
+            "Weaker than k-anonymity: the records differ, and other knowledge may favour one."
         )

@@ -14,13 +14,16 @@ from shoal.privacy.model import SizeModel
 
 @dataclass(frozen=True)
 class KAnonymity(SizeModel):
-    """Each record looks like at least k − 1 others in its quasi-identifiers."""
+    """Each record looks like records of at least k − 1 other people in its quasi-identifiers.
+
+    Where the table names households, those of k − 1 other households.
+    """
 
     name: ClassVar[str] = "k-anonymity"
 
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Who knows a person's quasi-identifiers finds at least {self.k} records that could be "
-            "that person's."
+            f"Anyone who knows a person's quasi-identifiers finds at least {self.k} matching "
+            "people."
         )

@@ -32,7 +32,7 @@ class KConcealment(CoverageModel):
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Even who knows everybody's quasi-identifiers finds at least {self.k} records that "
-            "could be a person's, with everybody else matched to some record. Weaker than "
-            "k-anonymity: the records differ, and some may be likelier than others."
+            f"Even an attacker who knows everybody's quasi-identifiers finds records of at least "
+            f"{self.k} people that could be a person's, with everybody else matched to some "
+            "record. Weaker than k-anonymity: the records differ, and some may be more likely."
         )

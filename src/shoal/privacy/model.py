@@ -25,12 +25,18 @@ ROUNDING = 1e-12  # what sums of shares may be off by
 class Model(ABC):
     """A guarantee that each class of a release keeps on its own; join several with `&`.
 
-    monotone: whether a class made of two that hold must hold itself. Searches rely on it.
+    Models count people. A person with several rows in a class counts once in its size, and once for
+    each value that her rows there show.
+
+    monotone: whether a class made of two that hold must hold itself, if nobody is in both. Searches
+        rely on it.
+    monotone_over_people: whether that is so even if some people have rows in both.
     by_class: whether classes are all that it looks at; a release is judged by its coverage if not.
     """
 
     name: ClassVar[str]
     monotone: ClassVar[bool]
+    monotone_over_people: ClassVar[bool] = False
     by_class: ClassVar[bool] = True
 
     @abstractmethod
@@ -56,9 +62,13 @@ class Model(ABC):
         column = getattr(self, "column", None)
         return () if column is None else (column,)
 
+    def monotone_on(self, table: Table) -> bool:
+        """Whether a class made of two that hold must hold itself, in releases of this table."""
+        return self.monotone and (table.unit is None or self.monotone_over_people)
+
     @property
     def least_size(self) -> int:
-        """The records that every class must hold at least."""
+        """The people that every class must hold at least."""
         return max(int(getattr(part, "k", 1)) for part in self.parts)
 
     @property
@@ -87,19 +97,20 @@ class Model(ABC):
 
 @dataclass(frozen=True)
 class SizeModel(Model):
-    """A guarantee that a class keeps which holds k records.
+    """A guarantee that a class keeps which holds k people, and k households where they are named.
 
     Monotone: merged classes only grow.
     """
 
     monotone: ClassVar[bool] = True
+    monotone_over_people: ClassVar[bool] = True
     k: int
 
     def __post_init__(self) -> None:
         check_whole("k", self.k, 2)
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether it holds k records."""
+        """Return, for each class, whether it holds k people."""
         return classes.sizes >= self.k
 
     def level(self, classes: Classes) -> float:
@@ -107,11 +118,19 @@ class SizeModel(Model):
         return float(classes.sizes.min()) if len(classes) else float("inf")
 
     def check(self, table: Table) -> None:
-        """Refuse a table of fewer than k records."""
-        if table.records < self.k:
+        """Refuse a table of fewer than k people or households."""
+        check_enough(table, self.k)
+
+
+def check_enough(table: Table, k: int) -> None:
+    """Refuse a table of fewer than k people or households."""
+    numbers = [(table.people, "person", "people")]
+    if table.household is not None:
+        numbers.append((table.household.count, "household", "households"))
+    for number, one, many in numbers:
+        if number < k:
             raise InputError(
-                f"k is {self.k} but the table has {counted(table.records, 'record')}; "
-                "choose a smaller k"
+                f"k is {k} but the table has {counted(number, one, many)}; choose a smaller k"
             )
 
 
@@ -119,9 +138,9 @@ class SizeModel(Model):
 class CoverageModel(SizeModel):
     """A guarantee about who may be whom: which released records each person fits.
 
-    Put to classes it asks for k records in each, which is enough, as people who are published alike
-    fit each other's records; it is what searches by class go by. A release is judged by its
-    coverage, which may keep the model though its classes are small.
+    A class of k people keeps it, since people who are published alike fit each other's records;
+    searches by class ask for no more. Rows of smaller classes are judged by the coverage, which may
+    keep the model all the same.
     """
 
     by_class: ClassVar[bool] = False
@@ -153,6 +172,8 @@ class All(Model):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "monotone", all(model.monotone for model in self.models))
+        over = all(model.monotone_over_people for model in self.models)
+        object.__setattr__(self, "monotone_over_people", over)
         object.__setattr__(self, "by_class", all(model.by_class for model in self.models))
 
     def holds(self, classes: Classes) -> Bools:

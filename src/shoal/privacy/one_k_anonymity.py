@@ -31,9 +31,9 @@ class OneKAnonymity(CoverageModel):
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Who knows a person's quasi-identifiers finds at least {self.k} records that they "
-            "fit. Weaker than k-anonymity: a record may fit one person alone, and who knows many "
-            "people can rule records out."
+            "Anyone who knows a person's quasi-identifiers finds fitting records of at least "
+            f"{self.k} people. Weaker than k-anonymity: a record may fit one person alone, and an "
+            "attacker who knows many people can rule records out."
         )
 
 
@@ -55,8 +55,8 @@ class KOneAnonymity(CoverageModel):
         """Say what a reader cannot do."""
         return (
             f"Each released record fits at least {self.k} people of the table. Weaker than "
-            "k-anonymity: a person may fit one record alone, and who knows many people can rule "
-            "some out."
+            "k-anonymity: a person may fit one record alone, and an attacker who knows many people "
+            "can rule some out."
         )
 
 
@@ -78,7 +78,7 @@ class KKAnonymity(CoverageModel):
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Who knows a person's quasi-identifiers finds at least {self.k} records that they "
-            f"fit, and each record fits at least {self.k} people. Weaker than k-anonymity: who "
-            "knows everybody in the table can rule some of them out."
+            "Anyone who knows a person's quasi-identifiers finds fitting records of at least "
+            f"{self.k} people, and each record fits at least {self.k} people. Weaker than "
+            "k-anonymity: an attacker who knows everybody in the table can rule some of them out."
         )

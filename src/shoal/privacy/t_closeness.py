@@ -24,6 +24,8 @@ from shoal.privacy.model import ROUNDING, Model, check_range
 class TCloseness(Model):
     """In each class the column is distributed within t of the whole table.
 
+    A person counts once for each of her values, in the class and in the table.
+
     distance: how far apart two values are. `equal`: 1; `ordered`: the steps between them over the
         steps between the ends; `hierarchical`: the level at which they meet over the root's.
         By default ordered for a numeric or ordinal column, hierarchical for a nominal one with a
@@ -33,7 +35,8 @@ class TCloseness(Model):
     A missing value counts as a value: in order it is the far end, one step above the greatest; in
     a hierarchy that does not list it, it meets the others at the root.
     Monotone: the distance to a fixed distribution is convex, and a merged class's shares are a
-    weighted mean of its parts', so it is at most as far off as the farther part.
+    weighted mean of its parts' if nobody is in both, so it is at most as far off as the farther
+    part.
     """
 
     name: ClassVar[str] = "t-closeness"
@@ -73,8 +76,8 @@ class TCloseness(Model):
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Who finds a person's class learns little about {self.column}: its values there lie "
-            f"within {self.t:g} of the whole table's, on a scale from 0 to 1."
+            f"Anyone who finds a person's class learns little about {self.column}: its "
+            f"distribution there is within {self.t:g} of the whole table's, on a scale from 0 to 1."
         )
 
     def _distances(self, classes: Classes) -> Floats:
@@ -92,7 +95,7 @@ def natural_distance(column: Column) -> str:
 def equal_distances(classes: Classes, name: str) -> Floats:
     """(classes,) half the sum of |q − p|: what has to move, wherever it goes."""
     histogram = classes.histogram(name)
-    more = classes.shares(name) - classes.reference(name)[histogram.codes]
+    more = classes.distribution(name) - classes.reference_distribution(name)[histogram.codes]
     # as much lies above p as below, and above it lie only values that the class shows
     return np.add.reduceat(np.maximum(more, 0.0), histogram.indptr[:-1])
 
@@ -100,7 +103,7 @@ def equal_distances(classes: Classes, name: str) -> Floats:
 def ordered_distances(classes: Classes, name: str) -> Floats:
     """(classes,) the sum of |Q − P|, cumulated along the input's m values, over m − 1."""
     histogram = classes.histogram(name)
-    reference = classes.reference(name)
+    reference = classes.reference_distribution(name)
     present = reference > 0
     present[histogram.codes] = True
     steps = int(present.sum()) - 1
@@ -117,7 +120,7 @@ def ordered_distances(classes: Classes, name: str) -> Floats:
     so_far = np.cumsum(histogram.counts)
     widths = ends - starts
     before = np.repeat(so_far[starts] - histogram.counts[starts], widths)
-    height = (so_far - before) / np.repeat(classes.sizes, widths)
+    height = (so_far - before) / np.repeat(classes.shown(name), widths)
     crossing = np.clip(np.searchsorted(below, height, side="right"), first, last)
     under = height * (crossing - first) - (area[crossing] - area[first])
     over = (area[last] - area[crossing]) - height * (last - crossing)
@@ -138,8 +141,8 @@ def hierarchical_distances(classes: Classes, name: str) -> Floats:
     histogram = classes.histogram(name)
     owners = np.repeat(np.arange(len(classes)), np.diff(histogram.indptr))
     groups = hierarchy.levels[0].groups
-    reference = _sums(groups, classes.reference(name), len(groups))
-    nodes, shares = groups[histogram.codes], classes.shares(name)
+    reference = _sums(groups, classes.reference_distribution(name), len(groups))
+    nodes, shares = groups[histogram.codes], classes.distribution(name)
     moved = np.zeros(len(classes))
     for parents, above in zip(hierarchy.parents, hierarchy.levels[1:], strict=True):
         more = np.maximum(shares - reference[nodes], 0.0)

@@ -10,7 +10,7 @@ from typing import Any
 from shoal.core.column import Role
 from shoal.core.frames import from_frame
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.table import Table
+from shoal.core.table import Table, as_names
 from shoal.errors import InputError
 from shoal.reading.checks import check_kinds
 from shoal.reading.files import Format, read_arrow
@@ -28,6 +28,9 @@ def read(
     *,
     roles: Mapping[str, Any] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    person: str | Sequence[str] = (),
+    household: str | Sequence[str] = (),
+    rows_are_people: bool = False,
     delimiter: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
@@ -41,6 +44,10 @@ def read(
     roles: `{column: role}`; they win over the schema's. A column that nobody gives a role is not
         published: one warning names such columns.
     hierarchies: `{column: CSV path, Hierarchy or recipe}`, such as `{"age": {"intervals": [5]}}`.
+    person: the columns that identify the person behind a row; they are never published, and every
+        guarantee counts these people instead of rows. They win over the schema's.
+    household: the same for households; k then counts households as well.
+    rows_are_people: state that every row is a different person, though identifiers repeat.
     delimiter, quote, encoding: of a CSV file; found out where not stated.
     missing: texts that mean a missing value, such as `["?", "NA"]`, besides empty fields.
     decimal: the decimal sign of numbers, `","` or `"."`; `"."` where not stated.
@@ -50,17 +57,25 @@ def read(
     """
     known = _schema(schema)
     specs = _merged(known, roles)
+    units: dict[str, Any] = {
+        "person": as_names(person) or (() if rows_are_people else known.person),
+        "household": as_names(household) or known.household,
+        "rows_are_people": rows_are_people,
+    }
+    if rows_are_people and as_names(person):
+        raise InputError("person and rows_are_people contradict each other; give one of them")
     trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
     told = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
     told |= {"decimal": decimal, "dates": dates}
     stated: dict[str, Any] = {option: value for option, value in told.items() if value is not None}
     if isinstance(source, (str, Path)):
         form = Format(**{**known.file, **stated})
-        table = _table(read_arrow(Path(source), form, _carried(specs)), specs, trees, Path(source))
+        text = {*_carried(specs), *units["person"], *units["household"]}
+        table = _table(read_arrow(Path(source), form, text), specs, trees, units, Path(source))
     else:
         if stated:
             raise InputError(f"{', '.join(stated)}: for files only; change the frame itself")
-        table = _table(from_frame(source), specs, trees)
+        table = _table(from_frame(source), specs, trees, units)
     if table.unassigned:
         warnings.warn(unassigned_message(table.unassigned), UnassignedColumns, stacklevel=2)
     return table
@@ -70,6 +85,7 @@ def _table(
     data: Any,
     specs: Mapping[str, Mapping[str, Any]],
     trees: Mapping[str, Any],
+    units: Mapping[str, Any],
     path: Path | None = None,
 ) -> Table:
     """Make the table; what is wrong with it is said of the file."""
@@ -80,7 +96,7 @@ def _table(
         )
     try:
         check_kinds(data, specs)
-        return Table.from_arrow(data, specs, trees)
+        return Table.from_arrow(data, specs, trees, **units)
     except InputError as error:
         if path is not None:
             error.args = (f"{path}: {error}", *error.args[1:])

@@ -13,11 +13,12 @@ import yaml
 
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.table import check_words
+from shoal.core.table import as_names, check_words
 from shoal.errors import InputError
 from shoal.reading.yaml_files import load_yaml
 
-_TOP = ("columns", "file")
+_UNITS = ("person", "household")
+_TOP = (*_UNITS, "columns", "file")
 _FILE = ("delimiter", "quote", "encoding", "missing", "decimal", "dates")
 _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "role": ((str,), "quasi, sensitive, identifier or insensitive"),
@@ -36,11 +37,14 @@ class Schema:
     columns: for each column its role and further options.
     file: delimiter, quote, encoding, missing, decimal, dates of the data file, where stated.
     source: what messages call it.
+    person, household: the columns that identify the unit of protection, where stated.
     """
 
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     file: dict[str, Any] = field(default_factory=dict)
     source: str = "schema"
+    person: tuple[str, ...] = ()
+    household: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Schema(columns={list(self.columns)})"
@@ -82,7 +86,16 @@ class Schema:
             raise InputError(
                 f"{where}unknown file option {unknown[0]!r}; there are {', '.join(_FILE)}"
             )
-        return cls(columns, dict(file), source)
+        units = [_unit(where, what, data.get(what)) for what in _UNITS]
+        return cls(columns, dict(file), source, *units)
+
+
+def _unit(where: str, what: str, told: Any) -> tuple[str, ...]:
+    """Return the columns that a schema names as person or household."""
+    names = [told] if isinstance(told, str) else [] if told is None else told
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{where}{what} must be a column name, or a list of them")
+    return as_names(names)
 
 
 def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:

@@ -1,0 +1,115 @@
+"""Units of protection: which person, or which household, each row is about.
+
+Rows are counted nowhere that a guarantee speaks of people: one person with five rows is one person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from shoal.core import values as ground
+from shoal.core.arrays import Codes, Counts, frozen
+from shoal.core.grouping import group, group_keys
+from shoal.core.wording import counted
+from shoal.errors import InputError, RepeatedIdentifier
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """The person (or household) behind each row.
+
+    columns: the columns that identify it; they are never published.
+    ids: (rows,) its number, from 0 without gaps.
+    count: how many there are.
+    """
+
+    columns: tuple[str, ...]
+    ids: Codes
+    count: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", frozen(self.ids))
+
+    def __repr__(self) -> str:
+        return f"Unit({', '.join(self.columns)}: {self.count:,} in {counted(len(self.ids), 'row')})"
+
+    @classmethod
+    def of(cls, data: Any, columns: Sequence[str], what: str) -> Unit:
+        """Return the units of an Arrow table, by the columns that identify them.
+
+        Raises:
+            InputError: A row does not say whom it is about.
+        """
+        encoded = []
+        for name in columns:
+            cells = ground.without_blanks(ground.combined(data.column(name), name))
+            if cells.null_count:
+                raise InputError(
+                    f"column {name!r} identifies the {what}, but "
+                    f"{counted(cells.null_count, 'row has', 'rows have')} no value in it; "
+                    "fill them in or remove these rows"
+                )
+            encoded.append(ground.encode(cells, name))
+        found = group([codes for codes, _ in encoded], [len(values) for _, values in encoded])
+        return cls(tuple(columns), found.ids, len(found))
+
+    def take(self, rows: Any) -> Unit:
+        """Return the units of some rows, numbered again without gaps."""
+        found = group_keys(self.ids[rows].astype(np.int64))
+        return Unit(self.columns, found.ids, len(found))
+
+
+def joined(person: Unit, household: Unit) -> Unit:
+    """Return units such that k of them are at least k people and at least k households.
+
+    Usually the households. A person of several households joins these to one unit.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    ones = np.ones(len(person.ids), dtype=np.int8)
+    shape = (person.count + household.count,) * 2
+    links = csr_array((ones, (person.ids, household.ids + person.count)), shape=shape)
+    count, parts = connected_components(links, directed=False)
+    return Unit((*person.columns, *household.columns), parts[person.ids].astype(np.int32), count)
+
+
+def count_distinct(ids: Codes, groups: int, unit: Unit) -> Counts:
+    """Return how many different units each group has; rows of group −1 are left out."""
+    kept = np.flatnonzero(ids >= 0)
+    pairs = distinct_rows(ids[kept], groups, unit.ids[kept], unit.count)
+    return np.bincount(ids[kept][pairs], minlength=groups).astype(np.int64)
+
+
+def distinct_rows(ids: Codes, groups: int, unit: Codes, units: int) -> Counts:
+    """Return one row for each distinct pair of a group and a unit."""
+    return group([ids, unit], [groups, units]).first if len(ids) else np.zeros(0, np.int64)
+
+
+def check_repeated(data: Any, identifiers: Sequence[str]) -> None:
+    """Refuse identifiers that repeat where nobody says who the people are.
+
+    The identifier with the most distinct values decides, so that two people with one name do not
+    matter beside an identification number.
+
+    Raises:
+        RepeatedIdentifier: The deciding identifier names someone twice.
+    """
+    counts = {}
+    for name in identifiers:
+        cells = ground.without_blanks(ground.combined(data.column(name), name)).drop_null()
+        try:
+            counts[name] = (len(pc.unique(cells)), len(cells))
+        except (NotImplementedError, ValueError):  # a type that cannot be compared decides nothing
+            continue
+    if not counts:
+        return
+    deciding = max(counts, key=lambda name: (counts[name][0], counts[name][0] == counts[name][1]))
+    distinct, filled = counts[deciding]
+    if distinct < filled:
+        raise RepeatedIdentifier(deciding, distinct, filled)
