@@ -1,0 +1,173 @@
+"""The ground domain of a column: the values that are declared, or else those that occur."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core import values as ground
+from shoal.core.arrays import Codes
+from shoal.core.data_types import (
+    DATE,
+    WHOLE,
+    DataType,
+    combined_or_spelled,
+    read_as,
+    refuse_misfits,
+)
+from shoal.core.spelled import as_numbers, is_spelled, spelling
+from shoal.errors import InputError
+
+_ADVICE = "fix them, add them to the declared values, or declare their text with --missing"
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Codes and the ground values that they point into.
+
+    spelling: (known,) the text of each value, where its type does not settle it.
+    declared: whether the values are a declared list, used or not, with a missing value at the end.
+    """
+
+    codes: Codes
+    values: Any
+    spelling: tuple[str, ...] | None = None
+    declared: bool = False
+
+
+def declared_type(stated: Any, listed: Sequence[Any] | None, name: str) -> DataType | None:
+    """Return the declared type of a column, or the one that its declared values have.
+
+    Listed whole numbers are integers and listed dates are dates; anything else is a category.
+    """
+    if stated is not None:
+        return DataType.parse(stated, name)
+    if listed is None:
+        return None
+    written = ground.listed_texts(listed)
+    for pattern, found in ((WHOLE, "integer"), (DATE, "date")):
+        if all(re.match(pattern, text) for text in written):
+            return DataType(found)
+    return DataType("category")
+
+
+def encode(
+    data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None, *, guarded: bool
+) -> Ground:
+    """Return the codes of a column over its ground values, in ascending order.
+
+    wanted: the declared type; listed: the declared values. guarded: as in `values.encode`.
+    """
+    cells = data if wanted is None else read_as(data, wanted, name)
+    if wanted is not None and wanted.name == "boolean" and listed is None:
+        listed = [False, True]
+    if wanted is not None and listed is not None:
+        return _closed(cells, name, wanted, listed, guarded=guarded)
+    if not isinstance(cells, (pa.Array, pa.ChunkedArray)) or not is_spelled(cells.type):
+        return Ground(*ground.encode(cells, name, guarded=guarded))
+    array = combined_or_spelled(cells, name)
+    codes, values = ground.encode(as_numbers(array), name)
+    return Ground(codes, values, spelling(array, codes, len(values) - values.null_count))
+
+
+def reordered(made: Ground, order: Sequence[Any], name: str) -> Ground:
+    """Return the ground values in the stated order."""
+    labels = labels_of(made.values, made.spelling)
+    places = ground.reorder(labels, order, name)
+    new = np.empty(len(places), dtype=np.int32)
+    new[places] = np.arange(len(places), dtype=np.int32)
+    known = len(places) - made.values.null_count
+    texts = made.spelling
+    if texts is not None:
+        texts = tuple(texts[place] for place in places[:known].tolist())
+    return replace(
+        made, codes=new[made.codes], values=made.values.take(pa.array(places)), spelling=texts
+    )
+
+
+def labels_of(values: Any, texts: tuple[str, ...] | None) -> tuple[str | None, ...]:
+    """Return each ground value as it is published, None for missing."""
+    if texts is None:
+        return ground.texts(values)
+    return (*texts, *([None] * (len(values) - len(texts))))
+
+
+def check_carried(
+    data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None
+) -> Any:
+    """Refuse cells of a column that passes unchanged where they are not as declared.
+
+    Returns the cells in their declared type.
+    """
+    if wanted is None:
+        return None
+    cells = read_as(data, wanted, name)
+    if listed is not None:
+        _closed(cells, name, wanted, listed, guarded=False)
+    return cells
+
+
+def check_bounds(cells: Any, name: str, limits: tuple[float, float]) -> None:
+    """Refuse cells outside the declared bounds, of which the message counts and places."""
+    places = ground.positions(ground.combined(cells, name))
+    outside = (places < limits[0]) | (places > limits[1])  # false for missing values
+    refuse_misfits(pa.array(~outside), name, "outside the bounds", "fix them or widen the bounds")
+
+
+def _closed(
+    cells: Any, name: str, wanted: DataType, listed: Sequence[Any], *, guarded: bool
+) -> Ground:
+    domain, texts = _domain(name, wanted, listed)
+    array = combined_or_spelled(cells, name)
+    if guarded and array.null_count:
+        array = ground.without_blanks(array)
+    encoded = array.dictionary_encode(null_encoding="mask") if texts is None else None
+    if encoded is not None:
+        places = pc.index_in(encoded.dictionary.cast(domain.type, safe=False), value_set=domain)
+        places = places.take(encoded.indices)
+    else:
+        places = _by_number(array.storage, texts or ())
+    refuse_misfits(
+        pc.or_(pc.is_valid(places), pc.is_null(array)),
+        name,
+        "not among the declared values",
+        _ADVICE,
+    )
+    codes = places.fill_null(len(domain)).to_numpy(zero_copy_only=False).astype(np.int32)
+    values = pa.concat_arrays([domain, pa.nulls(1, domain.type)])
+    return Ground(codes, values, texts, declared=True)
+
+
+def _domain(
+    name: str, wanted: DataType, listed: Sequence[Any]
+) -> tuple[Any, tuple[str, ...] | None]:
+    """Return the declared values in ascending order, and their texts where they keep them."""
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Sequence) or not listed:
+        raise InputError(f"column {name!r}: values must be a list of one or more values")
+    if any(value is None for value in listed):
+        raise InputError(f"column {name!r}: its values must not list a missing value")
+    try:
+        read = read_as(pa.array(ground.listed_texts(listed), pa.string()), wanted, name)
+    except InputError:
+        raise InputError(
+            f"column {name!r}: its declared values are not all {wanted.noun}"
+        ) from None
+    codes, values = ground.encode(read, name)
+    if len(values) < len(listed):
+        raise InputError(f"column {name!r}: its declared values name a value twice")
+    return values, spelling(read, codes, len(values)) if is_spelled(read.type) else None
+
+
+def _by_number(texts: Any, domain: Sequence[str]) -> Any:
+    """(rows,) the place of each text among the domain's, equal by number."""
+    place = {Decimal(text): code for code, text in enumerate(domain)}
+    encoded = texts.dictionary_encode(null_encoding="mask")
+    found = [place.get(Decimal(text)) for text in encoded.dictionary.to_pylist()]
+    return pa.array(found, pa.int32()).take(encoded.indices)

@@ -1,0 +1,70 @@
+"""Numbers that keep the text they were written in.
+
+`12.50` and `9.125` are numbers of one column, and each is published as it stands in the file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+class Spelled(pa.ExtensionType):  # type: ignore[misc]
+    """Texts that all read as numbers.
+
+    number: the Arrow type that holds these numbers.
+    """
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+        super().__init__(pa.string(), "shoal.spelled")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return str(self.number).encode()
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> Spelled:
+        raise NotImplementedError("spelled numbers are not stored")
+
+
+def spelled(texts: Any, number: Any) -> Any:
+    """Return texts as numbers of an Arrow type that keep their text."""
+    return pa.ExtensionArray.from_storage(Spelled(number), texts.cast(pa.string()))
+
+
+def is_spelled(kind: Any) -> bool:
+    """Whether values of this Arrow type are numbers that keep their text."""
+    return isinstance(kind, Spelled)
+
+
+def as_numbers(array: Any) -> Any:
+    """Return spelled numbers as plain ones."""
+    return as_number(array.storage, array.type.number)
+
+
+def as_number(texts: Any, number: Any) -> Any:
+    """Return texts as numbers of an Arrow type; minus zero is zero."""
+    numbers = texts.cast(number)
+    return pc.add(numbers, 0.0) if pa.types.is_floating(number) else numbers
+
+
+def spelling(array: Any, codes: Any, known: int) -> tuple[str, ...]:
+    """Return one text for each number: the shortest in which it occurs.
+
+    codes: (rows,) the number of each row, ascending; those from `known` on are missing.
+    """
+    found = pa.table({"code": pa.array(codes), "text": array.storage}).group_by(
+        ["code", "text"], use_threads=False
+    )
+    pairs = found.aggregate([])
+    chosen: dict[int, str] = {}
+    for code, text in zip(
+        pairs.column("code").to_pylist(), pairs.column("text").to_pylist(), strict=True
+    ):
+        if code < known and (
+            code not in chosen or (len(text), text) < (len(chosen[code]), chosen[code])
+        ):
+            chosen[code] = text
+    return tuple(chosen[code] for code in range(known))
