@@ -43,5 +43,7 @@ def _gaps(column: Column) -> Iterator[str]:
         yield "declare its values or bounds"
     if column.role is not Role.QUASI or column.hierarchy is None:
         return
-    if column.hierarchy.from_data:
+    if column.hierarchy.origin == "data":
         yield "declare a hierarchy that is not made from the data"
+    elif column.hierarchy.origin == "values":
+        yield "build its hierarchy by a recipe over its declared values or bounds"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from shoal.core.data_types import (
 from shoal.core.spelled import as_numbers, is_spelled, spelling
 from shoal.errors import InputError
 
+_MAX_LISTED = 100_000  # values of a domain that bounds close
 _ADVICE = "fix them, add them to the declared values, or declare their text with --missing"
 
 
@@ -119,6 +121,31 @@ def check_bounds(cells: Any, name: str, limits: tuple[float, float]) -> None:
     places = ground.positions(ground.combined(cells, name))
     outside = (places < limits[0]) | (places > limits[1])  # false for missing values
     refuse_misfits(pa.array(~outside), name, "outside the bounds", "fix them or widen the bounds")
+
+
+def between(kind: str | None, limits: tuple[float, float] | None) -> Any:
+    """Return all values of a declared type inside its bounds, None where they cannot be listed.
+
+    Integers, dates and decimals of fixed places can, up to 100,000 values.
+
+    >>> between("decimal(1)", (0.25, 0.5)).to_pylist()
+    [Decimal('0.3'), Decimal('0.4'), Decimal('0.5')]
+    """
+    if kind is None or limits is None:
+        return None
+    wanted = DataType.parse(kind, "")
+    if wanted.name not in ("integer", "date") and wanted.places is None:
+        return None
+    scale = 10 ** (wanted.places or 0)
+    first, last = (Decimal(repr(limit)) * scale for limit in limits)
+    steps = range(math.ceil(first), math.floor(last) + 1)
+    if len(steps) > _MAX_LISTED:
+        return None
+    if wanted.name == "date":
+        return pa.array(steps, pa.int32()).cast(pa.date32())
+    if wanted.name == "integer":
+        return pa.array(steps, pa.int64())
+    return pa.array([Decimal(step) / scale for step in steps], pa.decimal128(38, wanted.places))
 
 
 def _closed(
