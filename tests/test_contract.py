@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, seed
 from hypothesis import strategies as st
 from tests import oracle
-from tests.cases import told
+from tests.cases import ready_for, told
 from tests.examples import examples, is_deep
 from tests.judging import is_possible, judge
 from tests.nasty import NASTY, people, tables
@@ -317,7 +317,8 @@ def judge_sample(table, k, release):
 )
 def test_every_sample_is_in_classes_of_its_size(method, options, name, k):
     for number in range(3):
-        release = shoal.anonymize(NASTY[name], KAnonymity(k), method, seed=number, **options)
+        table = ready_for(method, NASTY[name])
+        release = shoal.anonymize(table, KAnonymity(k), method, seed=number, **options)
         judge_sample(NASTY[name], k, release)
 
 
@@ -325,7 +326,8 @@ def test_every_sample_is_in_classes_of_its_size(method, options, name, k):
 @pytest.mark.parametrize("method", SAMPLING)
 def test_random_tables_are_sampled_safely(method, request, record_property):
     def case(table, model):
-        release = shoal.anonymize(table, model, method, seed=3, **SAMPLING[method][1])
+        ready = ready_for(method, table)
+        release = shoal.anonymize(ready, model, method, seed=3, **SAMPLING[method][1])
         judge_sample(table, model.least_size, release)
         return "released" if release.to_arrow().num_rows else "empty"
 

@@ -11,6 +11,7 @@ from shoal.dp import expected_kept, least_epsilon, plan, sampling_delta
 from shoal.dp.planning import colour
 
 ADULT = 30_162
+ROLES = {"town": {"role": "quasi", "type": "text", "values": ["a", "b"]}}
 
 
 def test_each_pair_reaches_delta_and_a_smaller_k_does_not():
@@ -81,7 +82,7 @@ def test_a_delta_that_no_k_reaches_is_reported():
 @pytest.mark.parametrize("epsilon", [None, 0.2, 0.7, 1.31, 3.0])
 @pytest.mark.parametrize("choice", [0.05, 0.1])
 def test_safe_la_accepts_every_planned_setting_with_the_same_figures(rows, epsilon, choice):
-    table = Table.from_arrow(pa.table({"town": ["a", "b"] * 9}), {"town": "quasi"})
+    table = Table.from_arrow(pa.table({"town": ["a", "b"] * 9}), ROLES)
     try:
         planned = plan(rows, epsilon, choice_epsilon=choice)
     except Infeasible:

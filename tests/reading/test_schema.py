@@ -237,9 +237,7 @@ def test_a_missing_hierarchy_file_is_refused_by_its_path(write, people):
 
 
 def test_a_schema_may_be_an_object_and_roles_a_mapping_only(people):
-    told = shoal.Schema.of(
-        {"columns": dict.fromkeys(("name", "age", "town", "grade"), "quasi")}
-    )
+    told = shoal.Schema.of({"columns": dict.fromkeys(("name", "age", "town", "grade"), "quasi")})
     assert len(shoal.read(people, told).quasi) == 4
     with pytest.raises(InputError, match="roles must be a mapping"):
         shoal.read(people, roles=["age"])

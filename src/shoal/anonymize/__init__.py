@@ -57,7 +57,7 @@ def anonymize(
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if ledger is None:
         return _released(table, model, algorithm, seed)
-    with ledger.spend(_price(algorithm, model), what=what or algorithm.name):
+    with ledger.spend(_price(algorithm, table, model), what=what or algorithm.name):
         return _released(table, model, algorithm, seed)
 
 
@@ -122,23 +122,11 @@ def check_askable(table: Table, model: Model | None, *, any_size: bool = False) 
             "no column is quasi-identifying; give that role to what others know of a person"
         )
     if any_size:
-        _check_public(table)
         return
     if not len(table):
         raise InputError("the table has no rows")
     if model is not None:
         model.check(table)
-
-
-def _check_public(table: Table) -> None:
-    """Refuse hierarchies that tell of records which a method that draws must not tell of."""
-    for column in table.quasi_columns:
-        if column.hierarchy is not None and column.hierarchy.from_data:
-            raise InputError(
-                f"column {column.name!r}: its hierarchy is made from the table's own values, so "
-                "it tells of records that are not drawn; name intervals, a tree or a file over all "
-                "values that there may be, or the length of a mask"
-            )
 
 
 def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, Any]) -> Any:
@@ -155,11 +143,12 @@ def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, 
     return chosen
 
 
-def _price(algorithm: Any, model: Model) -> Claim:
+def _price(algorithm: Any, table: Table, model: Model) -> Claim:
     """Return what a release will claim, which is known before anything is drawn."""
     if not hasattr(algorithm, "price"):
         raise InputError(f"{algorithm.name} makes no claim that a ledger could count; safe-la does")
-    claim: Claim = algorithm.price(model)
+    algorithm.check(table)
+    claim: Claim = algorithm.price(model, table)
     return claim
 
 

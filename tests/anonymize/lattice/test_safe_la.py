@@ -18,6 +18,7 @@ from tests.examples import examples
 import shoal
 from shoal import Hierarchy, InputError, KAnonymity, LDiversity, SafeLA, Table
 from shoal.anonymize.lattice.node_choice import NodeChoice
+from shoal.anonymize.lattice.sampled_draw import draw_seeds
 from shoal.cli import main
 from shoal.cli.console import plain
 from shoal.cli.summary import summarize
@@ -30,10 +31,11 @@ AGES = Hierarchy.from_rows([(str(a), str(a // 10 * 10), "*") for a in range(100)
 LARGE_DELTA = {"allow_large_delta": True}  # small tables show more with a small k
 ROLES = {
     "name": "identifier",
-    "age": {"role": "quasi", "hierarchy": AGES},  # "20" is an age and a label
-    "town": "quasi",
-    "ill": "sensitive",
-    "pay": "insensitive",
+    # "20" is an age and a label
+    "age": {"role": "quasi", "type": "integer", "bounds": [0, 99], "hierarchy": AGES},
+    "town": {"role": "quasi", "type": "text", "values": ["a", "b", "c"]},
+    "ill": {"role": "sensitive", "type": "text", "values": ["u", "v"]},
+    "pay": {"role": "insensitive", "type": "float", "bounds": [0, 10]},
 }
 
 
@@ -99,13 +101,16 @@ def outcomes(rows, choice, k, beta):
 @pytest.mark.parametrize("spare", [0, 0.2, -0.3])
 def test_no_neighbour_changes_the_outcome_by_more_than_is_claimed(spare):
     k, beta, share = 2, 0.5, 0.6
-    method = SafeLA(epsilon=share + math.log(2) + spare, choice=share, beta=beta, n0=3)
+    spent = share + math.log(2) + spare
+    method = SafeLA(epsilon=spent, choice=share, beta=beta, n0=3, **LARGE_DELTA)
     claim, made, worst = method.claim(k), {}, 0.0
 
     def chances(rows):
         key = tuple(sorted(rows))
         if key not in made:
-            made[key] = outcomes(rows, method._choice(small(rows), k), k, beta)
+            draw = method.prepare(small(rows), KAnonymity(k))
+            choice = draw._choice(np.zeros(len(rows), np.int32))
+            made[key] = outcomes(rows, choice, k, beta)
         return made[key]
 
     for rows, larger in neighbours(3):
@@ -189,9 +194,9 @@ def test_only_the_published_mechanism_chooses_on_its_sample(published, seen, mon
     records = []
     of = NodeChoice.of
 
-    def spying(lattice, **options):
-        records.append((lattice.table.records, options["score"]))
-        return of(lattice, **options)
+    def spying(parts, **options):
+        records.append((sum(part.table.records for part in parts), options["score"]))
+        return of(parts, **options)
 
     monkeypatch.setattr(NodeChoice, "of", spying)
     mask = np.array([True, True, False, False, False, False])
@@ -217,9 +222,8 @@ def test_a_seed_repeats_a_release_and_is_said_to_be_for_testing():
 
 
 def test_the_draws_of_node_and_sample_have_seeds_of_their_own():
-    first, second = SafeLA(seed=4)._seeds()
-    assert first != second
-    assert SafeLA()._seeds() == (None, None)
+    assert len(set(draw_seeds(4, slots=3))) == 5
+    assert draw_seeds(None, slots=2) == [None] * 4
 
 
 def test_a_weighted_table_is_drawn_record_by_record():
@@ -293,7 +297,8 @@ def test_a_smaller_epsilon_is_paid_for_in_delta():
 
 def test_a_lattice_too_large_is_refused_by_its_shape():
     cells = {f"q{i}": ["a", "b"] for i in range(30)}
-    table = Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"))
+    role = {"role": "quasi", "type": "text", "values": ["a", "b"]}
+    table = Table.from_arrow(pa.table(cells), dict.fromkeys(cells, role))
     with pytest.raises(InputError, match="1,073,741,824 nodes, too many"):
         shoal.anonymize(table, KAnonymity(50), "safe-la")
 
