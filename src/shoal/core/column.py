@@ -17,7 +17,7 @@ import pyarrow as pa
 from shoal.core import domains
 from shoal.core import values as ground
 from shoal.core.arrays import Codes, Floats, frozen
-from shoal.core.data_types import DataType
+from shoal.core.data_types import DataType, read_as
 from shoal.core.domains import labels_of
 from shoal.core.wording import counted
 from shoal.errors import InputError
@@ -234,13 +234,12 @@ class Column:
         values: Sequence[Any] | None,
         bounds: Sequence[float] | None,
     ) -> Column:
-        """Make a column that passes unchanged; its cells are checked if they are declared."""
-        cells = domains.check_carried(data, name, wanted, values)
+        """Make a column that passes unchanged, of its declared type if it has one."""
+        carried = domains.carried(data, name, wanted, values)
         if wanted is not None and wanted.numeric and bounds is not None:
-            plain = ground.combined(cells, name)
-            domains.check_bounds(plain, name, ground.bounds(bounds, plain.type, name))
+            cells = read_as(carried, wanted, name)
+            domains.check_bounds(cells, name, ground.bounds(bounds, cells.type, name))
         closed = values is not None or (wanted is not None and bounds is not None)
-        carried = ground.combined(data, name)
         codes = np.arange(len(carried), dtype=np.int32)
         return cls(
             name, role, Kind(kind or Kind.NOMINAL), codes, carried, weight,

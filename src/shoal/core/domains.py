@@ -101,19 +101,14 @@ def labels_of(values: Any, texts: tuple[str, ...] | None) -> tuple[str | None, .
     return (*texts, *([None] * (len(values) - len(texts))))
 
 
-def check_carried(
-    data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None
-) -> Any:
-    """Refuse cells of a column that passes unchanged where they are not as declared.
-
-    Returns the cells in their declared type.
-    """
+def carried(data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None) -> Any:
+    """Return the cells of a column that passes unchanged, read as declared."""
     if wanted is None:
-        return None
+        return ground.combined(data, name)
     cells = read_as(data, wanted, name)
     if listed is not None:
         _closed(cells, name, wanted, listed, guarded=False)
-    return cells
+    return cells.storage if is_spelled(cells.type) else cells
 
 
 def check_bounds(cells: Any, name: str, limits: tuple[float, float]) -> None:

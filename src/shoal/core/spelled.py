@@ -22,11 +22,16 @@ class Spelled(pa.ExtensionType):  # type: ignore[misc]
         super().__init__(pa.string(), "shoal.spelled")
 
     def __arrow_ext_serialize__(self) -> bytes:
-        return str(self.number).encode()
+        if pa.types.is_floating(self.number):
+            return b""
+        return f"{self.number.precision} {self.number.scale}".encode()
 
     @classmethod
     def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> Spelled:
-        raise NotImplementedError("spelled numbers are not stored")
+        if not serialized:
+            return cls(pa.float64())
+        precision, scale = map(int, serialized.split())
+        return cls((pa.decimal128 if precision <= 38 else pa.decimal256)(precision, scale))
 
 
 def spelled(texts: Any, number: Any) -> Any:

@@ -46,8 +46,7 @@ class Table:
     person: whom each row is about; None where each record is a person of their own.
     household: the household of each row's person, where the table names one.
     rows_are_people: whether the owner states that every row is a different person.
-    guessed: properties of the source file that were neither declared nor the default, such as
-        its encoding.
+    guessed: file settings that were neither declared nor the default, such as the encoding.
     """
 
     columns: tuple[Column, ...]

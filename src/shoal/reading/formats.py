@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from shoal.core.files import check_sign
 from shoal.errors import InputError
 from shoal.reading.notations import Notation
+
+_GUESSED = b"shoal.guessed"
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,17 @@ class Format:
     def notation(self) -> Notation:
         """How numbers and dates are written."""
         return Notation(self.decimal, self.dates)
+
+
+def with_guesses(data: Any, names: Sequence[str]) -> Any:
+    """Return an Arrow table that knows which file settings were guessed."""
+    return data.replace_schema_metadata({_GUESSED: ",".join(names)} if names else None)
+
+
+def guesses_of(data: Any) -> tuple[str, ...]:
+    """Return the file settings that were guessed when an Arrow table was read."""
+    names = (data.schema.metadata or {}).get(_GUESSED, b"").decode()
+    return tuple(names.split(",")) if names else ()
 
 
 def _check_encoding(encoding: Any) -> None:
