@@ -11,6 +11,12 @@ def granted(shoal):
     return shoal
 
 
+def write_towns(folder):
+    (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
+    town = "{role: quasi, type: text, values: [a, b]}"
+    (folder / "towns.yaml").write_text(f"columns:\n  town: {town}\n")
+
+
 def spend(shoal, epsilon, *more):
     return shoal("dp", "ledger", "spend", "book", "--epsilon", epsilon, "--what", "ages", *more)
 
@@ -79,9 +85,9 @@ def test_the_rule_of_many_small_releases_is_named(shoal):
 
 
 def test_anonymize_pays_out_of_a_ledger(shoal, folder):
-    (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
+    write_towns(folder)
     assert shoal("dp", "ledger", "grant", "book", "--epsilon", 2, "--delta", 0.5).status == 0
-    told = ("--quasi", "town", "-k", 3, "--method", "safe-la", "--ledger", "book")
+    told = ("--schema", "towns.yaml", "-k", 3, "--method", "safe-la", "--ledger", "book")
     refused = shoal("anonymize", "towns.csv", *told, "-o", "one.csv")
     assert (refused.status, "allow_large_delta" in refused.err) == (2, True)
     assert shown(shoal)["entries"] == []
@@ -98,9 +104,9 @@ def test_anonymize_pays_out_of_a_ledger(shoal, folder):
     "more", [("--picture", "lattice.svg"), ("--report", "report.html", "--target", "town")]
 )
 def test_what_must_not_be_told_is_refused_before_it_is_paid_for(shoal, folder, more):
-    (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
+    write_towns(folder)
     assert shoal("dp", "ledger", "grant", "book", "--epsilon", 2, "--delta", 0.5).status == 0
-    told = ("--quasi", "town", "-k", 3, "--method", "safe-la", "--ledger", "book", *more)
+    told = ("--schema", "towns.yaml", "-k", 3, "--method", "safe-la", "--ledger", "book", *more)
     refused = shoal("anonymize", "towns.csv", *told, "-o", "one.csv")
     assert (refused.status, "does not go with safe-la" in refused.err) == (2, True)
     assert not (folder / "one.csv").exists()

@@ -402,7 +402,11 @@ def test_the_command_tells_the_claim_and_nothing_of_those_left_out(
     monkeypatch.chdir(tmp_path)
     lines = [f"{20 + i % 2},{'ab'[i % 2]}" for i in range(4321)]
     (tmp_path / "in.csv").write_text("\n".join(["age,town", *lines]) + "\n")
-    command = "shoal anonymize in.csv --quasi age,town -k 90 --method safe-la -o out.csv"
+    (tmp_path / "in.yaml").write_text(
+        "columns:\n  age: {role: quasi, type: integer, bounds: [0, 99]}\n"
+        "  town: {role: quasi, type: text, values: [a, b]}\n"
+    )
+    command = "shoal anonymize in.csv --schema in.yaml -k 90 --method safe-la -o out.csv"
     options = [
         "-O",
         "n0=5000",
