@@ -109,7 +109,7 @@ def test_no_neighbour_changes_the_outcome_by_more_than_is_claimed(spare):
         key = tuple(sorted(rows))
         if key not in made:
             draw = method.prepare(small(rows), KAnonymity(k))
-            choice = draw._choice(np.zeros(len(rows), np.int32))
+            choice = draw.choice(np.zeros(len(rows), np.int32), [])
             made[key] = outcomes(rows, choice, k, beta)
         return made[key]
 

@@ -5,6 +5,7 @@ What does not depend on chance is computed once, so that a draw can be repeated 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -105,12 +106,26 @@ class SampledDraw:
         for slot, its_seed in enumerate(for_samples):
             rows = np.flatnonzero(slots == slot)
             samples.append(rows[bernoulli(len(rows), self.beta, its_seed)])
-        choice = self._choose_on(samples[0]) if self.published else self._choice(slots)
-        node = choice.draw(for_node)
+        node = self.choice(slots, samples).draw(for_node)
         out = np.ones(len(self.records), dtype=np.bool_)
         for drawn in samples:
-            out[drawn[self._in_large_classes(drawn, node)]] = False
+            out[drawn[self.in_large_classes(drawn, node)]] = False
         return self._release(node, out)
+
+    def choice(self, slots: Codes, samples: Sequence[Counts]) -> NodeChoice:
+        """Return the choice of the node: by the slots of all records, or as published.
+
+        The published choice looks at the sample that is then released.
+        """
+        if self.published:
+            return self._scored([all_published(self.records.take(samples[0]))])
+        return self._choice(slots)
+
+    def in_large_classes(self, drawn: Counts, node: Node) -> Bools:
+        """Tell of each drawn row whether at least k drawn rows are published like it."""
+        if node not in self._classes:
+            self._classes[node] = published_classes(self.lattice, node)
+        return _large(self._classes[node].ids[drawn], len(self._classes[node]), self.k)
 
     def _draw_slots(self, seed: int | None) -> Codes:
         """(rows,) the slot of each row: in random order, the first rows of each unit.
@@ -138,10 +153,6 @@ class SampledDraw:
             self._choices[key] = self._scored(parts)
         return self._choices[key]
 
-    def _choose_on(self, drawn: Counts) -> NodeChoice:
-        """Return the choice as published: by the sample that is then released."""
-        return self._scored([all_published(self.records.take(drawn))])
-
     def _scored(self, parts: list[Lattice]) -> NodeChoice:
         return NodeChoice.of(
             parts,
@@ -152,12 +163,6 @@ class SampledDraw:
             n0=self.n0,
             score="published" if self.published else "expected",
         )
-
-    def _in_large_classes(self, drawn: Counts, node: Node) -> Bools:
-        """Tell of each drawn row whether at least k drawn rows are published like it."""
-        if node not in self._classes:
-            self._classes[node] = published_classes(self.lattice, node)
-        return _large(self._classes[node].ids[drawn], len(self._classes[node]), self.k)
 
     def _release(self, node: Node, out: Bools) -> Release:
         return Release(
