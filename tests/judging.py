@@ -15,17 +15,22 @@ def judge(table, model, release, *, whole=False):
     whole: a column without a hierarchy must be kept or hidden as a whole.
     """
     rows = release.to_arrow().to_pylist()
-    everybody = table.to_arrow().to_pylist()
+    everybody = with_units(table.to_arrow().to_pylist(), table)
     hidden = [False] * len(table) if release.suppressed is None else release.suppressed.tolist()
     before = [row for row, out in zip(everybody, hidden, strict=True) if not out]
     assert rows
     assert len(rows) == len(before)
     by_class = [part for part in model.parts if part.name not in COVERAGE]
-    for members in oracle.classes(rows, table.quasi):
+    units = [{unit: row[unit] for unit in oracle.UNITS} for row in before]
+    known = [{**row, **unit} for row, unit in zip(rows, units, strict=True)]
+    sizes = {}
+    for members in oracle.classes(known, table.quasi):
+        sizes |= dict.fromkeys(map(id, members), oracle.size(members))
         for part in by_class:
             assert oracle.keeps(part, members, everybody)
     for part in set(model.parts) - set(by_class):
-        assert oracle.keeps_coverage(part, oracle.fits(rows, before, table.quasi, {}))
+        graph = oracle.fits(rows, before, table.quasi, {})
+        assert oracle.keeps_coverage(part, graph, before, [sizes[id(row)] for row in known])
     kept = [c.name for c in table if c.role not in ("quasi", "identifier")]
     assert [[r[n] for n in kept] for r in rows] == [[r[n] for n in kept] for r in before]
     assert set(rows[0]) == set(table.quasi) | set(kept)
@@ -45,9 +50,17 @@ def judge(table, model, release, *, whole=False):
         assert sum(hidden) <= most * len(table) + 1e-9
 
 
+def with_units(rows, table):
+    """Return rows with whom they are about, each row a person and a household by default."""
+    for unit, name in zip((table.person, table.household), oracle.UNITS, strict=True):
+        ids = range(len(rows)) if unit is None else unit.ids.tolist()
+        rows = [{**row, name: number} for row, number in zip(rows, ids, strict=True)]
+    return rows
+
+
 def is_possible(table, model):
     """Tell whether the table as one class keeps the model."""
-    rows = table.to_arrow().to_pylist()
+    rows = with_units(table.to_arrow().to_pylist(), table)
     return all(oracle.keeps(part, rows, rows) for part in model.parts)
 
 

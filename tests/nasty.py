@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from shoal import Table
+from shoal.core.people import Unit
 
 COUNTIES = {"north": ["aa", "ab"], "south": {"coast": ["ba", "bb"], "hills": ["bc"]}}
 
@@ -46,12 +48,27 @@ def roles():
     }
 
 
-def tiny(**columns):
+def tiny(person=None, household=None, **columns):
     """A table of the given quasi-identifiers, with an illness that varies."""
     rows = len(next(iter(columns.values())))
     illness = [("flu", "cold", "gout", "none")[i % 4] for i in range(rows)]
     data = pa.table({**columns, "illness": illness})
-    return Table.from_arrow(data, {**dict.fromkeys(columns, "quasi"), "illness": "sensitive"})
+    table = Table.from_arrow(data, {**dict.fromkeys(columns, "quasi"), "illness": "sensitive"})
+    return about(table, person, household)
+
+
+def about(table, person=None, household=None):
+    """Return the table with whom each row is about, by any numbers."""
+    units = [
+        None if ids is None else Unit((what,), *_numbered(ids))
+        for what, ids in (("person", person), ("household", household))
+    ]
+    return replace(table, person=units[0], household=units[1])
+
+
+def _numbered(ids):
+    found, dense = np.unique(np.asarray(ids), return_inverse=True)
+    return dense.astype(np.int32), len(found)
 
 
 NASTY = {
@@ -67,6 +84,15 @@ NASTY = {
     "odd texts": tiny(text=["*", "{a, b}", "a", "b", "[1, 2]", "", " ", "missing", "é", "'\""] * 2),
     "all different": tiny(age=list(range(20)), code=[f"c{i:02}" for i in range(20)]),
     "nan": tiny(size=[float("nan"), 1.5, 2.5, float("nan"), *[3.5] * 8]),
+    "visits": about(people(90, seed=4), np.arange(90) // 3),
+    "visits alike": tiny(age=[30 + i // 5 for i in range(60)], person=np.arange(60) // 5),
+    "one busy person": tiny(age=[*range(20), *range(20)], person=[*range(20), *[3] * 20]),
+    "few come again": tiny(age=[*range(20), 3, 4], person=[*range(20), 3, 4]),
+    "homes": about(people(80, seed=6), np.arange(80) // 2, np.arange(80) // 6),
+    "linked homes": tiny(
+        age=list(range(16)), person=[0] * 8 + [*range(8)], household=[*range(8), *range(8)]
+    ),
+    "everybody is one": tiny(age=list(range(12)), person=[0] * 12),
     "many columns": tiny(**{f"q{i}": [(i * j) % 5 for j in range(24)] for i in range(30)}),
 }
 _ILLNESSES = ["flu", "cold", "gout", "none"]
@@ -111,8 +137,18 @@ def _mixed(draw):
     return Table.from_arrow(pa.table(columns), {**chosen, "illness": "sensitive"})
 
 
+@st.composite
+def _visits(draw):
+    """A table in which some people, and some households, have several rows."""
+    table = draw(_mixed())
+    ids = st.lists(st.integers(0, draw(st.integers(1, 30))), min_size=len(table))
+    person = draw(ids)[: len(table)]
+    household = draw(st.none() | ids)
+    return about(table, person, household and household[: len(table)])
+
+
 def tables():
-    """Draw a table of few columns, or one of people."""
+    """Draw a table of few columns, or one of people, who may have several rows."""
     shares = st.sampled_from([0.0, 0.1, 0.6])
     crowds = st.builds(people, st.integers(2, 50), st.integers(0, 10**6), shares)
-    return _mixed() | _mixed() | crowds
+    return _mixed() | _visits() | crowds

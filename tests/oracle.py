@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 
+PERSON, HOUSEHOLD = UNITS = ("the person", "the household")  # keys that no column has
+
 
 def classes(rows, quasi):
     """Return the published rows that look alike, each class as a list of rows."""
@@ -14,25 +16,36 @@ def classes(rows, quasi):
     return list(found.values())
 
 
+def size(members):
+    """Return how many people, or households if that is fewer, the rows are about."""
+    return min(len({row[unit] for row in members}) for unit in UNITS)
+
+
 def keeps(part, members, everybody):
-    """Tell whether one class keeps one model, from its definition."""
+    """Tell whether one class keeps one model, from its definition.
+
+    Rows say whom they are about under the names of UNITS. A person counts once for each value.
+    """
     if part.name == "k-anonymity":
-        return len(members) >= part.k
-    seen = Counter(row[part.column] for row in members)
-    before = Counter(row[part.column] for row in everybody)
-    share = {value: count / len(members) for value, count in seen.items()}
-    usual = {value: count / len(everybody) for value, count in before.items()}
+        return size(members) >= part.k
+    seen, people = _people_with(part.column, members)
+    before, everyone = _people_with(part.column, everybody)
+    share = {value: count / people for value, count in seen.items()}
+    usual = {value: count / everyone for value, count in before.items()}
+    spread = {value: count / seen.total() for value, count in seen.items()}
     if part.name == "l-diversity":
-        return len(seen) >= part.l
+        return min(len(seen), people) >= part.l
     if part.name == "entropy-l-diversity":
-        return -sum(p * math.log(p) for p in share.values()) >= math.log(part.l) - 1e-9
+        entropy = -sum(p * math.log(p) for p in spread.values())
+        return min(entropy, math.log(people)) >= math.log(part.l) - 1e-9
     if part.name == "recursive-l-diversity":
         counts = sorted(seen.values(), reverse=True)
-        return counts[0] < part.c * sum(counts[part.l - 1 :])
+        return people >= part.l and counts[0] < part.c * sum(counts[part.l - 1 :])
     if part.name == "t-closeness":
-        return sum(abs(share.get(v, 0) - usual[v]) for v in usual) / 2 <= part.t + 1e-9
+        off = sum(abs(spread.get(v, 0) - before[v] / before.total()) for v in before)
+        return off / 2 <= part.t + 1e-9
     if part.name == "alpha-k-anonymity":
-        return len(members) >= part.k and max(share.values()) <= part.alpha + 1e-12
+        return size(members) >= part.k and max(share.values()) <= part.alpha + 1e-12
     if part.name == "delta-disclosure":
         return all(v in share and abs(math.log(share[v] / usual[v])) < part.delta for v in usual)
     if part.name == "beta-likeness":
@@ -42,6 +55,12 @@ def keeps(part, members, everybody):
         }
         return all(p <= usual[v] * (1 + limits[v]) + 1e-9 for v, p in share.items())
     raise AssertionError(f"the oracle does not know {part.name}")
+
+
+def _people_with(column, rows):
+    """Return how many people show each value, and how many people there are."""
+    pairs = {(row[PERSON], row[column]) for row in rows}
+    return Counter(value for _, value in pairs), len({person for person, _ in pairs})
 
 
 def covers(cell, value, paths):
@@ -109,27 +128,32 @@ def fits(rows, everybody, quasi, paths):
     ]
 
 
-def keeps_coverage(part, graph):
-    """Tell whether people, each with the records that they fit, keep a model of coverage.
+def keeps_coverage(part, graph, rows, sizes):
+    """Tell whether people, each row with the records that it fits, keep a model of coverage.
 
-    Record i is person i's own.
+    Record i is that of row i, which says whom it is about. Partners are counted as people. Rows of
+    a class of k people keep every such model; sizes: of the class of each row.
     """
-    load = Counter(record for records in graph for record in records)
-    people = all(len(records) >= part.k for records in graph)
-    records = all(load[record] >= part.k for record in range(len(graph)))
+    people = [row[PERSON] for row in rows]
+    small = [i for i, count in enumerate(sizes) if count < part.k]
+    load = defaultdict(set)
+    for i, records in enumerate(graph):
+        for record in records:
+            load[record].add(people[i])
+    fitting = all(len({people[j] for j in graph[i]}) >= part.k for i in small)
+    fitted = all(len(load[i]) >= part.k for i in small)
     if part.name == "one-k-anonymity":
-        return people
+        return fitting
     if part.name == "k-one-anonymity":
-        return records
+        return fitted
     if part.name == "k-k-anonymity":
-        return people and records
+        return fitting and fitted
     if part.name == "k-concealment":
         return all(
-            sum(_may_have(graph, person, record) for record in graph[person]) >= part.k
-            for person in range(len(graph))
+            len({people[j] for j in graph[i] if _may_have(graph, i, j)}) >= part.k for i in small
         )
     if part.name == "freeform-anonymity":
-        return people and records and _deals_out(graph, part.k)
+        return fitting and fitted and _deals_out(graph, people, small, part.k)
     raise AssertionError(f"the oracle does not know {part.name}")
 
 
@@ -150,31 +174,40 @@ def _may_have(graph, person, record):
     return False
 
 
-def _deals_out(graph, k):
-    """Tell whether each person can have k records and each record k people, no pair twice."""
-    held = [set() for _ in graph]
-    holders = [set() for _ in graph]
+def _deals_out(graph, people, small, k):
+    """Tell whether each small row can have records of k people, each small record rows of k people.
 
-    def serve(person, asked):
-        for record in sorted(graph[person] - held[person]):
-            if record in asked:
-                continue
-            asked.add(record)
-            if len(holders[record]) < k:
-                break
-            if any(_pass_on(other, record, asked) for other in sorted(holders[record])):
-                break
-        else:
+    No row has two records of one person, no record two rows of one person: a flow through a gate
+    for each row and person, and one for each record and person, pushed one unit at a time. Others
+    may take part: they join in after the small ones are served, from either side.
+    """
+    left = defaultdict(lambda: defaultdict(int))
+    for i, records in enumerate(graph):
+        start, end = ("from", "to") if i in small else ("free", "open")
+        left[start]["row", i] = left["record", i][end] = k
+        for j in records:
+            left["row", i]["asks", i, people[j]] = 1
+            left["asks", i, people[j]]["gives", people[i], j] = 1
+            left["gives", people[i], j]["record", j] = 1
+    # what must be filled is fed and drained apart from what may be: a flow with lower bounds
+    left["free"]["to"] = left["from"]["open"] = k * len(small)
+    left["open"]["free"] = k * len(graph)
+
+    def push():
+        came, waiting = {"from": None}, ["from"]
+        while waiting:
+            at = waiting.pop()
+            for onward, room in left[at].items():
+                if room and onward not in came:
+                    came[onward] = at
+                    waiting.append(onward)
+        at = "to"
+        if at not in came:
             return False
-        held[person].add(record)
-        holders[record].add(person)
+        while came[at] is not None:
+            left[came[at]][at] -= 1
+            left[at][came[at]] += 1
+            at = came[at]
         return True
 
-    def _pass_on(person, record, asked):
-        if not serve(person, asked):
-            return False
-        held[person].remove(record)
-        holders[record].remove(person)
-        return True
-
-    return all(serve(person, set()) for person in range(len(graph)) for _ in range(k))
+    return all(push() for _ in range(2 * k * len(small)))

@@ -89,3 +89,10 @@ def test_a_kernel_called_by_another_is_compiled_once_for_all_signed_numbers():
         assert found == (6 - 4 + 3, 2**63 - 1, -0.5)
     taken = {arguments for (arguments,) in less_one.signatures}
     assert taken == {numba.int64, numba.uint64, numba.float64}
+
+
+def test_a_changed_kernel_file_makes_every_store_stale(run, monkeypatch):
+    assert run() == (42, 1)
+    monkeypatch.setattr(compiling, "_kernels", lambda: "another digest")
+    assert run() == (42, 1)
+    assert run() == (42, 0)

@@ -24,6 +24,7 @@ from shoal.privacy.model import Model
 
 if TYPE_CHECKING:
     from shoal.core.column import Column
+    from shoal.core.people import Unit
     from shoal.dp.claims import Claim
     from shoal.dp.ledger import Ledger
 
@@ -103,6 +104,10 @@ def _check_same(release: Release, table: Table, algorithm: Any) -> None:
     same = columns[0] == columns[1] and table.records == original.records
     if same and table.counts is None:
         same = all(_same_cells(*pair) for pair in zip(table, original, strict=True))
+    same = same and all(
+        _same_units(getattr(table, what), getattr(original, what), table.counts is None)
+        for what in ("person", "household")
+    )
     if not same:
         raise NotAnonymous(f"{algorithm.name} released another table; nothing was released")
 
@@ -110,6 +115,12 @@ def _check_same(release: Release, table: Table, algorithm: Any) -> None:
 def _same_cells(one: Column, other: Column) -> bool:
     codes = one.codes is other.codes or np.array_equal(one.codes, other.codes)
     return codes and (one.values is other.values or bool(one.values.equals(other.values)))
+
+
+def _same_units(one: Unit | None, other: Unit | None, by_row: bool) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.count == other.count and (not by_row or np.array_equal(one.ids, other.ids))
 
 
 def check_askable(table: Table, model: Model | None, *, any_size: bool = False) -> None:

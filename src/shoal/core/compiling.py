@@ -2,14 +2,17 @@
 
 numba stores kernels file by file. After an upgrade it would fail on those whose types have moved,
 and run those that were compiled with what another file has changed since. Here a store of another
-version, or one that cannot be read, counts as empty: the kernel is compiled anew.
+version, of changed kernel files, or one that cannot be read counts as empty: the kernel is compiled
+again.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -30,7 +33,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             kernel.get_call_template = _for_any_number(kernel.get_call_template)
         stored: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
         if hasattr(stored, "_version"):
-            stored._version = f"{stored._version}, shoal {_version()}"
+            stored._version = f"{stored._version}, shoal {_version()}, kernels {_kernels()}"
             stored._load_index = _or_else(dict, stored._load_index)
             stored.load = _or_else(lambda: None, stored.load)
         return kernel
@@ -50,6 +53,14 @@ def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
         return call(tuple(plain(kind) for kind in arguments), named)
 
     return typed
+
+
+@cache
+def _kernels() -> str:
+    """Return a digest of all kernel files, as any kernel may be compiled with parts of others."""
+    files = sorted(Path(__file__).parents[1].rglob("_*.py"))
+    stats = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
+    return hashlib.sha256(repr(stats).encode()).hexdigest()[:12]
 
 
 @cache

@@ -67,24 +67,31 @@ class Coverage:
         tuples, boxes = (np.full(len(ids), SUPPRESSED, dtype=np.int32) for _ in range(2))
         tuples[known], boxes[kept] = originals.ids, published.ids
         counts = table.counts
-        fits = Fits(
+        parts = (
             _cells(table, spoken, known[originals.first], kept[published.first]),
             originals.sizes(None if counts is None else counts[known]),
             published.sizes(None if counts is None else counts[kept]),
             _own(tuples[kept], published.ids, len(published)),
         )
-        return cls(fits, frozen(tuples), frozen(boxes))
+        if table.unit is None:
+            return cls(Fits(*parts), frozen(tuples), frozen(boxes))
+        from shoal.core.people_fits import Kinds, PeopleFits
+
+        ids, count = table.unit.ids, table.unit.count
+        asking = Kinds.of(originals.ids, ids[known], count)
+        released = np.stack([tuples[kept], published.ids, ids[kept]], axis=1)
+        return cls(PeopleFits(*parts, asking, released, count), frozen(tuples), frozen(boxes))
 
     def take(self, rows: Counts) -> Coverage:
         """Return these rows in the same graph."""
         return replace(self, tuples=self.tuples[rows], boxes=self.boxes[rows])
 
     def released(self) -> Counts:
-        """(rows,) how many released records each row's person fits."""
+        """(rows,) how many people have a released record that each row's person fits."""
         return self.fits.degrees[0][self.tuples]
 
     def originals(self) -> Counts:
-        """(rows,) how many originals fit each row's cells."""
+        """(rows,) how many people fit each row's cells."""
         return self.fits.degrees[1][self.boxes]
 
     def matchable(self) -> Counts:

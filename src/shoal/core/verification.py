@@ -113,8 +113,7 @@ def judge(
                     f"{part} is about who may be whom, which classes alone do not show; "
                     "check the release itself, or ask for k-anonymity"
                 )
-            failing &= ~part.holds_for(coverage())
-            level = max(level, part.level_for(coverage()))
+            failing, level = _judge_coverage(part, classes, coverage())
         broken |= failing
         levels[str(part)] = level
     counts = classes.table.counts
@@ -129,6 +128,26 @@ def judge(
         people=classes.released_people,
         households=_households(classes),
     )
+
+
+def _judge_coverage(part: Any, classes: Classes, coverage: Coverage) -> tuple[Bools, float]:
+    """Return which rows break a model of who may be whom, and the k that all rows reach.
+
+    Where people have several rows, those of a class of k people keep it: they are all alike.
+    """
+    if classes.table.unit is None:
+        return ~part.holds_for(coverage), part.level_for(coverage)
+    sizes = classes.sizes[classes.ids]
+
+    def failing(k: int) -> Bools:
+        broken: Bools = (sizes < k) & ~replace(part, k=k).holds_for(coverage)
+        return broken
+
+    low, high = 1, int(np.maximum(sizes, coverage.released()).min())
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (low, middle - 1) if failing(middle).any() else (middle, high)
+    return failing(part.k), float(low)
 
 
 def _households(classes: Classes) -> int | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from shoal.anonymize.partition.groups import Weights, check_divisible, reweighted
-from shoal.core.arrays import Codes
+from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
 from shoal.core.progress import report
 from shoal.core.recoding import Recoding
@@ -71,17 +71,91 @@ def release_boxes(
 
     play: makes the pairs of one round.
     """
-    from shoal.anonymize.partition.records import lay_out
-
     check_freeform(name, model)
     table = reweighted(table, weights)
     check_divisible(table)
-    records = lay_out(table)
-    partners = play_rounds(records, model.least_size, play)
-    chosen = records.by_row(draw_boxes(partners, seed))
-    members = records.rows[partners].ravel()
-    recodings = {c.name: _recoding(c, members, chosen) for c in table.quasi_columns}
+    boxes = _Boxes(len(table))
+    parts = [np.arange(len(table))] if table.unit is None else _one_row_each(table, model, boxes)
+    for rows in parts:
+        boxes.play(table, rows, model.least_size, play, seed)
+    recodings = {c.name: boxes.recoding(c) for c in table.quasi_columns}
     return Release(table, recodings, model, run=Run(notes=(BY_CLASS,)))
+
+
+class _Boxes:
+    """The rows that each box covers, and the box that each row is published by."""
+
+    def __init__(self, rows: int) -> None:
+        self.chosen = np.full(rows, -1, dtype=np.int32)
+        self._members: list[Counts] = []
+        self._sizes: list[Counts] = []
+        self._count = 0
+
+    def play(self, table: Table, rows: Counts, k: int, play: Round, seed: int | None) -> None:
+        """Add a box for each of these rows, which are as many people."""
+        from shoal.anonymize.partition.records import lay_out
+
+        records = lay_out(table.take(rows))
+        partners = play_rounds(records, k, play)
+        self.chosen[rows] = self._count + records.by_row(draw_boxes(partners, seed))
+        self._add(rows[records.rows[partners]].ravel(), np.full(len(rows), k))
+
+    def share(self, rows: Counts) -> None:
+        """Add one box that publishes all of these rows."""
+        self.chosen[rows] = self._count
+        self._add(rows, np.array([len(rows)]))
+
+    def _add(self, members: Counts, sizes: Counts) -> None:
+        self._members.append(members)
+        self._sizes.append(sizes)
+        self._count += len(sizes)
+
+    def recoding(self, column: Column) -> Recoding:
+        """Publish each row by the range or set of its box."""
+        from shoal.core import summaries
+        from shoal.core.histogram import count_values
+
+        members, sizes = np.concatenate(self._members), np.concatenate(self._sizes)
+        boxes = np.repeat(np.arange(self._count, dtype=np.int32), sizes)
+        pairs = count_values(column.take(members), boxes, self._count)
+        publish = summaries.ranges if column.ordered else summaries.sets
+        return publish(column, self.chosen, pairs)
+
+
+def _one_row_each(table: Table, model: Model, boxes: _Boxes) -> list[Counts]:
+    """Return parts of a table with one row of each person, k people at least.
+
+    Further rows of a few people are published alike with the nearest k others: those get boxes.
+    """
+    from shoal.anonymize.partition.appearances import Appearances
+    from shoal.anonymize.partition.greedy import group_greedily
+    from shoal.anonymize.partition.mending import Mender
+    from shoal.anonymize.partition.records import lay_out
+    from shoal.privacy.k_anonymity import KAnonymity
+
+    def gather(records: Records, k: int, _: Table) -> Codes:
+        return group_greedily(records, k)
+
+    people, k = Appearances.of(table, row_by_row=True), model.least_size
+    slices = people.slices[people.of_row]
+    full = int((np.bincount(slices) >= k).sum())
+    if not full:  # people who share households: too few that have nothing in common
+        boxes.share(np.arange(len(table)))
+        return []
+    parts = [np.flatnonzero(slices == number) for number in range(full)]
+    last = np.flatnonzero(slices >= full - 1)
+    if len(last) == len(parts[-1]):
+        return parts
+    rest = table.take(last)
+    people = Appearances.of(rest, row_by_row=True)
+    records = lay_out(people.table)
+    mender = Mender.of(records, rest, people.of_row)
+    ids = mender.mend(people.cluster(records, k, gather), KAnonymity(k))[mender.record]
+    shared = np.unique(ids[people.slices[people.of_row] > 0])
+    for number in shared.tolist():
+        boxes.share(last[ids == number])
+    alone = last[~np.isin(ids, shared)]
+    return [*parts[:-1], alone] if len(alone) else parts[:-1]
 
 
 def check_freeform(name: str, model: Model) -> None:
@@ -153,18 +227,3 @@ def draw_boxes(partners: Codes, seed: int | None = None) -> Codes:
     every = np.arange(count)
     chosen[partners[every, rounds]] = every
     return chosen
-
-
-def _recoding(column: Column, members: Any, chosen: Codes) -> Recoding:
-    """Publish each row by the range or set of a box.
-
-    members: rows in the boxes, k for each box; chosen: (rows,) the box of each row.
-    """
-    from shoal.core import summaries
-    from shoal.core.histogram import count_values
-
-    count = len(chosen)
-    boxes = np.repeat(np.arange(count, dtype=np.int32), len(members) // count)
-    pairs = count_values(column.take(members), boxes, count)
-    publish = summaries.ranges if column.ordered else summaries.sets
-    return publish(column, chosen, pairs)

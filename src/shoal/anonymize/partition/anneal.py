@@ -55,16 +55,33 @@ class Anneal:
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of the groups that are left when the search is cold."""
+        from shoal.anonymize.partition.greedy import group_greedily
+        from shoal.anonymize.partition.mending import Mender
+
         notes: list[str] = []
 
-        def cluster(records: Records, k: int) -> Codes:
-            return self._improve(records, k, table, model, notes)
+        def gather(records: Records, k: int, _: Table) -> Codes:
+            return group_greedily(records, k, outliers_first=True)
 
-        release = release_groups(table, model, cluster, self.weights)
+        def cluster(records: Records, k: int, rows: Table) -> Codes:
+            ids = Mender.of(records, rows).mend(gather(records, k, rows), model)
+            return self._anneal(records, k, rows, ids, model, notes)
+
+        def improve(records: Records, k: int, rows: Table, ids: Codes) -> Codes:
+            return self._anneal(records, k, rows, ids, model, notes)
+
+        first = cluster if table.unit is None else gather
+        release = release_groups(table, model, first, self.weights, improve=improve)
         return replace(release, run=Run(notes=tuple(notes))) if notes else release
 
-    def _improve(
-        self, records: Records, k: int, table: Table, model: Model, notes: list[str]
+    def _anneal(
+        self,
+        records: Records,
+        k: int,
+        table: Table,
+        ids: Codes,
+        model: Model,
+        notes: list[str],
     ) -> Codes:
         from shoal.anonymize.partition.annealing.annealing import (
             Plan,
@@ -73,21 +90,20 @@ class Anneal:
             near_records,
         )
         from shoal.anonymize.partition.annealing.rules import rules_of
-        from shoal.anonymize.partition.greedy import group_greedily
-        from shoal.anonymize.partition.mending import mend
         from shoal.anonymize.partition.orders import along_curve
 
-        ids = mend(records, group_greedily(records, k, outliers_first=True), table, model)
         order = along_curve(records)  # neighbours in memory too: quicker, above all on many threads
         near, start = records.take(order), by_appearance(ids[order])
         rules, without = rules_of(model, table, near.rows)
         if without:
-            told = ", ".join(part.name for part in without)
-            notes.append(f"groups were searched without regard to {told}, and mended afterwards")
+            names = ", ".join(part.name for part in without)
+            notes.append(f"the search ignored {names}; groups that broke it were joined afterwards")
         largest = int(np.bincount(ids).max())
-        most = 2 * k - 1 if model.by_size else max(2 * k - 1, min(2 * largest, _LARGEST))
+        by_size = model.by_size and table.unit is None
+        most = 2 * k - 1 if by_size else max(2 * k - 1, min(2 * largest, _LARGEST))
         threads = self.threads or os.cpu_count() or 1
         plan = Plan(self.steps, self.time_limit, self.seed, threads)
         graph = near_records(near, _NEAR, threads)
-        ids[order] = anneal(near, start, k, graph, rules, most, plan)
-        return ids
+        found = ids.copy()
+        found[order] = anneal(near, start, k, graph, rules, most, plan)
+        return found

@@ -46,7 +46,7 @@ class Greedy:
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of the groups that Greedy Search finds."""
 
-        def cluster(records: Records, k: int) -> Codes:
+        def cluster(records: Records, k: int, _: Table) -> Codes:
             return group_greedily(
                 records, k, outliers_first=self.outliers_first, expand=self.expand
             )

@@ -13,12 +13,14 @@ from shoal.core.arrays import Codes
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import Model
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records
 
-    Cluster = Callable[[Records, int], Codes]
+    Cluster = Callable[[Records, int, Table], Codes]
+    Improve = Callable[[Records, int, Table, Codes], Codes]
 Weights = Mapping[str, float] | Sequence[float] | None
 
 
@@ -28,27 +30,52 @@ def release_groups(
     cluster: Cluster,
     weights: Weights = None,
     notes: Sequence[str] = (),
+    improve: Improve | None = None,
 ) -> Release:
     """Group the records of a table and publish each group by its ranges and value sets.
 
-    cluster: given records and k, returns for each record a group of k at least, from 0 without
-        gaps. Groups that break a further model are joined with their cheapest neighbours.
+    cluster: given records, k and the table of their rows, returns for each record a group of k at
+        least, from 0 without gaps. Groups that break a further model are joined with their
+        cheapest neighbours.
+    improve: for people with several rows, makes better groups of those found slice by slice.
     """
-    from shoal.anonymize.partition.mending import mend
+    from shoal.anonymize.partition.mending import Mender
     from shoal.anonymize.partition.records import lay_out
 
     table = reweighted(table, weights)
     check_divisible(table)
     check_feasible(table, model)
-    records = lay_out(table, model.columns)
-    k = max(model.least_size, 2)
-    alone = len(records) < 2 * k
-    ids = np.zeros(len(records), dtype=np.int32) if alone else cluster(records, k)
-    ids = mend(records, ids, table, model)
-    release = Release.of_groups(
-        table, records.by_row(ids), int(ids.max()) + 1, model, use_hierarchies=False
-    )
+    if table.unit is not None:
+        release = _release_people(table, model, cluster, improve)
+    else:
+        records = lay_out(table, model.columns)
+        k = max(model.least_size, 2)
+        alone = len(records) < 2 * k
+        ids = np.zeros(len(records), dtype=np.int32) if alone else cluster(records, k, table)
+        ids = Mender.of(records, table).mend(ids, model)
+        release = _publish(table, records.by_row(ids), model)
     return replace(release, run=Run(notes=tuple(notes))) if notes else release
+
+
+def _release_people(
+    table: Table, model: Model, cluster: Cluster, improve: Improve | None
+) -> Release:
+    """Group the appearances of people who may have several rows."""
+    from shoal.anonymize.partition.appearances import Appearances
+    from shoal.anonymize.partition.mending import Mender
+    from shoal.anonymize.partition.records import lay_out
+
+    people, k = Appearances.of(table), max(model.least_size, 2)
+    records = lay_out(people.table)
+    mender = Mender.of(records, table, people.of_row)
+    ids = mender.mend(people.cluster(records, k, cluster), KAnonymity(k))
+    if improve is not None and int(ids.max()):
+        ids = improve(records, k, people.table, ids)
+    return mender.settle(ids, model, lambda rows: _publish(table, rows, model))
+
+
+def _publish(table: Table, ids: Codes, model: Model) -> Release:
+    return Release.of_groups(table, ids, int(ids.max()) + 1, model, use_hierarchies=False)
 
 
 def check_divisible(table: Table) -> None:

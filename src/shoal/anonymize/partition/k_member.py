@@ -33,7 +33,11 @@ class KMember:
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of the groups that K-Member finds."""
-        return release_groups(table, model, group_by_members, self.weights)
+
+        def cluster(records: Records, k: int, _: Table) -> Codes:
+            return group_by_members(records, k)
+
+        return release_groups(table, model, cluster, self.weights)
 
 
 def group_by_members(records: Records, k: int) -> Codes:

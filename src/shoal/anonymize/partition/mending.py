@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from shoal.anonymize.partition._boxes import cheapest_partners
@@ -9,72 +12,117 @@ from shoal.anonymize.partition.records import Records
 from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.progress import report
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
 
 _CHOICE = 8  # partners asked about
 
 
-def mend(records: Records, ids: Codes, table: Table, model: Model) -> Codes:
-    """Return groups that all keep a model that the whole table keeps.
+@dataclass(frozen=True, eq=False)
+class Mender:
+    """Joins groups of records.
 
-    ids: (records,) a group for each, from 0 without gaps.
+    records: what is grouped.
+    rows: the rows behind the records, by which a model judges.
+    record: (rows,) the record of each row.
+    origin: the table whose distributions count as known.
     """
-    if model.by_size and int(np.bincount(ids).min()) >= model.least_size:
-        return ids
-    people = table.take(records.rows)
-    groups = int(ids.max()) + 1
-    while groups > 1:
-        kept = model.holds(Classes.of(people, ids, origin=table))
-        wanting = np.flatnonzero(~kept)
-        report("mend", int(kept.sum()), groups)
-        if not len(wanting):
-            break
-        ids = _join(ids, _choose(records, ids, wanting, people, table, model))
+
+    records: Records
+    rows: Table
+    record: Codes
+    origin: Table
+
+    @classmethod
+    def of(cls, records: Records, table: Table, of_row: Codes | None = None) -> Mender:
+        """Return a mender of the records of a table.
+
+        of_row: (rows,) what each row of the table belongs to, where records are not its rows.
+        """
+        if of_row is None:
+            every = np.arange(len(records), dtype=np.int32)
+            return cls(records, table.take(records.rows), every, table)
+        place = np.empty(len(records), dtype=np.int32)
+        place[records.rows] = np.arange(len(records), dtype=np.int32)
+        return cls(records, table, place[of_row], table)
+
+    def mend(self, ids: Codes, model: Model) -> Codes:
+        """Return groups that all keep a model that the whole table keeps.
+
+        ids: (records,) a group for each, from 0 without gaps.
+        """
+        by_record = model.by_size and self.rows.unit is None
+        if by_record and int(np.bincount(ids).min()) >= model.least_size:
+            return ids
         groups = int(ids.max()) + 1
-    return ids
+        while groups > 1:
+            kept = model.holds(self._classes(ids))
+            wanting = np.flatnonzero(~kept)
+            report("mend", int(kept.sum()), groups)
+            if not len(wanting):
+                break
+            ids = _join(ids, self._choose(ids, wanting, model))
+            groups = int(ids.max()) + 1
+        return ids
 
+    def settle(self, ids: Codes, model: Model, publish: Callable[[Codes], Release]) -> Release:
+        """Mend groups until the model holds as they are published, and publish them.
 
-def _choose(
-    records: Records, ids: Codes, wanting: Counts, people: Table, table: Table, model: Model
-) -> Counts:
-    """Return pairs of groups to be joined, no group twice, the cheapest pairs first."""
-    boxes, sizes, widths = records.boxes(ids, int(ids.max()) + 1)
-    few = min(_CHOICE, len(sizes) - 1)
-    partners = np.zeros((len(wanting), few), dtype=np.int64)
-    costs = np.zeros((len(wanting), few), dtype=np.int64)
-    cheapest_partners(records.points, boxes, sizes, widths, wanting, partners, costs)
-    holding = np.stack(
-        [_hold(ids, wanting, partners[:, i], people, table, model) for i in range(few)], axis=1
-    )
-    best = np.where(holding.any(axis=1), holding.argmax(axis=1), 0)
-    each = np.arange(len(wanting))
-    pairs = np.stack([wanting, partners[each, best]], axis=1)
-    taken = np.zeros(len(sizes), dtype=np.bool_)
-    chosen = []
-    for pair in pairs[np.lexsort((wanting, costs[each, best]))]:
-        if not taken[pair].any():
-            taken[pair] = True
-            chosen.append(pair)
-    return np.array(chosen)
+        Groups that are published alike become one class. It may break a model that each of them
+        keeps, if people have rows in both.
 
+        publish: makes a release of the group of each row.
+        """
+        while True:
+            ids = self.mend(ids, model)
+            release = publish(ids[self.record])
+            published = release.classes.ids
+            if int(published.max()) == int(ids.max()) or model.holds(release.classes).all():
+                return release
+            ids = ids.copy()
+            ids[self.record] = published
 
-def _hold(
-    ids: Codes, ones: Counts, others: Counts, people: Table, table: Table, model: Model
-) -> Bools:
-    """Tell, pair by pair, whether both groups together would keep the model."""
-    order = np.argsort(ids, kind="stable")
-    ends = np.cumsum(np.bincount(ids))
-    starts = ends - np.bincount(ids)
-    rows, pair = [], []
-    for groups in (ones, others):
-        lengths = ends[groups] - starts[groups]
-        offsets = np.cumsum(lengths) - lengths
-        places = np.arange(int(lengths.sum())) - np.repeat(offsets - starts[groups], lengths)
-        rows.append(order[places])
-        pair.append(np.repeat(np.arange(len(groups), dtype=np.int32), lengths))
-    both = Classes.of(people.take(np.concatenate(rows)), np.concatenate(pair), origin=table)
-    return model.holds(both)
+    def _classes(self, ids: Codes) -> Classes:
+        return Classes.of(self.rows, ids[self.record], origin=self.origin)
+
+    def _choose(self, ids: Codes, wanting: Counts, model: Model) -> Counts:
+        """Return pairs of groups to be joined, no group twice, the cheapest pairs first."""
+        records = self.records
+        boxes, sizes, widths = records.boxes(ids, int(ids.max()) + 1)
+        few = min(_CHOICE, len(sizes) - 1)
+        partners = np.zeros((len(wanting), few), dtype=np.int64)
+        costs = np.zeros((len(wanting), few), dtype=np.int64)
+        cheapest_partners(records.points, boxes, sizes, widths, wanting, partners, costs)
+        holding = np.stack(
+            [self._hold(ids, wanting, partners[:, i], model) for i in range(few)], axis=1
+        )
+        best = np.where(holding.any(axis=1), holding.argmax(axis=1), 0)
+        each = np.arange(len(wanting))
+        pairs = np.stack([wanting, partners[each, best]], axis=1)
+        taken = np.zeros(len(sizes), dtype=np.bool_)
+        chosen = []
+        for pair in pairs[np.lexsort((wanting, costs[each, best]))]:
+            if not taken[pair].any():
+                taken[pair] = True
+                chosen.append(pair)
+        return np.array(chosen)
+
+    def _hold(self, ids: Codes, ones: Counts, others: Counts, model: Model) -> Bools:
+        """Return, for each pair, whether both groups together would keep the model."""
+        by_row = ids[self.record]
+        order = np.argsort(by_row, kind="stable")
+        ends = np.cumsum(np.bincount(by_row))
+        starts = ends - np.bincount(by_row)
+        rows, pair = [], []
+        for groups in (ones, others):
+            lengths = ends[groups] - starts[groups]
+            offsets = np.cumsum(lengths) - lengths
+            places = np.arange(int(lengths.sum())) - np.repeat(offsets - starts[groups], lengths)
+            rows.append(order[places])
+            pair.append(np.repeat(np.arange(len(groups), dtype=np.int32), lengths))
+        members, both = np.concatenate(rows), np.concatenate(pair)
+        return model.holds(Classes.of(self.rows.take(members), both, origin=self.origin))
 
 
 def _join(ids: Codes, pairs: Counts) -> Codes:

@@ -60,26 +60,78 @@ class Mondrian:
         """Return the release whose classes cannot be cut further."""
         if not self.strict and table.counts is not None:
             raise InputError("a weighted table cannot be divided record by record; use strict=True")
-        distinct = table.distinct(*model.columns)
-        by_label = self.hierarchies and self.summary != "representative"
-        layout = lay_out(distinct.table, model.least_size, use_hierarchies=by_label)
         check_feasible(table, model)
-        ids, classes = self._grow(layout, distinct.table, table, model)
-        spread = ids[distinct.inverse]
-        if not self.strict:
-            from shoal.anonymize.partition.cutting.ties import divide_ties
-
-            spread, classes = divide_ties(table, model, layout, distinct.inverse, spread)
-        release = Release.of_groups(
-            table, spread, classes, model, self.summary, use_hierarchies=by_label
-        )
+        if table.unit is not None:
+            release = self._release_people(table, model)
+        else:
+            release = self._publish(table, self._classes(table, table, model), model)
         if self.effort == "normal" or model.by_size:
             return release
         note = "effort is for k-anonymity alone; with other models each cut was chosen by itself"
         return replace(release, run=Run(notes=(note,)))
 
+    def _release_people(self, table: Table, model: Model) -> Release:
+        """Cut a table whose people may have several rows.
+
+        Where everybody has one tuple of quasi-identifiers and only sizes are asked for, people are
+        cut as records are; otherwise the model judges the people on both sides of each cut.
+        """
+        from shoal.anonymize.partition.appearances import Appearances
+        from shoal.anonymize.partition.mending import Mender
+        from shoal.anonymize.partition.records import lay_out as lay_out_records
+
+        people = Appearances.of(table)
+        if model.by_size and people.once:
+            return self._publish(
+                table, self._classes(people.single, table, model)[people.of_row], model
+            )
+        ids = self._classes(table, table, model)
+        release = self._publish(table, ids, model)
+        if model.holds(release.classes).all():
+            return release
+        records = lay_out_records(people.table)
+        mender = Mender.of(records, table, people.of_row)
+        by_record = np.empty(len(records), dtype=np.int32)
+        by_record[mender.record] = release.classes.ids
+        return mender.settle(by_record, model, lambda rows: self._publish(table, rows, model))
+
+    def _classes(self, rows: Table, origin: Table, model: Model) -> Codes:
+        """(rows,) the class of each row, from 0 without gaps.
+
+        origin: the table whose distributions count as known.
+        """
+        distinct = rows.distinct(*model.columns, people=True)
+        tuples = distinct.table
+        if tuples.unit is not None:  # each of them is one person with one tuple
+            tuples = replace(tuples, counts=np.ones(len(tuples), dtype=np.int64))
+        layout = lay_out(tuples, model.least_size, use_hierarchies=self._by_label)
+        ids, _ = self._grow(layout, tuples, origin, model)
+        if self.strict:
+            return ids[distinct.inverse]
+        from shoal.anonymize.partition.cutting.ties import divide_ties
+
+        if rows.unit is None:
+            inverse = distinct.inverse
+            return divide_ties(rows, origin, model, layout, inverse, ids[inverse])[0]
+        every = np.arange(len(tuples), dtype=np.int32)
+        return divide_ties(tuples, origin, model, layout, every, ids)[0][distinct.inverse]
+
+    @property
+    def _by_label(self) -> bool:
+        return self.hierarchies and self.summary != "representative"
+
+    def _publish(self, table: Table, ids: Codes, model: Model) -> Release:
+        return Release.of_groups(
+            table,
+            ids,
+            int(ids.max()) + 1,
+            model,
+            self.summary,
+            use_hierarchies=self._by_label,
+        )
+
     def _grow(self, layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:
-        if model.by_size:
+        if model.by_size and tuples.unit is None:
             reach, tries = _LOOK[self.effort]
             if self.effort == "normal" and len(tuples) > _MANY:
                 reach, tries = _RATIONED

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records
 
 Solver = Literal["set-partitioning", "big-m"]
+_NO_BOUND = (
+    "some people have several rows: groups are optimal among one row of each person at a time, and "
+    "no bound is known for all rows together"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +62,13 @@ class Optimal:
 
         solved: list[GroupingProblem] = []
 
-        def cluster(records: Records, k: int) -> Codes:
-            solved.append(self._solve(records, k, reweighted(table, self.weights)))
-            return solved[0].ids
+        def cluster(records: Records, k: int, rows: Table) -> Codes:
+            solved.append(self._solve(records, k, rows))
+            return solved[-1].ids
 
         release = release_groups(table, model, cluster, self.weights)
+        if table.unit is not None:
+            return replace(release, run=Run(notes=(_NO_BOUND,)))
         if not solved:  # too few rows for two groups
             records = lay_out(reweighted(table, self.weights), model.columns)
             loss = records.loss(np.zeros(len(records), dtype=np.int32))

@@ -52,7 +52,7 @@ class Sorted:
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of groups of neighbours."""
 
-        def cluster(records: Records, k: int) -> Codes:
+        def cluster(records: Records, k: int, _: Table) -> Codes:
             order = np.arange(len(records))
             if self.order == "hilbert":
                 from shoal.anonymize.partition.orders import hilbert_order

@@ -72,7 +72,7 @@ class SplitCarry:
         """Return the release of the groups found along the chain."""
         notes: list[str] = []
 
-        def cluster(records: Records, k: int) -> Codes:
+        def cluster(records: Records, k: int, _: Table) -> Codes:
             from shoal.anonymize.partition.carrying.carrying import Chain
             from shoal.anonymize.partition.orders import hilbert_order
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.core.compiling import njit
 
-DISTINCT, ENTROPY, RECURSIVE, SHARES, CLOSE, CLOSE_ORDERED = range(6)
+DISTINCT, ENTROPY, RECURSIVE, SHARES, CLOSE, CLOSE_ORDERED, PEOPLE = range(7)
 
 
 class Rules(NamedTuple):
@@ -21,7 +21,8 @@ class Rules(NamedTuple):
 
     kind: (rules,). bound, rank: (rules,) the parameters of each.
     column: (rules,) which of the value columns it looks at; CLOSE looks at `rank` in a row, the
-        levels of a hierarchy, and takes their mean.
+        levels of a hierarchy, and takes their mean. PEOPLE looks at a column of person numbers,
+        which has no values in the arrays below.
     start: (columns + 1,) where the values of each column begin in the next three.
     least, most: (rules, values) the shares between which each value must lie.
     reference: (values,) the share of each value in the whole table.
@@ -44,7 +45,10 @@ def keeps(rules, members, size, out, into, count):
     """Tell whether a group, once `out` has left and `into` has come, keeps all rules."""
     for rule in range(len(rules.kind)):
         kind, column = rules.kind[rule], rules.column[rule]
-        if kind == CLOSE:
+        if kind == PEOPLE:
+            if count_people(rules, members, size, out, into, column) < rules.bound[rule]:
+                return False
+        elif kind == CLOSE:
             moved = 0.0
             for level in range(rules.rank[rule]):
                 total = tally(rules, members, size, out, into, column + level, count)
@@ -56,6 +60,27 @@ def keeps(rules, members, size, out, into, count):
             if not rule_holds(rules, rule, count, total):
                 return False
     return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_people(rules, members, size, out, into, column):
+    """Return how many people a group holds; compares all pairs, as groups are small.
+
+    Invariant: `people` counts the different numbers among members 0 … i − 1, `out` left out.
+    """
+    people = np.int64(0)
+    entering = np.int32(-1) if into < 0 else rules.value[into, column]
+    for i in range(size):
+        if members[i] == out:
+            continue
+        person = rules.value[members[i], column]
+        fresh = person != entering
+        for j in range(i):
+            if members[j] != out and rules.value[members[j], column] == person:
+                fresh = False
+                break
+        people += fresh
+    return people + (into >= 0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -14,6 +14,7 @@ from shoal.anonymize.partition.annealing._rules import (
     CLOSE_ORDERED,
     DISTINCT,
     ENTROPY,
+    PEOPLE,
     RECURSIVE,
     SHARES,
     Rules,
@@ -94,9 +95,14 @@ class _Draft:
 def rules_of(model: Model, table: Table, rows: Counts) -> tuple[Rules, tuple[Model, ...]]:
     """Return the rules of a model for these rows, and the parts that have none.
 
-    Sizes are no rule: the search keeps them by itself.
+    Sizes are no rule: the search keeps them by itself. Where people have several rows, a group must
+    hold k of them, and that is the only rule: rows that stand for others too show values that are
+    not seen here.
     """
     draft = _Draft(table, rows)
+    if table.unit is not None:
+        draft.add(PEOPLE, model.least_size, 0, [(table.unit.ids[rows], np.zeros(0))])
+        return draft.rules(), tuple(part for part in model.parts if not part.by_size)
     without = [part for part in model.parts if not part.by_size and not _add(draft, part)]
     return draft.rules(), tuple(without)
 

@@ -12,10 +12,11 @@ from shoal.privacy.model import Model
 
 
 def divide_ties(
-    table: Table, model: Model, layout: Layout, tuples: Codes, ids: Codes
+    rows: Table, origin: Table, model: Model, layout: Layout, tuples: Codes, ids: Codes
 ) -> tuple[Codes, int]:
     """Divide classes further, k records at a time, while something is saved and the model kept.
 
+    rows: the records; origin: the table whose distributions count as known.
     tuples: (rows,) the distinct tuple of each record. ids: (rows,) its class so far.
     Returns the new classes and their number.
     """
@@ -23,30 +24,30 @@ def divide_ties(
     from shoal.anonymize.partition.cutting._nodes import make_scratch
 
     space, codes = layout.space, layout.codes[tuples]
-    rows = np.lexsort((tuples, ids))
+    order = np.lexsort((tuples, ids))
     sizes = np.bincount(ids)
     ends = np.cumsum(sizes)
     nodes = np.stack([ends - sizes, ends, sizes, ends, sizes], axis=1)
-    judge = Judge(table, table, model)
+    judge = Judge(rows, origin, model)
     scratch = make_scratch(len(ids), space.domain)
     count = np.zeros(int(space.domain.max()) + 2, dtype=np.int64)
-    ordered, picked, best = np.empty(len(ids), np.int64), np.empty_like(codes), rows.copy()
+    ordered, picked, best = np.empty(len(ids), np.int64), np.empty_like(codes), order.copy()
     leaves = []
     while len(nodes):
         small = nodes[:, 2] < 2 * space.k
         leaves.append(nodes[small])
         nodes = nodes[~small]
-        kernels.divide_records(codes, rows, nodes, space, scratch, count, ordered, picked, best)
-        rows = best.copy()
+        kernels.divide_records(codes, order, nodes, space, scratch, count, ordered, picked, best)
+        order = best.copy()
         nodes[:, 4] = nodes[:, 3] - nodes[:, 0]
         whole = nodes[:, 3] == nodes[:, 1]
         leaves.append(nodes[whole])
         tried = nodes[~whole]
-        good = judge.both_sides(rows, tried)
+        good = judge.both_sides(order, tried)
         leaves.append(tried[~good])
         nodes = sides(tried[good])
     final = np.concatenate(leaves)
     final = final[np.argsort(final[:, 0], kind="stable")]
     fresh = np.empty(len(ids), dtype=np.int32)
-    fresh[rows] = np.repeat(np.arange(len(final), dtype=np.int32), final[:, 1] - final[:, 0])
+    fresh[order] = np.repeat(np.arange(len(final), dtype=np.int32), final[:, 1] - final[:, 0])
     return fresh, len(final)

@@ -1,0 +1,104 @@
+"""People with several rows, as records that a method may group.
+
+An appearance is a person with one tuple of quasi-identifiers, however many rows show it. Slices
+hold at most one appearance of each person, so that k records of a slice are k people: a method that
+knows of records alone works in each slice, and what is too few for a slice joins the groups that
+are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts
+from shoal.core.grouping import group
+from shoal.core.table import Table
+
+if TYPE_CHECKING:
+    from shoal.anonymize.partition.groups import Cluster
+    from shoal.anonymize.partition.records import Records
+
+
+@dataclass(frozen=True, eq=False)
+class Appearances:
+    """The appearances of a table's people.
+
+    table: one row for each, with the columns of its first row.
+    of_row: (rows of the source,) the appearance that each row shows.
+    slices: (appearances,) the slice of each, from 0; later slices are never larger.
+    """
+
+    table: Table
+    of_row: Codes
+    slices: Codes
+
+    @classmethod
+    def of(cls, table: Table, *, row_by_row: bool = False) -> Appearances:
+        """Return the appearances of a table whose people may have several rows.
+
+        row_by_row: keep equal rows of a person apart, each an appearance of its own.
+        """
+        assert table.unit is not None
+        quasi, unit = table.quasi_columns, table.unit
+        codes = [*(c.codes for c in quasi), unit.ids]
+        domains = [*(c.domain for c in quasi), unit.count]
+        if row_by_row:
+            codes.append(_occurrence(group(codes, domains).ids))
+            domains.append(len(table))
+        found = group(codes, domains)
+        return cls(table.take(found.first), found.ids, _occurrence(unit.ids[found.first]))
+
+    def __len__(self) -> int:
+        return len(self.slices)
+
+    @property
+    def once(self) -> bool:
+        """Whether every person appears once: one record for each."""
+        return not self.slices.any()
+
+    @cached_property
+    def single(self) -> Table:
+        """The appearances as a table whose rows are people; only true within one slice."""
+        return replace(self.table, person=None, household=None)
+
+    def members(self, number: int) -> Counts:
+        """Return the appearances of one slice."""
+        return np.flatnonzero(self.slices == number)
+
+    def cluster(self, records: Records, k: int, method: Cluster) -> Codes:
+        """Group each slice by a method; what is left of small slices stays alone.
+
+        records: the appearances laid out. Returns (records,) groups from 0 without gaps.
+        """
+        ids = np.full(len(records), -1, dtype=np.int32)
+        slices, groups = self.slices[records.rows], 0
+        for number in range(int(slices.max()) + 1):
+            chosen = np.flatnonzero(slices == number)
+            if len(chosen) < k:
+                break
+            part, rows = records.take(chosen), self.single.take(records.rows[chosen])
+            alone = len(chosen) < 2 * k
+            found = (
+                np.zeros(len(chosen), dtype=np.int32)
+                if alone
+                else method(replace(part, rows=np.arange(len(chosen))), k, rows)
+            )
+            ids[chosen] = found + groups
+            groups += int(found.max()) + 1
+        left = np.flatnonzero(ids < 0)
+        ids[left] = np.arange(groups, groups + len(left), dtype=np.int32)
+        return ids
+
+
+def _occurrence(ids: Codes) -> Codes:
+    """(rows,) how many earlier rows have the same id."""
+    order = np.argsort(ids, kind="stable")
+    ordered = ids[order]
+    first = np.searchsorted(ordered, ordered)
+    number = np.empty(len(ids), dtype=np.int32)
+    number[order] = np.arange(len(ids)) - first
+    return number
