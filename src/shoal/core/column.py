@@ -158,9 +158,10 @@ class Column:
         """Return the column at these row positions; the ground domain stays."""
         return replace(self, codes=self.codes[rows])
 
-    def to_arrow(self) -> Any:
-        """Return the values row by row."""
-        return self.values.take(pa.array(self.codes))
+    def to_arrow(self, *, as_text: bool = False) -> Any:
+        """Return the values row by row, as the text in which they are published if asked."""
+        values = pa.array(self.labels, pa.string()) if as_text else self.values
+        return values.take(pa.array(self.codes))
 
     @classmethod
     def encode(

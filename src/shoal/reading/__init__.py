@@ -104,7 +104,7 @@ def _table(
         check_kinds(data, specs)
         declared = as_declared(data, specs, notation)
         table = Table.from_arrow(declared, specs, trees, **units)
-        return replace(table, guessed=guesses_of(data))
+        return replace(table, guessed=tuple(guesses_of(data)))
     except InputError as error:
         if path is not None:
             error.args = (f"{path}: {error}", *error.args[1:])

@@ -53,14 +53,14 @@ def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     return with_guesses(pa.table(typed_cells), _guesses(file, form, dialect))
 
 
-def _guesses(file: Utf8File, form: Format, dialect: Dialect) -> list[str]:
+def _guesses(file: Utf8File, form: Format, dialect: Dialect) -> dict[str, str]:
     """Return what was neither declared nor the default: another record could change it."""
-    unusual = {
-        "encoding": file.guessed,
-        "delimiter": form.delimiter is None and dialect.delimiter != ",",
-        "quote": form.quote is None and dialect.quote != '"',
-    }
-    return [name for name, guessed in unusual.items() if guessed]
+    found = file.guesses
+    if form.delimiter is None and dialect.delimiter != ",":
+        found["delimiter"] = dialect.delimiter
+    if form.quote is None and dialect.quote != '"':
+        found["quote"] = dialect.quote
+    return found
 
 
 def _check_missing(form: Format, delimiter: str, quote: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,15 +54,15 @@ class Format:
         return Notation(self.decimal, self.dates)
 
 
-def with_guesses(data: Any, names: Sequence[str]) -> Any:
-    """Return an Arrow table that knows which file settings were guessed."""
-    return data.replace_schema_metadata({_GUESSED: ",".join(names)} if names else None)
+def with_guesses(data: Any, settings: Mapping[str, str]) -> Any:
+    """Return an Arrow table that knows which file settings were guessed, and as what."""
+    return data.replace_schema_metadata({_GUESSED: json.dumps(dict(settings))})
 
 
-def guesses_of(data: Any) -> tuple[str, ...]:
+def guesses_of(data: Any) -> dict[str, str]:
     """Return the file settings that were guessed when an Arrow table was read."""
-    names = (data.schema.metadata or {}).get(_GUESSED, b"").decode()
-    return tuple(names.split(",")) if names else ()
+    found: dict[str, str] = json.loads((data.schema.metadata or {}).get(_GUESSED, b"{}"))
+    return found
 
 
 def _check_encoding(encoding: Any) -> None:

@@ -48,7 +48,7 @@ def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any
         cells = without(table.column(f"c{i}"), form.missing)
         kinds = table.column(f"t{i}")
         columns[key] = cells if key in keep_text else _typed(cells, kinds, form.dates)
-    return with_guesses(pa.table(columns), ["encoding"] if file.guessed else [])
+    return with_guesses(pa.table(columns), file.guesses)
 
 
 def _keys(path: Path, plain: Path, ask: Any) -> list[str]:

@@ -52,11 +52,16 @@ def is_utf8(path: Path) -> bool:
 class Utf8File:
     """A text file in UTF-8.
 
-    guessed: whether the encoding of its source was neither declared nor marked nor UTF-8.
+    guessed: the encoding of its source, if that was neither declared nor marked nor UTF-8.
     """
 
     path: Path
-    guessed: bool = False
+    guessed: str | None = None
+
+    @property
+    def guesses(self) -> dict[str, str]:
+        """The guessed file settings."""
+        return {} if self.guessed is None else {"encoding": self.guessed}
 
 
 @contextmanager
@@ -82,7 +87,7 @@ def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterato
     try:
         with os.fdopen(handle, "wb") as copy:
             _transcode(path, chosen or found, copy)
-        yield Utf8File(Path(name), encoding is None and found in _GUESSES)
+        yield Utf8File(Path(name), found if encoding is None and found in _GUESSES else None)
     finally:
         Path(name).unlink(missing_ok=True)
 
