@@ -87,6 +87,25 @@ def test_a_recipe_over_a_declared_domain_is_public(table, recipe):
         shoal.anonymize(undeclared, KAnonymity(3), "safe-la", **unseeded())
 
 
+def test_a_ledger_of_another_table_is_refused_until_its_schema_is_admitted(table):
+    ledger = Ledger(9.0, 0.9, table="towns")
+    shoal.anonymize(table, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    fewer = Table.from_arrow(table.to_arrow(), {"town": TOWN})
+    with pytest.raises(InputError, match=r"this ledger \(towns\) belongs to a table of another"):
+        shoal.anonymize(fewer, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    assert len(ledger.entries) == 1
+    ledger.admit(fewer)
+    shoal.anonymize(fewer, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    assert len(ledger.entries) == 2
+
+
+def test_other_records_of_the_same_schema_are_the_same_table(table):
+    ledger = Ledger(9.0, 0.9)
+    for rows in (range(40), range(5)):
+        shoal.anonymize(table.take(rows), KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    assert len(ledger.book.schemas) == 1
+
+
 def test_everything_undeclared_is_listed_in_one_error_before_anything_is_paid():
     cells = pa.table({"town": ["a"] * 9, "age": [40] * 9, "ill": ["flu"] * 9, "note": ["x"] * 9})
     roles = {"town": "quasi", "age": {"role": "quasi", "type": "integer"}, "ill": "sensitive"}

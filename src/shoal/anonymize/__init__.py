@@ -15,6 +15,7 @@ from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
+from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
@@ -44,6 +45,7 @@ def anonymize(
     method: a name from METHODS, with its options as keywords, or an instance.
     seed: for methods that draw at random; the same seed gives the same release.
     ledger: pays for a release that makes a claim, before anything is drawn; `what` names it there.
+        A ledger of a table with another schema is refused.
     """
     if not isinstance(table, Table):
         raise InputError(
@@ -58,7 +60,8 @@ def anonymize(
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if ledger is None:
         return _released(table, model, algorithm, seed)
-    with ledger.spend(_price(algorithm, table, model), what=what or algorithm.name):
+    price, schema = _price(algorithm, table, model), schema_fingerprint(table)
+    with ledger.spend(price, what=what or algorithm.name, schema=schema):
         return _released(table, model, algorithm, seed)
 
 

@@ -77,6 +77,12 @@ LedgerFile = Annotated[
         metavar="FILE", help="Pay for a release with a claim out of this `shoal dp ledger`."
     ),
 ]
+NewSchema = Annotated[
+    bool,
+    typer.Option(
+        "--new-schema", help="The table is the ledger's, with another schema than before."
+    ),
+]
 
 
 @grouped
@@ -99,6 +105,7 @@ def anonymize(
     shuffle: Shuffle = False,
     ledger: LedgerFile = None,
     key_file: KeyFile = None,
+    new_schema: NewSchema = False,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -121,6 +128,8 @@ def anonymize(
         table = load(file, roles, hierarchy, form)
         if target is not None:
             _check_target(table, target, report)
+        if book is not None and new_schema:
+            book.admit(table)
         with compiling_told(quiet=json):
             release = run(
                 table, wanted, method, seed=seed, ledger=book, what=_what(output), **options

@@ -151,6 +151,11 @@ class DPUnderSampling(Claim):
         return (self.epsilon - self.choice_epsilon) / self.max_rows_per_person
 
     @property
+    def neighbours(self) -> str:
+        """The tables that are compared, as a ledger names them."""
+        return f"add or remove one {self.unit}"
+
+    @property
     def form(self) -> Form:
         """The form of δ: tight for the mechanism with a proof."""
         return "tight" if self.proven else "published"
