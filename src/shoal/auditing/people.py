@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.anonymize.lattice.safe_la import SafeLA
 from shoal.auditing import AuditCase
-from shoal.auditing.sampled_tables import BETA, CHOICE, N0, run, small_table
+from shoal.auditing.sampled_tables import BETA, CHOICE, N0, distribution, run, small_table
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.table import Table
 from shoal.privacy.k_anonymity import KAnonymity
@@ -36,7 +36,7 @@ def case() -> AuditCase:
         for people in _PEOPLE
     )
     about = "people with up to six rows, with and without one person"
-    return AuditCase(about, safe_la.claim(K, "person"), run, pairs)
+    return AuditCase(about, safe_la.claim(K, "person"), run, pairs, distribution)
 
 
 def method() -> SafeLA:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 from shoal.anonymize.lattice.safe_la import SafeLA
 from shoal.anonymize.lattice.sampled_draw import SampledDraw
 from shoal.auditing import AuditCase
+from shoal.core.arrays import Codes
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -81,27 +82,44 @@ def outcome(release: Release) -> Outcome:
 
 
 def distribution(draw: SampledDraw) -> dict[Outcome, float]:
-    """Return the probability of every node and published rows, by trying all samples.
+    """Return the probability of every node and published rows, by trying all slots and samples.
 
-    Scores and classes are those of the shipped code. That nodes and records are drawn with the
-    stated probabilities is assumed here, and tried by runs.
+    Scores and classes are those of the shipped code. That nodes, slots and records are drawn with
+    the stated probabilities is assumed here, and tried by runs.
     """
-    rows = len(draw.records)
-    slots = np.zeros(rows, dtype=np.int32)
     found: dict[Outcome, float] = defaultdict(float)
-    for mask in product((False, True), repeat=rows):
-        drawn = np.flatnonzero(mask)
-        weight = draw.beta ** len(drawn) * (1 - draw.beta) ** (rows - len(drawn))
-        chances = draw.choice(slots, [drawn]).probabilities
-        for node in np.ndindex(*chances.shape):
-            kept = drawn[draw.in_large_classes(drawn, node)]
-            found[node, _published(draw, node, kept)] += weight * float(chances[node])
+    for slots, share in _assignments(draw):
+        inside = np.flatnonzero(slots >= 0)
+        for mask in product((False, True), repeat=len(inside)):
+            drawn = inside[np.array(mask, dtype=np.bool_)]
+            samples = [drawn[slots[drawn] == slot] for slot in range(draw.slots)]
+            chances = draw.choice(slots, samples).probabilities
+            weight = share * draw.beta ** len(drawn) * (1 - draw.beta) ** (len(inside) - len(drawn))
+            for node in np.ndindex(*chances.shape):
+                kept = [rows[draw.in_large_classes(rows, node)] for rows in samples]
+                shown = _published(draw, node, np.concatenate(kept))
+                found[node, shown] += weight * float(chances[node])
     return dict(found)
+
+
+def _assignments(draw: SampledDraw) -> Iterator[tuple[Codes, float]]:
+    """Yield every way to put rows into slots, with its probability."""
+    unit, rows = draw.records.unit, len(draw.records)
+    if unit is None:
+        yield np.zeros(rows, dtype=np.int32), 1.0
+        return
+    owned = [np.flatnonzero(unit.ids == each) for each in range(unit.count)]
+    orders = [list(permutations(each, min(len(each), draw.slots))) for each in owned]
+    for chosen in product(*orders):
+        slots = np.full(rows, -1, dtype=np.int32)
+        for order in chosen:
+            slots[list(order)] = range(len(order))
+        yield slots, 1 / math.prod(len(each) for each in orders)
 
 
 def _published(draw: SampledDraw, node: tuple[int, ...], kept: Any) -> tuple[Any, ...]:
     """Return how often each tuple of recoded codes is published."""
     lattice = draw.lattice
-    others = [draw.records[c.name].codes for c in draw.records if c.name not in draw.records.quasi]
+    others = [draw.records[name].codes for name in draw.records.sensitive]
     codes = np.stack([*lattice.codes(node), *others])[:, kept]
     return tuple(sorted(Counter(map(tuple, codes.T.tolist())).items()))
