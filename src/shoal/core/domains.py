@@ -49,15 +49,22 @@ def declared_type(stated: Any, listed: Sequence[Any] | None, name: str) -> DataT
 
     Listed whole numbers are integers and listed dates are dates; anything else is a category.
     """
-    if stated is not None:
-        return DataType.parse(stated, name)
-    if listed is None:
-        return None
+    if listed is not None:
+        _check_listed(listed, name)
+    if stated is not None or listed is None:
+        return None if stated is None else DataType.parse(stated, name)
     written = ground.listed_texts(listed)
     for pattern, found in ((WHOLE, "integer"), (DATE, "date")):
         if all(re.match(pattern, text) for text in written):
             return DataType(found)
     return DataType("category")
+
+
+def _check_listed(listed: Any, name: str) -> None:
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Sequence) or not listed:
+        raise InputError(f"column {name!r}: values must be a list of one or more values")
+    if any(value is None for value in listed):
+        raise InputError(f"column {name!r}: its values must not list a missing value")
 
 
 def encode(
@@ -118,6 +125,17 @@ def check_bounds(cells: Any, name: str, limits: tuple[float, float]) -> None:
     refuse_misfits(pa.array(~outside), name, "outside the bounds", "fix them or widen the bounds")
 
 
+def step(kind: str | None, limits: tuple[float, float]) -> float:
+    """Return the distance between neighbouring values of a declared type inside its bounds.
+
+    Numbers without a fixed number of places count as a million steps, times as seconds.
+    """
+    wanted = DataType.parse(kind or "float", "")
+    if wanted.places is not None:
+        return float(10.0**-wanted.places)
+    return (limits[1] - limits[0]) / 1e6 if wanted.name in ("float", "decimal") else 1.0
+
+
 def between(kind: str | None, limits: tuple[float, float] | None) -> Any:
     """Return all values of a declared type inside its bounds, None where they cannot be listed.
 
@@ -171,10 +189,6 @@ def _domain(
     name: str, wanted: DataType, listed: Sequence[Any]
 ) -> tuple[Any, tuple[str, ...] | None]:
     """Return the declared values in ascending order, and their texts where they keep them."""
-    if isinstance(listed, (str, bytes)) or not isinstance(listed, Sequence) or not listed:
-        raise InputError(f"column {name!r}: values must be a list of one or more values")
-    if any(value is None for value in listed):
-        raise InputError(f"column {name!r}: its values must not list a missing value")
     try:
         read = read_as(pa.array(ground.listed_texts(listed), pa.string()), wanted, name)
     except InputError:

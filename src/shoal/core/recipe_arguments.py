@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from shoal.core import domains
+from shoal.core.arrays import frozen
 from shoal.core.column import Column
-from shoal.core.hierarchy import ROOT, Hierarchy, Origin
+from shoal.core.hierarchy import ROOT, Hierarchy
 from shoal.core.values import is_text
 from shoal.errors import InputError
 
@@ -56,10 +57,29 @@ def nested(
     """
     rows: list[tuple[str | None, ...]]
     rows = list(zip(labels, *levels, [ROOT] * len(labels), strict=True))
-    origin: Origin = "values" if fixed else "data"
-    if column.declared or (fixed and column.closed):
-        origin = "declared"
-    return Hierarchy.from_rows(rows or [(None, *([None] * len(levels)), ROOT)], bounds, origin)
+    empty = [(None, *([None] * len(levels)), ROOT)]
+    tree = Hierarchy.from_rows(rows or empty, bounds, "values" if fixed else "data")
+    if column.declared:
+        return replace(tree, origin="declared")
+    countable = bounds is not None or not levels  # a mask hides which values it stands for
+    return _over_bounds(tree, column) if fixed and countable and column.closed else tree
+
+
+def _over_bounds(tree: Hierarchy, column: Column) -> Hierarchy:
+    """Return a hierarchy over a domain too large to list, its leaves counted between the bounds."""
+    least, greatest = column.extent
+    step = domains.step(column.type, (least, greatest))
+    total = round((greatest - least) / step) + 1
+    counted = [tree.levels[0]]
+    for level in tree.levels[1:-1]:
+        if level.bounds is None:  # no value is known
+            counted.append(level)
+            continue
+        low, high = np.maximum(level.bounds[:, 0], least), np.minimum(level.bounds[:, 1], greatest)
+        leaves = np.clip(np.rint((high - low) / step), 1, total).astype(np.int64)
+        counted.append(replace(level, leaves=frozen(leaves)))
+    root = replace(tree.levels[-1], leaves=frozen(np.full(1, total, dtype=np.int64)))
+    return replace(tree, levels=(*counted, root), origin="declared")
 
 
 def known_labels(column: Column) -> list[str]:
