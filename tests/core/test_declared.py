@@ -1,5 +1,6 @@
 import pytest
 
+from shoal.core import recipes
 from shoal.core.column import Column
 from shoal.core.declared import undeclared
 from shoal.core.table import Table
@@ -52,3 +53,17 @@ def test_a_hierarchy_from_the_data_is_a_gap():
 def test_rows_taken_from_a_table_keep_what_was_guessed():
     table = Table((Column.encode("age", [31, 47]),), guessed=("encoding",))
     assert undeclared(table.take([0])) == undeclared(table)
+
+
+def test_carried_columns_are_closed_by_values_bounds_or_nature():
+    assert gaps(Column.encode("c", ["yes"], "insensitive", type="boolean")) == ()
+    loose = Column.encode("c", ["x"], "insensitive", type="text", bounds=[0, 9])
+    assert gaps(loose) == ("column 'c': declare its values or bounds",)
+
+
+def test_a_hierarchy_over_plain_values_is_a_gap():
+    age = Column.encode("age", [31, 47], type="integer", bounds=[0, 110])
+    assert gaps(age.with_hierarchy(recipes.intervals([31, 47], [5]))) == (
+        "column 'age': build its hierarchy by a recipe over its declared values or bounds",
+    )
+    assert gaps(age.with_hierarchy(recipes.intervals(age, [5]))) == ()

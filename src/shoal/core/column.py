@@ -238,10 +238,11 @@ class Column:
     ) -> Column:
         """Make a column that passes unchanged, of its declared type if it has one."""
         carried = domains.carried(data, name, wanted, values)
+        closed = values is not None or (wanted is not None and wanted.name == "boolean")
         if wanted is not None and wanted.numeric and bounds is not None:
             cells = read_as(carried, wanted, name)
             domains.check_bounds(cells, name, ground.bounds(bounds, cells.type, name))
-        closed = values is not None or (wanted is not None and bounds is not None)
+            closed = True
         codes = np.arange(len(carried), dtype=np.int32)
         return cls(
             name, role, Kind(kind or Kind.NOMINAL), codes, carried, weight,

@@ -27,6 +27,7 @@ POINT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
 FLOAT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$"
 MAX_DIGITS = 76  # of the widest Arrow decimal
 _INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"  # fits 64 bits
+_WIDE = r"^-?(0|[1-9][0-9]{0,37})(\.[0-9]{1,38})?$"
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 _NOUNS = {
     "integer": "integers",
@@ -162,23 +163,25 @@ def _integers(written: Any, wanted: DataType) -> Any:
 
 def _decimals(written: Any, wanted: DataType) -> Any:
     if wanted.places is None:
-        return as_spelled_decimals(_matching(written, POINT))
+        return _spelled_decimals(written)
     places = rf"(\.[0-9]{{1,{wanted.places}}}0*)?" if wanted.places else r"(\.0+)?"
     pattern = rf"^-?(0|[1-9][0-9]{{0,{37 - wanted.places}}}){places}$"
     return _matching(written, pattern).cast(pa.decimal128(38, wanted.places))
 
 
-def as_spelled_decimals(written: Any) -> Any:
-    """Return texts as decimals that keep their text, null for those of too many digits."""
-    point = pc.find_substring(written, ".")
-    after = pc.subtract(pc.subtract(pc.utf8_length(written), point), 1)
-    scale = pc.max(pc.if_else(pc.equal(point, -1), 0, after)).as_py() or 0
-    before = pc.if_else(pc.equal(point, -1), pc.utf8_length(written), point)
-    written = pc.if_else(pc.less_equal(before, MAX_DIGITS - min(scale, 38)), written, None)
-    written = pc.if_else(pc.less_equal(after, 38), written, None) if scale > 38 else written
-    scale, digits = min(scale, 38), (pc.max(before).as_py() or 0) + min(scale, 38)
-    wide = digits > 38
-    return spelled(written, pa.decimal256(MAX_DIGITS, scale) if wide else pa.decimal128(38, scale))
+def _spelled_decimals(written: Any) -> Any:
+    """Return texts as decimals that keep their text, with up to 38 digits on each side."""
+    fitting = _matching(written, _WIDE)
+    point = pc.find_substring(fitting, ".")
+    places = pc.subtract(pc.subtract(pc.utf8_length(fitting), point), 1)
+    scale = pc.max(pc.if_else(pc.equal(point, -1), 0, places)).as_py() or 0
+    longest = pc.max(pc.utf8_length(fitting)).as_py() or 0
+    return spelled(fitting, decimal_type(longest + scale, scale))
+
+
+def decimal_type(digits: int, scale: int) -> Any:
+    """Return the narrower of Arrow's exact types for this many digits."""
+    return pa.decimal128(38, scale) if digits <= 38 else pa.decimal256(MAX_DIGITS, scale)
 
 
 def _floats(written: Any, wanted: DataType) -> Any:

@@ -56,20 +56,19 @@ def as_number(texts: Any, number: Any) -> Any:
 
 
 def spelling(array: Any, codes: Any, known: int) -> tuple[str, ...]:
-    """Return one text for each number: the shortest in which it occurs.
+    """Return one text for each number: the shortest in which it occurs, zero without a minus.
 
     codes: (rows,) the number of each row, ascending; those from `known` on are missing.
     """
-    found = pa.table({"code": pa.array(codes), "text": array.storage}).group_by(
-        ["code", "text"], use_threads=False
-    )
-    pairs = found.aggregate([])
+    rows = pa.table({"code": pa.array(codes), "text": array.storage})
+    pairs = rows.group_by(["code", "text"], use_threads=False).aggregate([])
     chosen: dict[int, str] = {}
-    for code, text in zip(
-        pairs.column("code").to_pylist(), pairs.column("text").to_pylist(), strict=True
-    ):
-        if code < known and (
-            code not in chosen or (len(text), text) < (len(chosen[code]), chosen[code])
-        ):
-            chosen[code] = text
+    columns = (pairs.column(name).to_pylist() for name in ("code", "text"))
+    for code, text in zip(*columns, strict=True):
+        if code < known:
+            chosen[code] = min(chosen.get(code, text), text, key=_rank)
     return tuple(chosen[code] for code in range(known))
+
+
+def _rank(text: str) -> tuple[bool, int, str]:
+    return text.startswith("-"), len(text), text

@@ -21,7 +21,7 @@ from shoal.core.data_types import (
     POINT,
     TIME,
     WHOLE,
-    as_spelled_decimals,
+    decimal_type,
 )
 from shoal.core.spelled import as_number, spelled
 from shoal.core.values import combined, float_text, is_text
@@ -122,8 +122,8 @@ def _point(texts: Any) -> Any:
         floats = texts.cast(pa.float64())
         if all(float_text(f) == t for f, t in zip(*map(pa.Array.to_pylist, (floats, texts)))):  # noqa: B905
             return floats
-    found = as_spelled_decimals(texts)
-    return texts if found.null_count else found
+    digits = longest + scale
+    return spelled(texts, decimal_type(digits, scale)) if digits <= MAX_DIGITS else texts
 
 
 def _floats(texts: Any) -> Any:
@@ -134,9 +134,7 @@ def _floats(texts: Any) -> Any:
 
 
 def _decimal(texts: Any, digits: int, scale: int) -> Any:
-    if digits <= 38:
-        return _cast(texts, pa.decimal128(38, scale))
-    return _cast(texts, pa.decimal256(MAX_DIGITS, scale)) if digits <= MAX_DIGITS else texts
+    return _cast(texts, decimal_type(digits, scale)) if digits <= MAX_DIGITS else texts
 
 
 def _cast(texts: Any, kind: Any) -> Any:
