@@ -24,7 +24,7 @@ def _declared(column: Column) -> Column:
     tree = column.hierarchy
     return replace(
         column,
-        type=column.type or "text",
+        type="text" if column.type in (None, "decimal") else column.type,
         declared=True,
         hierarchy=None if tree is None else replace(tree, origin="declared"),
     )
