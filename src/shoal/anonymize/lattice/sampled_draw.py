@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.node_choice import NodeChoice, all_published
-from shoal.anonymize.lattice.searching import MOST_NODES
+from shoal.anonymize.lattice.searching import measurable
 from shoal.anonymize.lattice.views import unguided
 from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.grouping import Grouping, group
@@ -83,7 +83,7 @@ class SampledDraw:
         """Prepare a table; refuses a lattice that is too large by its public shape."""
         records = _one_by_one(table)
         lattice = all_published(records)
-        if lattice.nodes > MOST_NODES:
+        if not measurable(lattice):
             raise InputError(
                 f"the lattice has {lattice.nodes:,} nodes, too many to score; use fewer "
                 "quasi-identifiers or flatter hierarchies"
