@@ -23,7 +23,7 @@ from shoal.core.data_types import (
     read_as,
     refuse_misfits,
 )
-from shoal.core.spelled import as_numbers, is_spelled, spelling
+from shoal.core.spelled import as_number, is_spelled, spelling
 from shoal.errors import InputError
 
 _MAX_LISTED = 100_000  # values of a domain that bounds close
@@ -81,9 +81,20 @@ def encode(
         return _closed(cells, name, wanted, listed, guarded=guarded)
     if not isinstance(cells, (pa.Array, pa.ChunkedArray)) or not is_spelled(cells.type):
         return Ground(*ground.encode(cells, name, guarded=guarded))
-    array = combined_or_spelled(cells, name)
-    codes, values = ground.encode(as_numbers(array), name)
-    return Ground(codes, values, spelling(array, codes, len(values) - values.null_count))
+    return _spelled(combined_or_spelled(cells, name), name)
+
+
+def _spelled(array: Any, name: str) -> Ground:
+    """Encode numbers that keep their text, worked out once for each distinct text."""
+    encoded = array.storage.dictionary_encode(null_encoding="mask")
+    texts = encoded.dictionary
+    codes, values = ground.encode(as_number(texts, array.type.number), name)
+    missing = np.int32(len(values))
+    places = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    rows = np.append(codes, missing)[places]
+    if array.null_count:
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    return Ground(rows, values, spelling(texts, codes))
 
 
 def reordered(made: Ground, order: Sequence[Any], name: str) -> Ground:
@@ -195,10 +206,10 @@ def _domain(
         raise InputError(
             f"column {name!r}: its declared values are not all {wanted.noun}"
         ) from None
-    codes, values = ground.encode(read, name)
-    if len(values) < len(listed):
+    made = _spelled(read, name) if is_spelled(read.type) else Ground(*ground.encode(read, name))
+    if len(made.values) < len(listed):
         raise InputError(f"column {name!r}: its declared values name a value twice")
-    return values, spelling(read, codes, len(values)) if is_spelled(read.type) else None
+    return made.values, made.spelling
 
 
 def _by_number(texts: Any, domain: Sequence[str]) -> Any:

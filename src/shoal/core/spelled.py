@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from shoal.core.arrays import Codes
 
 
 class Spelled(pa.ExtensionType):  # type: ignore[misc]
@@ -55,20 +58,19 @@ def as_number(texts: Any, number: Any) -> Any:
     return pc.add(numbers, 0.0) if pa.types.is_floating(number) else numbers
 
 
-def spelling(array: Any, codes: Any, known: int) -> tuple[str, ...]:
+def spelling(texts: Any, codes: Codes) -> tuple[str, ...]:
     """Return one text for each number: the shortest in which it occurs, zero without a minus.
 
-    codes: (rows,) the number of each row, ascending; those from `known` on are missing.
+    texts: distinct texts. codes: (texts,) the number of each, from 0 and without gaps.
     """
-    rows = pa.table({"code": pa.array(codes), "text": array.storage})
-    pairs = rows.group_by(["code", "text"], use_threads=False).aggregate([])
-    chosen: dict[int, str] = {}
-    columns = (pairs.column(name).to_pylist() for name in ("code", "text"))
-    for code, text in zip(*columns, strict=True):
-        if code < known:
-            chosen[code] = min(chosen.get(code, text), text, key=_rank)
-    return tuple(chosen[code] for code in range(known))
-
-
-def _rank(text: str) -> tuple[bool, int, str]:
-    return text.startswith("-"), len(text), text
+    ranked = pa.table(
+        {
+            "code": codes,
+            "minus": pc.starts_with(texts, "-"),
+            "length": pc.utf8_length(texts),
+            "text": texts,
+        }
+    )
+    order = pc.sort_indices(ranked, [(name, "ascending") for name in ranked.column_names])
+    first = np.unique(codes[order.to_numpy()], return_index=True)[1]
+    return tuple(texts.take(order.take(pa.array(first))).to_pylist())
