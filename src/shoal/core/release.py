@@ -211,9 +211,10 @@ class Release:
         spelled: numbers that keep the text of their file as this text, for a text file.
         """
         whole = len(self._rows) == len(self.original) and self.original.counts is None
-        return self._cells(slice(None) if whole and not self.withheld else self._rows)
+        rows = slice(None) if whole and not self.withheld else self._rows
+        return self._cells(rows, spelled=spelled)
 
-    def _cells(self, rows: Any) -> Any:
+    def _cells(self, rows: Any, *, spelled: bool = False) -> Any:
         """Return what is published of some rows of the original."""
         cells = {}
         for column in self.original.columns:
