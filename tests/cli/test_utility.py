@@ -42,7 +42,7 @@ def test_what_is_learned_from_a_released_file(shoal, files):
 def test_a_table_for_people(shoal, files):
     shown = shoal(*ASKED, "--models", "gradient-boosting", "--features", "midpoints")
     assert shown.status == 0
-    assert "ill: learned from 80 released records, tested on 80 raw ones, 5 folds" in shown.out
+    assert "ill: trained on 80 released records, tested on 80 raw records, 5 folds" in shown.out
     assert "gradient-boosting  accuracy" in shown.out
     assert "QXZW" not in shown.out
 
