@@ -30,6 +30,23 @@ Identifier = Annotated[
 Insensitive = Annotated[
     str, typer.Option(metavar="COLUMNS", help="What passes through unchanged: a,b.")
 ]
+Person = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMNS",
+        help="What identifies the person behind a row: guarantees count people, not rows.",
+    ),
+]
+Household = Annotated[
+    str, typer.Option(metavar="COLUMNS", help="What identifies a household; k counts them too.")
+]
+RowsArePeople = Annotated[
+    bool,
+    typer.Option(
+        "--rows-are-people",
+        help="State that every row is a different person, although identifiers repeat.",
+    ),
+]
 SchemaFile = Annotated[
     Path | None,
     typer.Option("--schema", metavar="FILE", help="A YAML schema: roles, kinds, hierarchies."),

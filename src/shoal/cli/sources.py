@@ -6,7 +6,9 @@ A command takes such a group as one argument; on the command line each of its fi
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, wraps
 from pathlib import Path
@@ -19,19 +21,25 @@ from shoal.cli.options import (
     Delimiter,
     Encoding,
     Hierarchies,
+    Household,
     Identifier,
     Insensitive,
     Missing,
+    Person,
     Quasi,
+    RowsArePeople,
     SchemaFile,
     Sensitive,
     names,
 )
-from shoal.errors import InputError
+from shoal.errors import InputError, RepeatedIdentifier
 
 if TYPE_CHECKING:
     from shoal.core.table import Table
     from shoal.reading import Schema
+
+
+_ROLES = ("quasi", "sensitive", "identifier", "insensitive")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -87,6 +95,18 @@ class Roles:
     schema: SchemaFile = None
     quasi: Quasi = ""
     sensitive: Sensitive = ""
+    person: Person = ""
+    household: Household = ""
+    rows_are_people: RowsArePeople = False
+
+    @property
+    def units(self) -> dict[str, Any]:
+        """The unit of protection as the options state it, for `read`."""
+        return {
+            "person": names(self.person),
+            "household": names(self.household),
+            "rows_are_people": self.rows_are_people,
+        }
 
     @cached_property
     def known(self) -> Schema:
@@ -99,7 +119,7 @@ class Roles:
     def stated(self) -> dict[str, str]:
         """`{column: role}` by the options; a column with two roles is refused."""
         roles: dict[str, str] = {}
-        for role in (field.name for field in fields(self) if field.name != "schema"):
+        for role in (field.name for field in fields(self) if field.name in _ROLES):
             for name in names(getattr(self, role)):
                 if roles.get(name, role) != role:
                     raise InputError(
@@ -154,8 +174,20 @@ def load(
         if name is not None and name not in roles.known.columns:
             stated.setdefault(name, role)
     trees = hierarchies_of(hierarchies)
-    with notes(unless=UnassignedColumns if quiet else None):
-        return read(file, roles.known, roles=stated, hierarchies=trees, **form.stated)
+    with notes(unless=UnassignedColumns if quiet else None), both_ways_out(file):
+        return read(
+            file, roles.known, roles=stated, hierarchies=trees, **roles.units, **form.stated
+        )
+
+
+@contextmanager
+def both_ways_out(file: Path) -> Iterator[None]:
+    """Name the options of the command line where identifiers repeat and nobody names the people."""
+    try:
+        yield
+    except RepeatedIdentifier as error:
+        person = f"--person {shlex.quote(error.column)}"
+        raise InputError(f"{file}: {error.advice(person, '--rows-are-people')}") from None
 
 
 def told_apart(data: Any, file: Path, stated: dict[str, Any], columns: list[str]) -> Any:

@@ -63,7 +63,9 @@ def read(
         "rows_are_people": rows_are_people,
     }
     if rows_are_people and as_names(person):
-        raise InputError("person and rows_are_people contradict each other; give one of them")
+        raise InputError(
+            "a person column and rows that are people contradict each other; state one of them"
+        )
     trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
     told = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
     told |= {"decimal": decimal, "dates": dates}
