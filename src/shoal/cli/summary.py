@@ -144,12 +144,9 @@ def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
         rows.add_row("person", listed(data["person_columns"]))
     elif data["rows_are_people"]:
         rows.add_row("person", "you stated that every row is a different person")
-    unit = (
-        ("person", "people")
-        if households is None
-        else ("person or household", "people or households")
-    )
-    smallest = counted(data["smallest_class"], *unit)
+    smallest = counted(data["smallest_class"], "person", "people")
+    if households is not None:
+        smallest += " of different households"
     rows.add_row("classes", f"{data['classes']:,}, the smallest of {smallest}")
 
 
