@@ -131,7 +131,7 @@ def test_a_missing_schema_is_named(anonymize):
 @pytest.mark.parametrize(
     ("k", "told"),
     [
-        (13, "k is 13 but the table has 12 records; choose a smaller k"),
+        (13, "k is 13 but the table has 12 people; choose a smaller k"),
         (1, "k must be a whole number, 2 or more, not 1"),
         (-5, "k must be a whole number, 2 or more, not -5"),
     ],

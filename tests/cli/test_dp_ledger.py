@@ -91,13 +91,18 @@ def test_anonymize_pays_out_of_a_ledger(shoal, folder):
 
 
 @pytest.mark.parametrize(
-    "more", [("--picture", "lattice.svg"), ("--report", "report.html", "--target", "town")]
+    "more",
+    [
+        ("--picture", "lattice.svg"),
+        ("--report", "report.html", "--target", "town"),
+        ("--keep-order",),
+    ],
 )
 def test_what_must_not_be_told_is_refused_before_it_is_paid_for(shoal, folder, more):
     (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
     assert shoal("dp", "ledger", "grant", "book", "--epsilon", 2, "--delta", 0.5).status == 0
     told = ("--quasi", "town", "-k", 3, "--method", "safe-la", "--ledger", "book", *more)
     refused = shoal("anonymize", "towns.csv", *told, "-o", "one.csv")
-    assert (refused.status, "does not go with safe-la" in refused.err) == (2, True)
+    assert (refused.status, "cannot be used with safe-la" in refused.err) == (2, True)
     assert not (folder / "one.csv").exists()
     assert shown(shoal)["entries"] == []

@@ -35,7 +35,7 @@ def withheld_contents(
     *,
     command: str | None,
     released: Path | None,
-    shuffled: bool,
+    order: str,
 ) -> dict[str, Any]:
     """Return what may be told; tables with the same released rows and node give the same.
 
@@ -57,7 +57,7 @@ def withheld_contents(
         },
         "columns": _columns(release),
         "limits": list(_LIMITS),
-        "repeat": repeating(release, command, released, shuffled=shuffled),
+        "repeat": repeating(release, command, released, order=order),
     }
 
 

@@ -172,7 +172,7 @@ class SafeLA:
 
     def _choice(self, table: Table, k: int) -> NodeChoice:
         lattice = all_published(table)
-        if not measurable(lattice, (0,) * len(lattice.shape)):
+        if not measurable(lattice):
             raise InputError(
                 f"the lattice has {lattice.nodes:,} nodes, too many to look at all; use fewer "
                 "quasi-identifiers or flatter hierarchies, or publish fewer other columns"
