@@ -106,7 +106,10 @@ def test_an_unknown_column_of_the_schema_is_named(anonymize, folder):
         ("columns: {age: {weight: 2}}", "shoal: s.yaml: column 'age': no role"),
         ("columns: {age: quazi}", "shoal: s.yaml: column 'age': role 'quazi'"),
         ("columns: {town: {role: quasi, kind: numeric}}", "12 of 12 rows are not numbers"),
-        ("columns: {age: {role: quasi, bounds: [0, 31]}}", "'age': 2 distinct values outside"),
+        (
+            "columns: {age: {role: quasi, bounds: [0, 31]}}",
+            "'age': 6 of 12 cells are outside the bounds",
+        ),
         ("columns: {town: {role: quasi, hierarchy: no.csv}}", "no.csv: no such file"),
     ],
 )

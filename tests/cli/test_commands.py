@@ -120,7 +120,10 @@ def test_inspect_suggests_roles_and_says_who_stands_out(shoal, folder):
         "town": "quasi",
         "disease": "sensitive",
     }
-    assert yaml.safe_load(data["schema"])["columns"]["age"] == {"role": "quasi"}
+    assert yaml.safe_load(data["schema"])["columns"]["age"] == {
+        "role": "quasi",
+        "type": "integer",
+    }
     both = [c for c in data["combinations"] if c["columns"] == ["age", "town"]]
     assert both == [{"columns": ["age", "town"], "unique": 0, "share": 0, "smallest": 3}]
 

@@ -25,7 +25,7 @@ from shoal.core.row_order import Order, canonical, check_order
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, Verification, recount
 from shoal.core.wording import counted
-from shoal.core.writing import decoded, write_table
+from shoal.core.writing import check_ending, decoded, write_table
 from shoal.errors import InputError, NotAnonymous
 
 
@@ -205,20 +205,26 @@ class Release:
         """Return the published rows: quasi-identifiers coarsened, identifiers gone."""
         return decoded(self._published())
 
-    def _published(self) -> Any:
-        """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size."""
-        whole = len(self._rows) == len(self.original) and self.original.counts is None
-        return self._cells(slice(None) if whole and not self.withheld else self._rows)
+    def _published(self, *, spelled: bool = False) -> Any:
+        """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size.
 
-    def _cells(self, rows: Any) -> Any:
+        spelled: numbers that keep the text of their file as this text, for a text file.
+        """
+        whole = len(self._rows) == len(self.original) and self.original.counts is None
+        rows = slice(None) if whole and not self.withheld else self._rows
+        return self._cells(rows, spelled=spelled)
+
+    def _cells(self, rows: Any, *, spelled: bool = False) -> Any:
         """Return what is published of some rows of the original."""
         cells = {}
         for column in self.original.columns:
+            text = spelled and column.spelling is not None
             if column.role is Role.QUASI:
                 coarse = self.withheld and self.node is not None and self.node[column.name] > 0
-                cells[column.name] = self.recodings[column.name].published(rows, as_text=coarse)
+                recoding = self.recodings[column.name]
+                cells[column.name] = recoding.published(rows, as_text=coarse or text)
             elif column.role is not Role.IDENTIFIER:
-                cells[column.name] = column.take(rows).to_arrow()
+                cells[column.name] = column.take(rows).to_arrow(as_text=text)
         return pa.table(cells)
 
     def to_pandas(self) -> Any:
@@ -284,7 +290,8 @@ class Release:
             raise InputError(
                 "a release that claims differential privacy has no original order; leave it out"
             )
-        published, rows = self._published(), self._rows
+        published = self._published(spelled=check_ending(Path(path)) != ".parquet")
+        rows = self._rows
         if order == "canonical" and not self.withheld:
             places = canonical(published)
             published, rows = published.take(pa.array(places)), rows[places]
