@@ -27,15 +27,16 @@ def people_in_rows(people: int, rows: int) -> str:
     return f"{counted(people, 'person', 'people')} in {counted(rows, 'row')}"
 
 
-def rows_about(rows: int, people: int, kind: str) -> str:
+def rows_about(rows: int, people: int, kind: str = "") -> str:
     """Return how many rows of a kind there are and how many people they are about.
 
-    >>> rows_about(6010, 1204, "released"), rows_about(7, 7, "raw")
-    ('6,010 released rows about 1,204 people', '7 raw records')
+    >>> rows_about(6010, 1204, "released"), rows_about(7, 7, "raw"), rows_about(7, 7)
+    ('6,010 released rows about 1,204 people', '7 raw records', '7 records')
     """
+    before = f"{kind} " if kind else ""
     if people == rows:
-        return counted(rows, f"{kind} record")
-    return f"{counted(rows, f'{kind} row')} about {counted(people, 'person', 'people')}"
+        return counted(rows, f"{before}record")
+    return f"{counted(rows, f'{before}row')} about {counted(people, 'person', 'people')}"
 
 
 def _plural(one: str) -> str:
