@@ -214,8 +214,9 @@ def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> N
                 f"{row['search seconds'] + row['verify seconds']:.2f} s",
             )
         out.print(rows)
-        further = "; people: with a released row; suppressed: rows" if several else ""
-        out.print(f"\nsmallest: people in the smallest class{further}")
+        out.print("\nsmallest: people in the smallest class")
+        if several:
+            out.print("people: those with a released row; suppressed: rows")
         out.print(
             "* no other release beats it in loss without more risk, or in risk without more loss"
         )

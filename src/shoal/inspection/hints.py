@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from shoal.core.column import Column
 from shoal.core.grouping import group
 from shoal.core.values import is_text
-from shoal.core.wording import counted
+from shoal.core.wording import counted, rows_about
 from shoal.inspection.people import People
 from shoal.reading.notations import Notation, date_pattern, number_pattern
 
@@ -48,8 +48,8 @@ def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
 def _people(people: People) -> list[dict[str, Any]]:
     """Return what to declare where people have several rows, or may have."""
     if people.person and people.people < people.rows:
-        told = f"{people.sentence}; check that it identifies the person, as k counts people"
-        return [_hint(people.person, told)]
+        told = rows_about(people.rows, people.people)
+        return [_hint(people.person, f"{told}; k counts people, so check that it identifies them")]
     if people.candidate is not None:
         told = (
             "it repeats, though another identifier is different in every row; if it identifies the "
