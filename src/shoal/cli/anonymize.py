@@ -82,6 +82,12 @@ LedgerFile = Annotated[
         metavar="FILE", help="Pay for a release with a claim out of this `shoal dp ledger`."
     ),
 ]
+NewSchema = Annotated[
+    bool,
+    typer.Option(
+        "--new-schema", help="The table is the ledger's, with another schema than before."
+    ),
+]
 
 
 @grouped
@@ -104,6 +110,7 @@ def anonymize(
     keep_order: KeepOrder = False,
     ledger: LedgerFile = None,
     key_file: KeyFile = None,
+    new_schema: NewSchema = False,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -127,6 +134,8 @@ def anonymize(
         table = load(file, roles, hierarchy, form)
         if target is not None:
             _check_target(table, target, report)
+        if book is not None and new_schema:
+            book.admit(table)
         with compiling_told(quiet=json):
             release = run(
                 table, wanted, method, seed=seed, ledger=book, what=_what(output), **options

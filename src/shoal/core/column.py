@@ -5,6 +5,7 @@ Integer codes everywhere; a missing value is a value with a code of its own, the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -253,7 +254,10 @@ class Column:
         from shoal.core.hierarchy import Hierarchy
         from shoal.core.recipes import build
 
-        built = hierarchy if isinstance(hierarchy, Hierarchy) else build(self, hierarchy)
+        if isinstance(hierarchy, Hierarchy):
+            return replace(self, hierarchy=hierarchy.aligned(self))
+        recipe = json.dumps(hierarchy, sort_keys=True, default=str)
+        built = replace(build(self, hierarchy), source=recipe)
         return replace(self, hierarchy=built.aligned(self))
 
 

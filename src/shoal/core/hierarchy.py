@@ -6,7 +6,9 @@ Read and written in the CSV form of ARX: one line per value, `value;level 1;…;
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -59,11 +61,14 @@ class Hierarchy:
         `file`: a file, which is public because its owner says so;
         `values`: a recipe that fixes the group of each value, over values of unknown origin;
         `data`: the values that a table happens to have.
+    source: the recipe, as text, or the hierarchy that this one was aligned from, which has all
+        values and not those alone that a column happens to have.
     """
 
     values: tuple[str | None, ...]
     levels: tuple[Level, ...]
     origin: Origin = "declared"
+    source: Hierarchy | str | None = None
 
     def __post_init__(self) -> None:
         torn = [
@@ -207,7 +212,17 @@ class Hierarchy:
             levels.append(_with_missing_label(restricted, column.missing))
         if len(levels) == 1 and len(levels[0]) > 1:
             levels.append(_level([ROOT] * len(picks), None))
-        return Hierarchy(column.labels, tuple(levels), self.origin)
+        return Hierarchy(column.labels, tuple(levels), self.origin, self.source or self)
+
+    def digest(self) -> str:
+        """Return a digest of the recipe, or of all values with their labels at every level.
+
+        It does not depend on the values that a column happens to have.
+        """
+        if isinstance(self.source, Hierarchy):
+            return self.source.digest()
+        text = json.dumps(self.rows()) if self.source is None else self.source
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _check_delimiter(delimiter: str) -> None:
