@@ -6,6 +6,7 @@ from shoal.risk.checks import Check, checks
 from shoal.risk.exposure import Exposed, Exposure, exposure
 from shoal.risk.graphs import Graph, consistency
 from shoal.risk.homogeneity import Homogeneity, homogeneity
+from shoal.risk.household import HouseholdRisk
 from shoal.risk.identifying import ColumnSet, IdentifyingColumns, identifying_columns
 from shoal.risk.intersection import (
     Composition,
@@ -16,6 +17,7 @@ from shoal.risk.intersection import (
     intersect_classes,
 )
 from shoal.risk.k_map import KMap, k_map
+from shoal.risk.known_rows import KnownRows, known_rows
 from shoal.risk.linkage import Linkage, Split, Success, link, split_for_linkage
 from shoal.risk.matchings.degrees import (
     crack_probabilities,
@@ -44,10 +46,12 @@ __all__ = [
     "Exposure",
     "Graph",
     "Homogeneity",
+    "HouseholdRisk",
     "IdentifyingColumns",
     "IndividualUniqueness",
     "Intersection",
     "KMap",
+    "KnownRows",
     "Linkage",
     "Minimality",
     "Psi",
@@ -74,6 +78,7 @@ __all__ = [
     "intersect",
     "intersect_classes",
     "k_map",
+    "known_rows",
     "link",
     "minimality",
     "nmape",

@@ -102,11 +102,18 @@ class Edges:
         return count_reached(graph, csr_array(held, shape=(self.kinds, members.count)))
 
     def own_records(
-        self, rows: Codes, records: Codes, person: Unit, counts: Counts | None
-    ) -> Counts:
+        self,
+        rows: Codes,
+        records: Codes,
+        person: Unit,
+        counts: Counts | None,
+        weights: Floats | None = None,
+    ) -> Floats:
         """(rows,) how many of the records that a row fits are its person's.
 
-        rows, records: (rows,) the kind of each row and of its own record.
+        rows, records: (rows,) the kind of each row and of its own record, −1 for a record that is
+            not released.
+        weights: (edges,) what each record of an edge counts for, by default 1.
         """
         asking = Members.of(rows, person)
         holding = Members.of(records, person, counts)
@@ -116,18 +123,20 @@ class Edges:
         asks = np.repeat(np.arange(len(asking)), many)
         place = np.arange(len(asks)) - np.repeat(np.cumsum(many) - many, many)
         offers = order[place + ends[asking.person[asks]]]
-        fits = self._hold(asking.place[asks], holding.place[offers])
-        found = np.bincount(asks, fits * holding.rows[offers], minlength=len(asking))
+        values = self._weigh(asking.place[asks], holding.place[offers], weights)
+        found = np.bincount(asks, values * holding.rows[offers], minlength=len(asking))
         keys = asking.place.astype(np.int64) * person.count + asking.person
         wanted = rows.astype(np.int64) * person.count + person.ids
-        return found.astype(np.int64)[np.searchsorted(keys, wanted)]
+        return np.asarray(found[np.searchsorted(keys, wanted)], dtype=np.float64)
 
-    def _hold(self, rows: Codes, records: Codes) -> Bools:
-        """(pairs,) whether each pair of kinds is an edge."""
+    def _weigh(self, rows: Codes, records: Codes, weights: Floats | None) -> Floats:
+        """(pairs,) the weight of each pair of kinds, 0 for pairs that are no edge."""
+        if not len(self.indices):
+            return np.zeros(len(rows))
         keys = self.heads.astype(np.int64) * self.kinds + self.indices
         asked = rows.astype(np.int64) * self.kinds + records
-        place = np.minimum(np.searchsorted(keys, asked), max(len(keys) - 1, 0))
-        return np.asarray(keys[place] == asked) if len(keys) else np.zeros(len(asked), np.bool_)
+        place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+        return np.where(keys[place] == asked, 1.0 if weights is None else weights[place], 0.0)
 
 
 def by_person(
