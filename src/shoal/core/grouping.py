@@ -35,7 +35,7 @@ class Grouping:
         return sum_by(self.ids, len(self), counts)
 
 
-def group(columns: Sequence[Codes], domains: Sequence[int]) -> Grouping:
+def group(columns: Sequence[Codes | Counts], domains: Sequence[int]) -> Grouping:
     """Group rows by equal codes; column j holds codes below domains[j]."""
     if not columns:
         raise ValueError("nothing to group by")

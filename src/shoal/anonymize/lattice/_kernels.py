@@ -1,9 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: class tables of a whole lattice by rolling sorted keys up, one level at a time.
+"""Kernels: every node of a lattice measured by rolling sorted keys up, one level at a time.
 
-A class table is a sorted array of packed keys with the number of records behind each. Level maps
-are monotone in the packed codes, so rolling one attribute up a level only merges neighbouring runs:
-no hashing, no sorting.
+Each node is made from one below it. The levels of the last attribute need no keys: it is enough to
+know at which level neighbouring rows join.
 """
 
 from __future__ import annotations
@@ -12,158 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.anonymize.lattice._class_tables import roll_up
 from shoal.core.compiling import njit
 
-# what is kept of each node's class table
+# columns of `Found.measures`
 CLASSES, KEPT, SUPPRESSED, SQUARES = range(4)
 NEVER = 65_535  # above any level: a text masked letter by letter has hundreds
-
-
-class Shape(NamedTuple):
-    """The lattice, attributes from the most to the least significant field of a key.
-
-    levels: levels of each attribute, the ground one included.
-    shift, mask: where an attribute's code stands in a key.
-    step_first, steps: for attribute j, level l: code at level l − 1 → code at level l.
-    stride: how far apart neighbouring levels of an attribute lie in the list of nodes.
-    """
-
-    levels: Any
-    shift: Any
-    mask: Any
-    step_first: Any
-    steps: Any
-    stride: Any
-
-
-class Tables(NamedTuple):
-    """Class tables, one for each attribute and one for the table itself, and room to merge.
-
-    keys: (attributes + 1, rows), counts likewise; size: rows in use.
-    """
-
-    keys: Any
-    counts: Any
-    size: Any
-    spare_keys: Any
-    spare_counts: Any
-    runs: Any
-    join: Any
-    tally: Any
-
-
-def make_tables(keys: Any, counts: Any, attributes: int) -> Tables:
-    """Return tables whose last one is the given one."""
-    rows = len(keys)
-    tables = Tables(
-        np.empty((attributes + 1, rows), np.int64),
-        np.empty((attributes + 1, rows), np.int64),
-        np.zeros(attributes + 1, np.int64),
-        np.empty((2, rows), np.int64),
-        np.empty((2, rows), np.int64),
-        np.empty((2, rows + 2), np.int64),
-        np.empty(rows, np.uint16),
-        np.empty(rows, np.int64),
-    )
-    tables.keys[attributes], tables.counts[attributes] = keys, counts
-    tables.size[attributes] = rows
-    return tables
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o):
-    """Merge two sorted runs, adding the counts of equal keys; returns the end of the result."""
-    while a < a_end and b < b_end:
-        if keys[a] < keys[b]:
-            to_keys[o], to_counts[o] = keys[a], counts[a]
-            a += 1
-        elif keys[a] > keys[b]:
-            to_keys[o], to_counts[o] = keys[b], counts[b]
-            b += 1
-        else:
-            to_keys[o], to_counts[o] = keys[a], counts[a] + counts[b]
-            a += 1
-            b += 1
-        o += 1
-    while a < a_end:
-        to_keys[o], to_counts[o] = keys[a], counts[a]
-        a += 1
-        o += 1
-    while b < b_end:
-        to_keys[o], to_counts[o] = keys[b], counts[b]
-        b += 1
-        o += 1
-    return o
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def merge_runs(tables, runs, to_keys, to_counts, o):
-    """Merge the runs in spare row 0, two by two, into the target; returns its end."""
-    here = 0
-    while runs > 1:
-        there, made, a = 1 - here, 0, 0
-        tables.runs[there, 0] = 0
-        keys, counts = tables.spare_keys[here], tables.spare_counts[here]
-        longer_keys, longer_counts = tables.spare_keys[there], tables.spare_counts[there]
-        end = np.int64(0)
-        last = runs <= 2
-        while a < runs:
-            begin, middle = tables.runs[here, a], tables.runs[here, a + 1]
-            stop = tables.runs[here, a + 2] if a + 1 < runs else middle
-            if last:
-                return merge_two(keys, counts, begin, middle, middle, stop, to_keys, to_counts, o)
-            end = merge_two(
-                keys, counts, begin, middle, middle, stop, longer_keys, longer_counts, end
-            )
-            made += 1
-            tables.runs[there, made] = end
-            a += 2
-        here, runs = there, made
-    return o
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def roll_up(tables, source, target, shift, mask, steps, step_at):
-    """Write table `source` with one attribute a level higher into table `target`."""
-    keys, counts, rows = tables.keys[source], tables.counts[source], tables.size[source]
-    to_keys, to_counts = tables.keys[target], tables.counts[target]
-    below = (np.int64(1) << shift) - 1
-    above = ~((mask << shift) | below)
-    row, o = 0, np.int64(0)
-    while row < rows:
-        head = keys[row] & above
-        old = (keys[row] >> shift) & mask
-        code = steps[step_at + old]
-        base = head | (code << shift)
-        first, runs = row, 1
-        tables.runs[0, 0] = 0
-        while row < rows and (keys[row] & above) == head:
-            now = (keys[row] >> shift) & mask
-            if now != old:
-                if steps[step_at + now] != code:
-                    break
-                tables.runs[0, runs] = row - first
-                runs += 1
-                old = now
-            row += 1
-        tables.runs[0, runs] = row - first
-        if runs == 1:
-            for i in range(first, row):
-                to_keys[o], to_counts[o] = base | (keys[i] & below), counts[i]
-                o += 1
-            continue
-        for i in range(first, row):
-            tables.spare_keys[0, i - first] = base | (keys[i] & below)
-            tables.spare_counts[0, i - first] = counts[i]
-        o = merge_runs(tables, runs, to_keys, to_counts, o)
-    tables.size[target] = o
 
 
 class Found(NamedTuple):
     """What is kept of every node.
 
-    measures: (nodes, 4) classes, those of k or more, records in the others, squares of the former.
-    worth: what a class of so many records is worth, empty where nobody asks; sums: of each node.
+    k: the people that a class needs.
+    measures: (nodes, 4) classes, those of k or more, records in the others, squared records of the
+        former.
+    worth: what a class of so many people is worth, empty where nobody asks; sums: of each node.
     """
 
     k: int
@@ -173,67 +35,153 @@ class Found(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def measure(counts, rows, found, node):
-    """Note of a class table what is wanted."""
+def measure(counts, rows, shape, found, node):
+    """Keep the measures of one node, whose classes have these counts."""
     small, squares, kept = np.int64(0), np.int64(0), np.int64(0)
-    for i in range(rows):
-        count = counts[i]
-        if count < found.k:
-            small += count
-        else:
-            squares += count * count
-            kept += 1
+    size_at = shape.size_at
+    if size_at == 0:  # a count is both people and records
+        for i in range(rows):
+            count = counts[i]
+            if count < found.k:
+                small += count
+            else:
+                squares += count * count
+                kept += 1
+    else:
+        in_records = (np.int64(1) << size_at) - 1
+        for i in range(rows):
+            size, records = counts[i] >> size_at, counts[i] & in_records
+            if size < found.k:
+                small += records
+            else:
+                squares += records * records
+                kept += 1
     measures = found.measures
     measures[node, CLASSES], measures[node, KEPT] = rows, kept
     measures[node, SUPPRESSED], measures[node, SQUARES] = small, squares
     if len(found.worth):
         total = 0.0
         for i in range(rows):
-            total += found.worth[counts[i]]
+            total += found.worth[counts[i] >> size_at]
         found.sums[node] = total
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def note_joins(tables, source, shape):
-    """For each row, the level of the last attribute at which it joins the row before it."""
+def note_joins(tables, source, shape, person):
+    """For each row, note how far the last attribute is raised when it joins the row before it.
+
+    person: mask of the person field, which keeps no rows apart; 0 where nobody is followed.
+    """
     last = len(shape.levels) - 1
-    keys, mask = tables.keys[source], shape.mask[last]
+    keys, mask, shift = tables.keys[source], shape.mask[last], shape.shift[last]
+    above, step_first = ~((mask << shift) | person), shape.step_first[last]
     tables.join[0] = NEVER
     for row in range(1, tables.size[source]):
-        one, other = keys[row - 1] & mask, keys[row] & mask
-        if (keys[row - 1] ^ keys[row]) & ~mask != 0:
+        if (keys[row - 1] ^ keys[row]) & above != 0:
             tables.join[row] = NEVER
             continue
-        level = 0
+        one, other = (keys[row - 1] >> shift) & mask, (keys[row] >> shift) & mask
+        raised = 0
         while one != other:
-            level += 1
-            at = shape.step_first[last, level]
+            raised += 1
+            at = step_first[raised]
             one, other = shape.steps[at + one], shape.steps[at + other]
-        tables.join[row] = level
+        tables.join[row] = raised
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def finish(tables, source, shape, found, node):
-    """Measure every level of the last attribute over table `source`, without keys."""
+    """Measure every level of the last attribute over table `source`, in which nobody is followed.
+
+    Needs no keys: neighbours that join at a level are added up.
+    """
     last = len(shape.levels) - 1
-    measure(tables.counts[source], tables.size[source], found, node)
+    measure(tables.counts[source], tables.size[source], shape, found, node)
     if shape.levels[last] < 2:
         return
-    note_joins(tables, source, shape)
+    note_joins(tables, source, shape, 0)
     counts, join, tally = tables.counts[source], tables.join, tables.tally
     rows = tables.size[source]
     for row in range(rows):
         tally[row] = counts[row]
-    for level in range(1, shape.levels[last]):
+    for raised in range(1, shape.levels[last]):
         end = 0
         for row in range(1, rows):
-            if join[row] > level:
+            if join[row] > raised:
                 end += 1
                 tally[end], join[end] = tally[row], join[row]
             else:
                 tally[end] += tally[row]
         rows = end + 1
-        measure(tally, rows, found, node + level)
+        measure(tally, rows, shape, found, node + raised)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def note_repeats(tables, source, shape):
+    """For each row, note how far the last attribute is raised when its person is there already.
+
+    That is the level at which the row and the last row before it of the same followed person are in
+    one class. Rows of a class lie together, so a class has as many people as its rows have, less
+    one for each row that repeats somebody of the class.
+    """
+    last = len(shape.levels) - 1
+    keys, mask, shift = tables.keys[source], shape.mask[last], shape.shift[last]
+    above, step_first = ~((mask << shift) | shape.person), shape.step_first[last]
+    before, repeat = tables.before, tables.repeat  # before: the last row of each person
+    before[:] = -1
+    first = 0  # of the rows with the same higher fields
+    for row in range(tables.size[source]):
+        if (keys[row] ^ keys[first]) & above != 0:
+            first = row
+        repeat[row] = NEVER
+        person = keys[row] & shape.person
+        if person == 0:
+            continue
+        other = before[person]
+        before[person] = row
+        if other < first:
+            continue
+        one, two = (keys[other] >> shift) & mask, (keys[row] >> shift) & mask
+        raised = 0
+        while one != two:
+            raised += 1
+            at = step_first[raised]
+            one, two = shape.steps[at + one], shape.steps[at + two]
+        repeat[row] = raised
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def follow(tables, source, shape, found, node):
+    """Measure every level of the last attribute over table `source`, in which people are followed.
+
+    Needs no keys. An entry of `tally` stands for neighbours of one class; it begins a class, or it
+    repeats somebody of its class once the attribute is raised far enough.
+    """
+    last, rows, once = len(shape.levels) - 1, tables.size[source], np.int64(1) << shape.size_at
+    note_joins(tables, source, shape, shape.person)
+    note_repeats(tables, source, shape)
+    join, repeat, tally, sums = tables.join, tables.repeat, tables.tally, tables.spare_counts[0]
+    for row in range(rows):
+        tally[row] = tables.counts[source, row]
+    for raised in range(shape.levels[last]):
+        end, classes = -1, -1
+        for row in range(rows):
+            count, begins, repeats = tally[row], join[row] > raised, repeat[row]
+            if repeats <= raised:
+                count -= once
+                repeats = NEVER
+            if begins:
+                classes += 1
+                sums[classes] = count
+            else:
+                sums[classes] += count
+            if begins or repeats != NEVER:
+                end += 1
+                tally[end], join[end], repeat[end] = count, join[row], repeats
+            else:
+                tally[end] += count
+        rows = end + 1
+        measure(sums, classes + 1, shape, found, node + raised)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -248,7 +196,10 @@ def sweep(tables, shape, begin, node, found):
     last = attributes - 1
     while True:
         at = source[last - 1] if last > begin else attributes
-        finish(tables, at, shape, found, node)
+        if tables.followed[at]:
+            follow(tables, at, shape, found, node)
+        else:
+            finish(tables, at, shape, found, node)
         j = last - 1
         while j >= begin and level[j] == shape.levels[j] - 1:
             node -= level[j] * shape.stride[j]
@@ -261,14 +212,6 @@ def sweep(tables, shape, begin, node, found):
         start = j
         if level[j] == 1:
             start = source[j - 1] if j > begin else attributes
-        roll_up(
-            tables,
-            start,
-            j,
-            shape.shift[j],
-            shape.mask[j],
-            shape.steps,
-            shape.step_first[j, level[j]],
-        )
+        roll_up(tables, start, j, shape, j, level[j])
         for i in range(j, attributes):
             source[i] = j

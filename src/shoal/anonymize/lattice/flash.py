@@ -59,7 +59,7 @@ class Flash:
         lattice = Lattice.of(table)
         limit = most_suppressed(lattice, self.max_suppression)
         corner = lattice.corner(model.least_size, limit)
-        if not measurable(lattice, corner):
+        if not measurable(lattice):
             return self._walk(table, model)
         if self.local:
             return recode_locally(table, model, self.max_suppression, self._choose)

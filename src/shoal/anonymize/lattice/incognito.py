@@ -16,8 +16,8 @@ import numpy as np
 from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.objectives import Objective
-from shoal.anonymize.lattice.searching import NOT_MONOTONE, Ground, check_share, minimal, weigh
-from shoal.anonymize.lattice.views import release_at, view
+from shoal.anonymize.lattice.searching import Ground, ask_upwards, check_share, minimal, weigh
+from shoal.anonymize.lattice.views import release_at
 from shoal.core.arrays import Bools
 from shoal.core.progress import report
 from shoal.core.release import Release
@@ -55,12 +55,17 @@ class Incognito:
             model,
             candidates=candidates,
             evaluated=evaluated,
-            notes=(NOT_MONOTONE,) if ground.limit and not ground.by_size else (),
+            notes=ground.notes,
         )
 
 
 def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
-    """Return which nodes of the whole lattice are anonymous, and how many nodes were looked at."""
+    """Return which nodes of the whole lattice are anonymous, and how many nodes were looked at.
+
+    Parts say nothing about the whole where the model is not monotone.
+    """
+    if not ground.monotone:
+        return ask_upwards(ground, ground.lattice, ground.possible)
     width, seen, done = len(ground.lattice.columns), 0, 0
     known: dict[Node, Bools] = {(): np.ones((), dtype=np.bool_)}
     for size in range(1, width + 1):
@@ -80,18 +85,9 @@ def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
 
 
 def _grow(ground: Ground, part: Lattice, allowed: Bools) -> tuple[Bools, int]:
-    """Go through the allowed nodes from below; what lies above an anonymous one is anonymous."""
+    """Return which of the allowed nodes are anonymous, and how many were looked at."""
     suppressed = part.measure(ground.model.least_size).suppressed
-    found = allowed & (suppressed <= ground.limit)
+    possible = allowed & (suppressed <= ground.limit)
     if ground.by_size:
-        return found, int(allowed.sum())
-    anonymous = np.zeros(part.shape, dtype=np.bool_)
-    seen = 0
-    for node in sorted((tuple(map(int, n)) for n in np.argwhere(found)), key=sum):
-        below = [(*node[:j], node[j] - 1, *node[j + 1 :]) for j in range(len(node)) if node[j]]
-        if any(anonymous[one] for one in below):
-            anonymous[node] = True
-            continue
-        seen += 1
-        anonymous[node] = view(part, node, ground.model).suppressed <= ground.limit
-    return anonymous, seen
+        return possible, int(allowed.sum())
+    return ask_upwards(ground, part, possible)

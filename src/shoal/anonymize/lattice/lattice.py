@@ -7,18 +7,20 @@ in one pass that rolls sorted keys up, a level at a time.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 
+from shoal.anonymize.lattice.entries import counted_unit
 from shoal.anonymize.lattice.packing import pack
 from shoal.core.arrays import Codes, Counts, Floats, frozen
+from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.grouping import group, sum_by
-from shoal.core.table import Table
+from shoal.core.people import count_distinct, distinct_rows
+from shoal.core.table import Distinct, Table
 
 Node = tuple[int, ...]
 
@@ -27,9 +29,9 @@ Node = tuple[int, ...]
 class Measures:
     """What is known of every node, arrays of the lattice's shape.
 
-    classes: number of classes, small ones included; kept: those of at least k records.
+    classes: number of classes, small ones included; kept: those of at least k people.
     suppressed: records in the small ones.
-    squares: sum of the squared sizes of the other classes.
+    squares: sum of the squared numbers of records of the other classes.
     """
 
     classes: Counts
@@ -105,6 +107,15 @@ class Lattice:
             if c.hierarchy is not None
         ]
 
+    @cached_property
+    def exact_sizes(self) -> bool:
+        """Whether `measure` compares k with the sizes of classes, or else with upper bounds."""
+        return counted_unit(self.table)[1]
+
+    def tuples(self, *also: str) -> Distinct:
+        """Return the distinct tuples of the table, and of its people where some have many rows."""
+        return self.table.distinct(*also, people=self.table.unit is not None)
+
     def corner(self, k: int, limit: int) -> Node:
         """Return levels below which no node can do: a single attribute suppresses too much there.
 
@@ -112,37 +123,46 @@ class Lattice:
         """
         least = []
         for column, height in zip(self.columns, self.heights, strict=True):
-            levels = column.hierarchy.levels if column.hierarchy is not None else ()
-            records = sum_by(self.table[column.name].codes, column.domain, self.table.counts)
-            sizes = (np.bincount(level.groups, records, len(level)) for level in levels)
-            enough = (h for h, size in enumerate(sizes) if size[size < k].sum() <= limit)
+            counts = enumerate(self._level_counts(column))
+            enough = (h for h, (sizes, records) in counts if records[sizes < k].sum() <= limit)
             least.append(next(enough, height))
         return tuple(least)
+
+    def _level_counts(self, column: Column) -> Iterator[tuple[Counts, Counts]]:
+        """Yield, level by level, the sizes of a column's groups and the records in each."""
+        codes, unit = self.table[column.name].codes, counted_unit(self.table)[0]
+        by_value = sum_by(codes, column.domain, self.table.counts)
+        if unit is not None:
+            once = distinct_rows(codes, column.domain, unit.ids, unit.count)
+            codes, unit = codes[once], replace(unit, ids=unit.ids[once])
+        for level in column.hierarchy.levels if column.hierarchy is not None else ():
+            records = sum_by(level.groups, len(level), by_value)
+            if unit is None:
+                yield records, records
+            else:
+                yield count_distinct(level.groups[codes], len(level), unit), records
 
     def measure(
         self, k: int, *, corner: Sequence[int] | None = None, threads: int | None = None
     ) -> Measures:
         """Measure every node, or those above a corner; `threads` defaults to the machine's cores.
 
-        Below the corner nothing is counted and more than all records are said to be suppressed.
+        Below the corner nothing is counted and more than all records are reported as suppressed.
+        Classes are compared with k by their people, or by their households where those are fewer;
+        see `exact_sizes`.
         """
         least = tuple(corner or (0,) * len(self.shape))
         packed = pack(self, least)
-        if packed is None:
-            return self._measure_singly(k, least)
         found = packed.measure(k, threads or os.cpu_count() or 1).measures
         return self._embedded([packed.cube(found[:, i]) for i in range(4)], least)
 
     def total(self, worth: Floats, *, threads: int | None = None) -> Floats:
         """Return, for every node, the sum over its classes of what a class of that size is worth.
 
-        worth: (records + 1,) by size; any additive function of class sizes goes through the pass.
+        worth: (people + 1,) by size, which is counted as by `measure`; any additive function of
+            class sizes goes through the pass.
         """
         packed = pack(self, (0,) * len(self.shape))
-        if packed is None:
-            nodes = product(*(range(levels) for levels in self.shape))
-            each = [float(worth[self._sizes(node)].sum()) for node in nodes]
-            return np.array(each).reshape(self.shape)
         found = packed.measure(1, threads or os.cpu_count() or 1, worth.astype(np.float64))
         sums: Floats = packed.cube(found.sums)
         return sums
@@ -158,25 +178,18 @@ class Lattice:
 
     def measure_node(self, node: Sequence[int], k: int) -> tuple[int, int, int, int]:
         """Return classes, kept ones, suppressed records and sum of squares of one node."""
-        sizes = self._sizes(node)
-        kept = sizes[sizes >= k]
-        return len(sizes), len(kept), int(sizes.sum() - kept.sum()), int((kept * kept).sum())
+        sizes, rows = self.class_counts(node)
+        kept = rows[sizes >= k]
+        return len(rows), len(kept), int(rows.sum() - kept.sum()), int((kept * kept).sum())
 
-    def _sizes(self, node: Sequence[int]) -> Counts:
-        """Return the class sizes of one node."""
-        distinct = self.table.distinct(*self.apart).table
-        others = [distinct[name] for name in self.apart]
-        codes = [*self.codes(node, distinct), *(c.codes for c in others)]
-        found = group(codes, [*self.domains(node), *(c.domain for c in others)])
-        return found.sizes(distinct.counts)
-
-    def _measure_singly(self, k: int, corner: Node) -> Measures:
-        shape = [levels - least for levels, least in zip(self.shape, corner, strict=True)]
-        nodes = product(
-            *(range(least, levels) for least, levels in zip(corner, self.shape, strict=True))
-        )
-        rows = np.array([self.measure_node(node, k) for node in nodes], dtype=np.int64)
-        return self._embedded([rows[:, i].reshape(shape) for i in range(4)], corner)
+    def class_counts(self, node: Sequence[int]) -> tuple[Counts, Counts]:
+        """Return how many people and how many records each class of one node has."""
+        tuples = self.tuples(*self.apart).table
+        others = [tuples[name] for name in self.apart]
+        codes = [*self.codes(node, tuples), *(c.codes for c in others)]
+        ids = group(codes, [*self.domains(node), *(c.domain for c in others)]).ids
+        classes = Classes.of(tuples, ids)
+        return classes.sizes, classes.rows
 
 
 def named_node(node: Mapping[str, int]) -> str:

@@ -42,7 +42,8 @@ def recode_locally(table: Table, model: Model, max_suppression: float, choose: C
             node = choose(ground)
         except Infeasible:
             break
-        kept = view(ground.lattice, node, model).kept[part.distinct(*model.columns).inverse]
+        of_tuple = ground.lattice.tuples(*model.columns).inverse
+        kept = view(ground.lattice, node, model).kept[of_tuple]
         if not kept.any():
             break
         of_round[rows[kept]] = len(nodes)

@@ -104,9 +104,9 @@ class Costs:
         records = max(self._lattice.table.records, 1)
         lost = view.suppressed / records
         if self._objective == "discernibility":
-            return float((view.sizes.astype(np.float64) ** 2).sum()) / records**2 + lost
+            return float((view.rows.astype(np.float64) ** 2).sum()) / records**2 + lost
         if self._objective == "class-size":
-            return (1 - lost) ** 2 / max(len(view.sizes), 1) + lost
+            return (1 - lost) ** 2 / max(len(view.rows), 1) + lost
         tuples = view.tuples
         counts = np.ones(len(tuples), np.int64) if tuples.counts is None else tuples.counts
         losses = []

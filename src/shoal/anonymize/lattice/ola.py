@@ -16,13 +16,7 @@ from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.lattice.lattice import Node
 from shoal.anonymize.lattice.local import recode_locally
 from shoal.anonymize.lattice.objectives import Objective
-from shoal.anonymize.lattice.searching import (
-    NOT_MONOTONE,
-    Ground,
-    check_share,
-    minimal_nodes,
-    weigh,
-)
+from shoal.anonymize.lattice.searching import Ground, check_share, minimal_nodes, weigh
 from shoal.anonymize.lattice.views import release_at
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -57,10 +51,13 @@ class Ola:
         if not nodes:
             raise ground.infeasible()
         candidates = weigh(ground, nodes, self.objective)
-        notes = (NOT_MONOTONE,) if ground.limit and not ground.by_size else ()
-        best = tuple(candidates[0].node.values())
         return release_at(
-            ground.lattice, best, model, candidates=candidates, evaluated=evaluated, notes=notes
+            ground.lattice,
+            tuple(candidates[0].node.values()),
+            model,
+            candidates=candidates,
+            evaluated=evaluated,
+            notes=ground.notes,
         )
 
     def _choose(self, ground: Ground) -> Node:

@@ -1,182 +1,201 @@
-"""A lattice laid out for the kernels: tuples as sorted keys, level maps that keep their order."""
+"""A lattice laid out for the kernels: tuples as sorted keys, level maps that keep their order.
+
+A key is one 64-bit word whatever the width of a tuple. Attributes that do not fit are fixed: for
+each combination of their levels, equal sub-tuples get a dense number, and that number goes into the
+key in their place.
+"""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import islice, product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.anonymize.lattice.entries import Entries, entries_of
 from shoal.core.arrays import Counts, Floats
-from shoal.core.column import Column
-from shoal.core.grouping import Grouping, group, group_keys
+from shoal.core.grouping import group, group_keys
 from shoal.core.progress import report
-from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Lattice
 
+ClassTable = tuple[Counts, Counts]  # sorted keys, and a count beside each
 _KEY_BITS = 62
-MEMORY = 2 << 30  # bytes that class tables may take
+_TASKS_AT_ONCE = 1024
+MEMORY = 2 << 30  # bytes that class tables may take, where they can be held in so few
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
     """A lattice laid out for the kernels.
 
-    order: attributes from the most to the least significant field; one that is in no lattice
-        stands for the columns that keep records apart at every node.
-    keys, counts: the distinct tuples, sorted, and the records behind each.
-    shape: what the kernels know of the levels.
-    inside: where the lattice lies among these attributes.
+    entries: what is swept.
+    order: attributes, those to be fixed first, then from the most to the least significant field.
+    fixed: how many attributes are fixed.
+    shape: what the kernels know of the levels; its first attribute, where it has one more than are
+        rolled up, is the number of a sub-tuple.
     """
 
+    entries: Entries
     order: tuple[int, ...]
-    keys: Counts
-    counts: Counts
+    fixed: int
     shape: Any
-    inside: Any
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Levels of each attribute, in the packed order."""
+        return tuple(len(self.entries.ladders[j].steps) + 1 for j in self.order)
 
     def cube(self, values: Any) -> Any:
         """Return a value of every node in the lattice's own order of attributes."""
-        return values.reshape(self.shape.levels).transpose(np.argsort(self.order))[self.inside]
+        return values.reshape(self.levels).transpose(np.argsort(self.order))
 
     def measure(self, k: int, threads: int, worth: Floats | None = None) -> Any:
         """Measure every node, in the packed order of attributes: a `Found` of the kernels."""
         from shoal.anonymize.lattice._kernels import Found
 
-        levels = self.shape.levels
-        nodes, asked = int(levels.prod()), np.zeros(0) if worth is None else worth
+        nodes, asked = prod(self.levels), np.zeros(0) if worth is None else worth
         found = Found(k, np.zeros((nodes, 4), dtype=np.int64), asked, np.zeros(nodes))
-        fixed = min(2, len(levels) - 1)  # one task for each pair of levels of the outer attributes
-        tasks = list(product(*(range(n) for n in levels[:fixed])))
-        with ThreadPoolExecutor(min(threads, len(tasks), self._most_threads())) as pool:
-            for done, _ in enumerate(pool.map(lambda task: self._sweep(task, found), tasks)):
-                report("measure", done + 1, len(tasks))
+        if not len(self.entries):
+            return found
+        # one task for each combination of levels of the outermost attributes
+        outer = self.levels[: self.fixed or min(2, len(self.order) - 1)]
+        tasks, count, done = product(*map(range, outer)), prod(outer), 0
+        ground = None if self.fixed else self._table(())
+        with ThreadPoolExecutor(min(threads, count, self._most_threads())) as pool:
+            while batch := list(islice(tasks, _TASKS_AT_ONCE)):
+                for _ in pool.map(lambda task: self._sweep(task, ground, found), batch):
+                    done += 1
+                    report("measure", done, count)
         return found
 
     def _most_threads(self) -> int:
-        """Return how many threads have room for their class tables in the budget."""
-        each = len(self.keys) * (16 * (len(self.order) + 1) + 57)
-        if each > MEMORY:
-            raise InputError(
-                f"the class tables of {len(self.keys):,} distinct tuples need {each / 2**30:.1f} "
-                f"GiB, more than {MEMORY / 2**30:.0f}; coarsen the finest columns first"
-            )
-        return max(1, MEMORY // max(each, 1))
+        """Return how many threads have room for their class tables in the budget, at least one."""
+        return max(1, MEMORY // _table_bytes(len(self.entries), len(self.order) - self.fixed))
 
-    def _sweep(self, task: tuple[int, ...], found: Any) -> None:
-        """Measure the nodes with these levels of the outermost attributes."""
-        from shoal.anonymize.lattice import _kernels as kernels
+    def _sweep(self, task: tuple[int, ...], ground: ClassTable | None, found: Any) -> None:
+        """Measure the nodes with these levels of the outermost attributes.
 
-        attributes = len(self.order)
-        tables = kernels.make_tables(self.keys, self.counts, attributes)
-        source = attributes
-        for j, wanted in enumerate(task):
-            for level in range(1, wanted + 1):
+        ground: the class table at the corner, where no attribute is fixed.
+        """
+        from shoal.anonymize.lattice._class_tables import make_tables, roll_up, settle
+        from shoal.anonymize.lattice._kernels import sweep
+
+        shape, attributes = self.shape, len(self.shape.levels)
+        keys, counts = ground or self._table(task[: self.fixed])
+        tables = make_tables(keys, counts, attributes, self.entries.followed)
+        if self.fixed and self.entries.followed:
+            settle(tables, attributes, shape)
+        source, begin = attributes, attributes - (len(self.order) - self.fixed)
+        for level_of in task[self.fixed :]:
+            for level in range(1, level_of + 1):
                 target = 0 if source != 0 else 1
-                kernels.roll_up(
-                    tables,
-                    source,
-                    target,
-                    self.shape.shift[j],
-                    self.shape.mask[j],
-                    self.shape.steps,
-                    self.shape.step_first[j, level],
-                )
+                roll_up(tables, source, target, shape, begin, level)
                 source = target
+            begin += 1
         if source != attributes:
             rows = tables.size[source]
             tables.keys[attributes, :rows] = tables.keys[source, :rows]
             tables.counts[attributes, :rows] = tables.counts[source, :rows]
             tables.size[attributes] = rows
-        node = int(np.dot(task, self.shape.stride[: len(task)])) if task else 0
-        kernels.sweep(tables, self.shape, len(task), node, found)
+            tables.followed[attributes] = tables.followed[source]
+        node = int(np.dot(task, _strides(self.levels)[: len(task)])) if task else 0
+        sweep(tables, shape, begin, node, found)
+
+    def _table(self, fixed: tuple[int, ...]) -> ClassTable:
+        """Return the sorted keys and the counts with the fixed attributes at these levels."""
+        entries, shape = self.entries, self.shape
+        rolled = self.order[self.fixed :]
+        keys = np.zeros(len(entries), dtype=np.int64) + entries.person
+        fields = [entries.codes[j] for j in rolled]
+        if len(shape.levels) > len(rolled):
+            fields.insert(0, self._numbers(fixed))
+        for codes, shift in zip(fields, shape.shift, strict=True):
+            keys |= codes << shift
+        alike = group_keys(keys)  # attributes left out or rolled up make tuples alike
+        keys, counts = keys[alike.first], alike.sizes(entries.records)
+        if entries.people is not None:
+            people = np.where(keys & shape.person, 1, alike.sizes(entries.people))
+            counts = counts | (people << shape.size_at)
+        return keys, counts
+
+    def _numbers(self, fixed: tuple[int, ...]) -> Counts:
+        """Return the number of each entry's sub-tuple: what is fixed, at these levels."""
+        entries = self.entries
+        if not fixed:
+            return entries.apart
+        columns, domains = [entries.apart], [entries.parts]
+        for j, level in zip(self.order, fixed, strict=False):
+            columns.append(entries.ladders[j].raised(entries.codes[j], level))
+            domains.append(entries.ladders[j].domain)
+        return group(columns, domains).ids.astype(np.int64)
 
 
-def fits_word(lattice: Lattice, corner: tuple[int, ...]) -> bool:
-    """Tell whether the groups at a corner, all attributes together, fit one word."""
-    groups = [
-        len(column.hierarchy.levels[least])
-        for column, least in zip(lattice.columns, corner, strict=True)
-        if column.hierarchy is not None
-    ]
-    if lattice.apart:
-        groups.append(len(_apart(lattice)))
-    return sum(max(1, (number - 1).bit_length()) for number in groups) <= _KEY_BITS
+def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed:
+    """Lay out the lattice above a corner, the attribute with most levels innermost."""
+    from shoal.anonymize.lattice._class_tables import Shape
 
-
-def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed | None:
-    """Lay out the lattice above a corner, the attribute with most levels innermost.
-
-    Returns None where a key would not fit one word.
-    """
-    from shoal.anonymize.lattice._kernels import Shape
-
-    columns, distinct = lattice.columns, lattice.table.distinct(*lattice.apart).table
-    laid = [_monotone(column, least) for column, least in zip(columns, corner, strict=True)]
-    domains = [int(numbers.max()) + 1 if len(numbers) else 1 for numbers, _ in laid]
-    codes = [numbers[distinct[c.name].codes] for c, (numbers, _) in zip(columns, laid, strict=True)]
-    every = range(len(columns))
-    inner = max(every, key=lambda j: (len(laid[j][1]), domains[j]))
-    outer = sorted((j for j in every if j != inner), key=lambda j: -domains[j])
-    if lattice.apart:
-        others = _apart(lattice)
-        outer.append(len(columns))
-        domains.append(len(others))
-        codes.append(others.ids.astype(np.int64))
-        laid.append((codes[-1], []))
+    entries = entries_of(lattice, corner)
+    ladders, every = entries.ladders, range(len(entries.ladders))
+    inner = max(every, key=lambda j: (len(ladders[j].steps), ladders[j].domain))
+    outer = sorted((j for j in every if j != inner), key=lambda j: -ladders[j].domain)
     order = (*outer, inner)
-    bits = [max(1, (domains[j] - 1).bit_length()) for j in order]
-    if sum(bits) > _KEY_BITS:
-        return None
-    shift = np.cumsum([0, *bits[:0:-1]])[::-1].astype(np.int64)
-    keys = np.zeros(len(distinct), dtype=np.int64)
-    levels = np.array([len(laid[j][1]) + 1 for j in order], dtype=np.int64)
-    first = np.zeros((len(order), int(levels.max())), dtype=np.int64)
-    steps: list[Counts] = []
-    for place, j in enumerate(order):
-        keys |= codes[j] << shift[place]
-        for level, step in enumerate(laid[j][1], start=1):
+    fixed, bits = _fit(entries, order)
+    rolled = order[fixed:]
+    head = len(bits) - len(rolled)  # 1 where a number stands for sub-tuples, else 0
+    person_bits = entries.followed.bit_length()
+    shift = np.cumsum([person_bits, *bits[:0:-1]])[::-1].astype(np.int64)
+    levels = np.array([1] * head + [len(ladders[j].steps) + 1 for j in rolled], dtype=np.int64)
+    first = np.zeros((len(bits), int(levels.max())), dtype=np.int64)
+    steps: list[Counts] = [np.zeros(0, dtype=np.int64)]
+    for place, j in enumerate(rolled, start=head):
+        for level, step in enumerate(ladders[j].steps, start=1):
             first[place, level] = sum(map(len, steps))
             steps.append(step)
-    stride = np.append(np.cumprod(levels[:0:-1])[::-1], 1).astype(np.int64)
+    strides = _strides([len(ladders[j].steps) + 1 for j in order])[fixed:]
     mask = np.array([(1 << b) - 1 for b in bits], dtype=np.int64)
-    flat = np.concatenate(steps) if steps else np.zeros(1, dtype=np.int64)
-    alike = group_keys(keys)  # attributes left out or rolled up make tuples alike
-    shape = Shape(levels, shift, mask, first, flat, stride)
-    inside = (..., 0) if lattice.apart else ...
-    return Packed(order, keys[alike.first], alike.sizes(distinct.counts), shape, inside)
+    shape = Shape(
+        levels,
+        shift,
+        mask,
+        first,
+        np.concatenate(steps),
+        np.array([0] * head + strides, dtype=np.int64),
+        (1 << person_bits) - 1,
+        entries.size_at,
+    )
+    return Packed(entries, order, fixed, shape)
 
 
-def _apart(lattice: Lattice) -> Grouping:
-    """Group the distinct tuples by the columns that keep records apart."""
-    distinct = lattice.table.distinct(*lattice.apart).table
-    columns = [distinct[name] for name in lattice.apart]
-    return group([c.codes for c in columns], [c.domain for c in columns])
+def _fit(entries: Entries, order: tuple[int, ...]) -> tuple[int, list[int]]:
+    """Return how many attributes must be fixed, and the bits of each field of a key.
 
-
-def _monotone(column: Column, least: int) -> tuple[Counts, list[Counts]]:
-    """Return each value's number at the least level, and the maps to the levels above.
-
-    Numbers ascend with those of every level above, so that groups lie together.
+    Fixed are those that do not fit a word, and those whose class tables do not fit the memory
+    while more than two others are left: the fewer are rolled up, the less memory a sweep takes.
     """
-    assert column.hierarchy is not None
-    levels = column.hierarchy.levels
-    order = np.lexsort([level.groups for level in levels])
-    numbers = []
-    for level in levels[least:]:
-        sorted_groups = level.groups[order]
-        fresh = np.ones(len(order), dtype=np.int64)
-        fresh[1:] = sorted_groups[1:] != sorted_groups[:-1]
-        number = np.empty(len(order), dtype=np.int64)
-        number[order] = np.cumsum(fresh) - 1
-        numbers.append(number)
-    maps = []
-    for fine, coarse in pairwise(numbers):
-        step = np.zeros(int(fine.max()) + 1 if len(fine) else 0, dtype=np.int64)
-        step[fine] = coarse
-        maps.append(step)
-    return numbers[0], maps
+    person, numbers = entries.followed.bit_length(), [_bits(entries.parts)][: entries.parts > 1]
+    for fixed in range(len(order) + 1):
+        fields = [_bits(entries.ladders[j].domain) for j in order[fixed:]]
+        bits = [*(numbers if not fixed else [_bits(len(entries))]), *fields]
+        room = len(fields) <= 2 or _table_bytes(len(entries), len(fields)) <= MEMORY
+        if sum(bits) + person <= _KEY_BITS and room:
+            break
+    return fixed, bits
+
+
+def _bits(domain: int) -> int:
+    return max(1, (domain - 1).bit_length())
+
+
+def _table_bytes(entries: int, attributes: int) -> int:
+    """Return the bytes of one thread's class tables, at least 1."""
+    return max(1, entries * (16 * (attributes + 1) + 60))
+
+
+def _strides(levels: tuple[int, ...] | list[int]) -> list[int]:
+    """Return how far apart neighbouring levels of each attribute lie in the list of nodes."""
+    return [prod(levels[j + 1 :]) for j in range(len(levels))]

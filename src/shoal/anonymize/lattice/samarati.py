@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.anonymize.lattice.lattice import Node
-from shoal.anonymize.lattice.searching import NOT_MONOTONE, Ground, check_share
+from shoal.anonymize.lattice.searching import Ground, check_share
 from shoal.anonymize.lattice.views import release_at, view
 from shoal.core.release import Candidate, Release
 from shoal.core.table import Table
@@ -34,25 +34,39 @@ class Samarati:
     def search(self, table: Table, model: Model) -> Release:
         """Return the release that suppresses least at the lowest height with an anonymous node."""
         ground = Ground.of(table, model, self.max_suppression)
-        heights = np.indices(ground.lattice.shape).sum(axis=0)
-        low, high, evaluated = 0, sum(ground.lattice.heights), 0
-        found: list[Candidate] = []
-        while low <= high:
-            middle = (low + high) // 2
-            level = [tuple(int(i) for i in node) for node in np.argwhere(heights == middle)]
-            evaluated += len(level)
-            here = _anonymous(ground, level, middle / max(sum(ground.lattice.heights), 1))
-            if here:
-                found, high = here, middle - 1
-            else:
-                low = middle + 1
+        found, evaluated = _lowest(ground)
         if not found:
             raise ground.infeasible()
-        best = tuple(found[0].node.values())
-        notes = (NOT_MONOTONE,) if ground.limit and not ground.by_size else ()
         return release_at(
-            ground.lattice, best, model, candidates=found, evaluated=evaluated, notes=notes
+            ground.lattice,
+            tuple(found[0].node.values()),
+            model,
+            candidates=found,
+            evaluated=evaluated,
+            notes=ground.notes,
         )
+
+
+def _lowest(ground: Ground) -> tuple[list[Candidate], int]:
+    """Return the anonymous nodes of the lowest height that has any, and how many were looked at.
+
+    Heights are bisected; where the model is not monotone they are tried one by one from below.
+    """
+    heights, top = np.indices(ground.lattice.shape).sum(axis=0), sum(ground.lattice.heights)
+    low, high, evaluated = 0, top, 0
+    found: list[Candidate] = []
+    while low <= high:
+        height = (low + high) // 2 if ground.monotone else low
+        level = [tuple(int(i) for i in node) for node in np.argwhere(heights == height)]
+        evaluated += len(level)
+        here = _anonymous(ground, level, height / max(top, 1))
+        if here and not ground.monotone:
+            return here, evaluated
+        if here:
+            found, high = here, height - 1
+        else:
+            low = height + 1
+    return found, evaluated
 
 
 def _anonymous(ground: Ground, nodes: list[Node], height: float) -> list[Candidate]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import overload
 
 import numpy as np
 
 from shoal.anonymize.lattice.lattice import Lattice, Measures, Node
 from shoal.anonymize.lattice.objectives import Costs, Objective
-from shoal.anonymize.lattice.packing import fits_word
 from shoal.anonymize.lattice.views import most_suppressed, view
 from shoal.core.arrays import Bools
 from shoal.core.progress import report
@@ -23,11 +20,14 @@ from shoal.core.wording import counted
 from shoal.errors import Infeasible, InputError
 from shoal.privacy.model import Model, check_range
 
-MOST_NODES = 10_000_000  # a lattice above this is not measured whole
-MOST_SINGLY = 20_000  # nodes grouped one by one, where a tuple does not fit one word
+MAX_NODES = 10_000_000  # a lattice above this is not measured whole
 NOT_MONOTONE = (
     "with suppression this model is not monotone: a node above an anonymous one was taken for "
     "anonymous, so a better one may exist; method flash finds it"
+)
+NOT_MONOTONE_OVER_PEOPLE = (
+    "some people have several rows, so this model is not monotone: every node that could be "
+    "anonymous was checked"
 )
 
 
@@ -53,7 +53,7 @@ class Ground:
         lattice = Lattice.of(table, origin)
         least, limit = model.least_size, most_suppressed(lattice, max_suppression)
         corner = lattice.corner(least, limit)
-        if not measurable(lattice, corner):
+        if not measurable(lattice):
             raise InputError(
                 f"the lattice has {lattice.nodes:,} nodes, too many to look at all; use fewer "
                 "quasi-identifiers or flatter hierarchies, or method flash, which then returns "
@@ -69,7 +69,19 @@ class Ground:
     @property
     def by_size(self) -> bool:
         """Whether the pass says all."""
-        return self.model.by_size
+        return self.model.by_size and self.lattice.exact_sizes
+
+    @property
+    def monotone(self) -> bool:
+        """Whether searches take nodes above an anonymous one for anonymous."""
+        return self.model.monotone_on(self.lattice.table)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a search that relies on monotony should say about this model."""
+        if not self.monotone:
+            return (NOT_MONOTONE_OVER_PEOPLE,)
+        return (NOT_MONOTONE,) if self.limit and not self.model.by_size else ()
 
     @property
     def possible(self) -> Bools:
@@ -91,10 +103,9 @@ class Ground:
         )
 
 
-def measurable(lattice: Lattice, corner: Node) -> bool:
-    """Tell whether every node above a corner can be measured in reasonable time and memory."""
-    nodes = math.prod(top + 1 - least for top, least in zip(lattice.heights, corner, strict=True))
-    return lattice.nodes <= MOST_NODES and (fits_word(lattice, corner) or nodes <= MOST_SINGLY)
+def measurable(lattice: Lattice) -> bool:
+    """Return whether a lattice has few enough nodes to measure each; the hierarchies decide."""
+    return lattice.nodes <= MAX_NODES
 
 
 def check_share(option: str, value: float) -> None:
@@ -137,12 +148,14 @@ def best_first(ground: Ground, objective: Objective) -> tuple[Candidate, int]:
 def minimal_nodes(ground: Ground) -> tuple[list[Node], int]:
     """Return the anonymous nodes none of whose direct predecessors is, and how many were looked at.
 
-    Exact where the model keeps to class sizes or nothing may be suppressed; otherwise nodes above
-    an anonymous one are taken for anonymous, as OLA does.
+    Exact where the model keeps to class sizes, where nothing may be suppressed and where people
+    make the model not monotone; otherwise nodes above an anonymous one are taken for anonymous, as
+    OLA does.
     """
     if ground.by_size:
         return minimal(ground.possible), ground.lattice.nodes
-    return _minimal_by_asking(ground)
+    anonymous, seen = ask_upwards(ground, ground.lattice, ground.possible)
+    return minimal(anonymous), seen
 
 
 def minimal(anonymous: Bools) -> list[Node]:
@@ -154,29 +167,25 @@ def minimal(anonymous: Bools) -> list[Node]:
     return [tuple(int(i) for i in node) for node in np.argwhere(anonymous & ~blocked)]
 
 
-def _minimal_by_asking(ground: Ground) -> tuple[list[Node], int]:
-    lattice, seen = ground.lattice, 0
-    anonymous = np.zeros(lattice.shape, dtype=np.bool_)
-    minimal = []
-    for node in _by_height(lattice):
+def ask_upwards(ground: Ground, lattice: Lattice, possible: Bools) -> tuple[Bools, int]:
+    """Return which of the possible nodes are anonymous, and how many were looked at.
+
+    Goes from the bottom up; where the model is monotone, nodes right above an anonymous one are
+    taken for anonymous without a look.
+
+    lattice: of all attributes or of some.
+    """
+    anonymous, seen, skip = np.zeros(lattice.shape, dtype=np.bool_), 0, ground.monotone
+    for node in sorted((tuple(map(int, n)) for n in np.argwhere(possible)), key=sum):
         below = ((*node[:j], node[j] - 1, *node[j + 1 :]) for j in range(len(node)) if node[j] > 0)
-        if any(anonymous[one] for one in below):
+        if skip and any(anonymous[one] for one in below):
             anonymous[node] = True
-            continue
-        if not ground.possible[node]:
             continue
         seen += 1
         if seen % 64 == 0:
-            report("search", seen, lattice.nodes)
-        if ground.anonymous(node):
-            anonymous[node] = True
-            minimal.append(node)
-    return minimal, seen
-
-
-def _by_height(lattice: Lattice) -> Iterator[Node]:
-    nodes = product(*(range(n) for n in lattice.shape))
-    return iter(sorted(nodes, key=sum))
+            report("search", seen, None)
+        anonymous[node] = view(lattice, node, ground.model).suppressed <= ground.limit
+    return anonymous, seen
 
 
 def weigh(ground: Ground, nodes: list[Node], objective: Objective) -> list[Candidate]:

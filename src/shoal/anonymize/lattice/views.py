@@ -22,26 +22,26 @@ from shoal.privacy.model import Model
 class View:
     """One node under one model.
 
-    tuples: the distinct tuples of the table, with what the model looks at.
+    tuples: the distinct tuples of the table and its people, with what the model looks at.
     kept: (tuples,) those in classes that keep the model.
-    sizes: (kept classes,) records in each of them.
+    rows: (kept classes,) records in each of them.
     suppressed: records in the other classes.
     """
 
     tuples: Table
     kept: Bools
-    sizes: Counts
+    rows: Counts
     suppressed: int
 
 
 def view(lattice: Lattice, node: Sequence[int], model: Model) -> View:
     """Look at a node: classes that break the model are suppressed."""
-    tuples = lattice.table.distinct(*model.columns).table
+    tuples = lattice.tuples(*model.columns).table
     ids = group(lattice.codes(node, tuples), lattice.domains(node)).ids
     classes = Classes.of(tuples, ids, origin=lattice.origin)
     holds = model.holds(classes)
-    sizes = classes.sizes
-    return View(tuples, holds[ids], sizes[holds], int(sizes[~holds].sum()))
+    rows = classes.rows
+    return View(tuples, holds[ids], rows[holds], int(rows[~holds].sum()))
 
 
 def most_suppressed(lattice: Lattice, share: float) -> int:
@@ -66,7 +66,7 @@ def release_at(
         raise Infeasible(
             f"{model}: every record would be suppressed at {named_node(lattice.named(node))}"
         )
-    out = ~found.kept[table.distinct(*model.columns).inverse]
+    out = ~found.kept[lattice.tuples(*model.columns).inverse]
     recodings = {
         column.name: Recoding.at_level(replace(column, codes=table[column.name].codes), level)
         for column, level in zip(lattice.columns, node, strict=True)
