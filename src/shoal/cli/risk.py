@@ -61,7 +61,7 @@ def intersect(
 
     With --original the cells are read back and intersected row by row: what is lost then, how many
     rows a person fits, how many people fit a row. Without it, only rows that look alike in all
-    releases are counted.
+    releases are counted. With --person people are counted, not rows, which needs --original.
 
     Rows go by position, or by --key: people without a row in a release count as left out of it.
     """
@@ -104,6 +104,11 @@ def _bare(
     from shoal.risk import aligned, intersect_classes
 
     roles.check()
+    if roles.person or roles.household:
+        raise InputError(
+            "a release does not say whom its rows are about; name with --original the table that "
+            "has the --person and --household columns"
+        )
     specs = roles.columns
     for spec in specs.values():
         spec.pop("hierarchy", None)  # nothing is read by it here

@@ -18,7 +18,8 @@ from shoal.risk.intersection import (
 )
 from shoal.risk.k_map import KMap, k_map
 from shoal.risk.known_rows import KnownRows, known_rows
-from shoal.risk.linkage import Linkage, Split, Success, link, split_for_linkage
+from shoal.risk.link_success import Success
+from shoal.risk.linkage import Linkage, Split, link, split_for_linkage
 from shoal.risk.matchings.degrees import (
     crack_probabilities,
     degree_bounds,

@@ -116,18 +116,25 @@ class Edges:
         weights: (edges,) what each record of an edge counts for, by default 1.
         """
         asking = Members.of(rows, person)
-        holding = Members.of(records, person, counts)
+        found = self.own_of(asking, Members.of(records, person, counts), weights)
+        keys = asking.place.astype(np.int64) * person.count + asking.person
+        wanted = rows.astype(np.int64) * person.count + person.ids
+        return found[np.searchsorted(keys, wanted)]
+
+    def own_of(self, asking: Members, holding: Members, weights: Floats | None = None) -> Floats:
+        """(asking pairs,) how many of the records that a kind of rows fits are the same person's.
+
+        asking, holding: the people of kinds of rows, and of kinds of records.
+        """
         order = np.argsort(holding.person, kind="stable")
-        ends = np.searchsorted(holding.person[order], np.arange(person.count + 1))
+        ends = np.searchsorted(holding.person[order], np.arange(holding.count + 1))
         many = np.diff(ends)[asking.person]  # kinds of records of the person who asks
         asks = np.repeat(np.arange(len(asking)), many)
         place = np.arange(len(asks)) - np.repeat(np.cumsum(many) - many, many)
         offers = order[place + ends[asking.person[asks]]]
         values = self._weigh(asking.place[asks], holding.place[offers], weights)
         found = np.bincount(asks, values * holding.rows[offers], minlength=len(asking))
-        keys = asking.place.astype(np.int64) * person.count + asking.person
-        wanted = rows.astype(np.int64) * person.count + person.ids
-        return np.asarray(found[np.searchsorted(keys, wanted)], dtype=np.float64)
+        return np.asarray(found, dtype=np.float64)
 
     def _weigh(self, rows: Codes, records: Codes, weights: Floats | None) -> Floats:
         """(pairs,) the weight of each pair of kinds, 0 for pairs that are no edge."""
