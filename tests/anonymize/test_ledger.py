@@ -118,6 +118,6 @@ def test_everything_undeclared_is_listed_in_one_error_before_anything_is_paid():
         "column 'town': declare its type",
         "column 'age': declare its values or bounds",
         "column 'ill': declare its type",
-        "column 'note': declare its values or bounds",
+        "column 'note': declare its type and its values or bounds",
     ):
         assert gap in str(refused.value)

@@ -13,8 +13,7 @@ def gaps(*columns, **options):
 def test_a_table_of_guesses_rests_on_nothing():
     assert gaps(Column.encode("age", [31, 47]), guessed=("encoding",)) == (
         "file: declare its encoding",
-        "column 'age': declare its type",
-        "column 'age': declare its values or bounds",
+        "column 'age': declare its type and its values or bounds",
     )
 
 
@@ -64,6 +63,6 @@ def test_carried_columns_are_closed_by_values_bounds_or_nature():
 def test_a_hierarchy_over_plain_values_is_a_gap():
     age = Column.encode("age", [31, 47], type="integer", bounds=[0, 110])
     assert gaps(age.with_hierarchy(recipes.intervals([31, 47], [5]))) == (
-        "column 'age': build its hierarchy by a recipe over its declared values or bounds",
+        "column 'age': declare its hierarchy as a recipe over its declared values or bounds",
     )
     assert gaps(age.with_hierarchy(recipes.intervals(age, [5]))) == ()

@@ -22,7 +22,8 @@ def undeclared(table: Table) -> tuple[str, ...]:
         table: The table that a method is about to publish.
 
     Returns:
-        One short fragment for each gap, such as `column 'age': declare its type`.
+        One short fragment for the file and for each column with a gap, such as
+        `column 'age': declare its type`.
 
     >>> undeclared(Table((Column.encode("age", [31, 47], type="integer"),)))
     ("column 'age': declare its values or bounds",)
@@ -30,20 +31,21 @@ def undeclared(table: Table) -> tuple[str, ...]:
     found = [f"file: declare its {each}" for each in table.guessed]
     for column in table:
         if column.role is not Role.IDENTIFIER:
-            found += [f"column {column.name!r}: {gap}" for gap in _gaps(column)]
+            gaps = " and ".join(_gaps(column))
+            found += [f"column {column.name!r}: declare {gaps}"] if gaps else []
     return tuple(found)
 
 
 def _gaps(column: Column) -> Iterator[str]:
     if column.type is None:
-        yield "declare its type"
+        yield "its type"
     elif column.type == "decimal":
-        yield "declare its number of places, such as decimal(2)"
+        yield "its number of places, such as decimal(2)"
     if not column.closed:
-        yield "declare its values or bounds"
+        yield "its values or bounds"
     if column.role is not Role.QUASI or column.hierarchy is None:
         return
     if column.hierarchy.origin == "data":
-        yield "declare a hierarchy that is not made from the data"
+        yield "a hierarchy that is not made from the data"
     elif column.hierarchy.origin == "values":
-        yield "build its hierarchy by a recipe over its declared values or bounds"
+        yield "its hierarchy as a recipe over its declared values or bounds"
