@@ -64,8 +64,8 @@ def test_people_that_the_file_does_not_name_are_refused(shoal):
     assert (found.status, "has no column 'id' that identifies a person" in found.err) == (2, True)
     found = shoal("risk", "intersect", "released.csv", "released.csv", "--quasi", "age", *PEOPLE)
     assert (found.status, "name with --original" in found.err) == (2, True)
-    asked = ("risk", "link", "released.csv", "visits.csv", "--on", "age", *PEOPLE)
-    assert "no column 'id' that identifies a person" in shoal(*asked).err
+    asked = ("risk", "link", "names.csv", "released.csv", "--on", "age", "--person", "home")
+    assert "no column 'home' that identifies a person" in shoal(*asked).err
 
 
 def test_columns_single_out_people(shoal):
@@ -89,6 +89,6 @@ def test_people_of_a_name_list_are_found_by_any_record(shoal):
 
 
 def test_a_rehearsal_splits_people(shoal):
-    asked = ("risk", "rehearse", "visits.csv", "--quasi", "age,sex", "-k", "1", *PEOPLE)
+    asked = ("risk", "rehearse", "visits.csv", "--quasi", "age,sex", "-k", "2", *PEOPLE)
     found = parsed(shoal(*asked, "--both", "1", "--json"))
     assert (found["raw"]["people"], found["raw"]["success"]["present"]) == (4, 4)

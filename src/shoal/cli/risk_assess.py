@@ -71,7 +71,8 @@ def assess(
     records. The command then also shows what an attacker finds who knows 1, 2 or 3 of her rows, and
     with --household how likely a household is found.
 
-    Rows go by position, or by --key: people without a released row count as left out.
+    Rows go by --key, by position or by their values: people without a released row count as left
+    out.
     """
     from shoal.risk import assess as attack
     from shoal.risk import exposure
