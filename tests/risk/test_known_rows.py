@@ -7,6 +7,7 @@ from tests.examples import examples
 from tests.risk.with_people import grouped_people, several_rows
 
 from shoal.risk import assess, known_rows
+from shoal.risk.known_rows import _share
 
 
 def recounted(person, ids, rows):
@@ -54,6 +55,14 @@ def test_of_many_sets_some_are_drawn_and_that_is_said():
     found = known_rows(grouped_people("aaaabbbb", [0, 1, 2, 3] * 2).classes, max_sets=4)
     assert [each.complete for each in found] == [True, False, False]
     assert [each.highest for each in found] == [0.5] * 3  # both people have rows in all classes
+
+
+@pytest.mark.parametrize(
+    ("wanted", "total", "share"),
+    [([1, 2, 9], 12, 9), ([1, 2, 9], 8, 5), ([4, 4, 4], 9, 3), ([5, 5], 1, 1), ([], 3, 1)],
+)
+def test_sets_that_few_rows_do_not_need_are_left_to_others(wanted, total, share):
+    assert _share(wanted, total) == share
 
 
 def test_a_table_that_names_no_people_has_no_such_figure(released):

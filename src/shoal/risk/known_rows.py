@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from math import comb, inf
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,8 @@ class _Sets:
         self.ends = np.searchsorted(members.person[self.order], np.arange(members.count + 1))
         total = np.bincount(members.person, members.rows, minlength=members.count)
         self.people = np.flatnonzero(total >= rows)
-        self.limit = inf if rows == 1 else max(max_sets // max(len(self.people), 1), 1)
+        sets = [comb(int(many), rows) for many in total[self.people]]
+        self.limit = max(sets, default=1) if rows == 1 else _share(sets, max_sets)
         self.complete = True
 
     def measure(self) -> KnownRows | None:
@@ -136,7 +137,7 @@ class _Sets:
         self.complete = False
         drawn = (
             np.sort(self.random.choice(rows, self.rows, replace=False)).tolist()
-            for _ in range(int(self.limit))
+            for _ in range(self.limit)
         )
         yield from Counter(map(tuple, drawn)).items()
 
@@ -166,6 +167,17 @@ class _Sets:
         entry = np.repeat(np.arange(len(many)), many)
         rank = np.arange(len(entry)) - np.repeat(np.cumsum(many) - many, many)
         return self.members.place[entry].astype(np.int64), self.members.person[entry], rank
+
+
+def _share(wanted: list[int], total: int) -> int:
+    """Return the most that everybody can get, at least 1, if nobody gets more than they want."""
+    left = total
+    for place, amount in enumerate(ordered := sorted(wanted)):
+        share = left // (len(ordered) - place)
+        if amount > share:
+            return max(share, 1)
+        left -= amount
+    return max(ordered, default=1)
 
 
 def _repeats(sets: Counts) -> Counts:
