@@ -61,7 +61,7 @@ def neighbours(draw):
     kinds = draw(st.lists(record(columns), min_size=1, max_size=3))
     named = draw(st.booleans())
     rows = []
-    for index in range(draw(st.integers(1, 14))):
+    for index in range(draw(st.integers(0, 14))):
         who = f"p{index // draw(st.integers(1, 2))}" if named else f"p{index}"
         rows.append((who, draw(st.sampled_from(kinds)), draw(st.booleans())))
     more = draw(st.lists(record(columns), min_size=1, max_size=3 if named else 1))

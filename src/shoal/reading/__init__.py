@@ -77,7 +77,8 @@ def read(
     if isinstance(source, (str, Path)):
         form = Format(**{**known.file, **stated})
         text = {*_kept_as_text(specs), *units["person"], *units["household"]}
-        data = read_arrow(Path(source), form, text)
+        declared = all("type" in spec or spec["role"] == Role.IDENTIFIER for spec in specs.values())
+        data = read_arrow(Path(source), form, text, may_be_empty=declared)
         table = _table(data, specs, trees, units, Path(source), form.notation)
     else:
         if stated:

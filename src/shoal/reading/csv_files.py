@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.reading.checks import check_names, check_rows
+from shoal.reading.checks import check_names
 from shoal.reading.dialects import Dialect, sniff
 from shoal.reading.engine import query
 from shoal.reading.formats import Format, with_guesses
@@ -44,7 +44,6 @@ def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
             "compression": "gzip" if plain.suffix.lower() == ".gz" else "none",
         }
         table = query(plain, _READ, options, lambda message: _explain(path, message))
-    check_rows(path, table)
     read = zip(names, (table.column(place) for place in places), strict=True)
     typed_cells = {
         name: cells if name in keep_text else typed(cells, notation=form.notation)

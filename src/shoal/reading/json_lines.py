@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.reading.checks import check_names, check_rows
+from shoal.reading.checks import check_names
 from shoal.reading.engine import query
 from shoal.reading.formats import Format, with_guesses
 from shoal.reading.inference import typed, without
@@ -42,7 +42,6 @@ def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any
             f"p{i}": f"/{key.replace('~', '~0').replace('/', '~1')}" for i, key in enumerate(keys)
         }
         table = ask(f"SELECT {parts} FROM {_OBJECTS}", **pointers)
-    check_rows(path, table)
     columns = {}
     for i, key in enumerate(keys):
         cells = without(table.column(f"c{i}"), form.missing)
