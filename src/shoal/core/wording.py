@@ -1,6 +1,9 @@
-"""Counts in words: one record, two records."""
+"""Words for messages: counts with their nouns, and column names to compare."""
 
 from __future__ import annotations
+
+import re
+import unicodedata
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -41,3 +44,15 @@ def rows_about(rows: int, people: int, kind: str = "") -> str:
 
 def _plural(one: str) -> str:
     return f"{one}es" if one.endswith("s") else f"{one}s"
+
+
+def folded_name(name: str) -> str:
+    """Return a column name without capitals and accents, its words separated by underscores.
+
+    >>> folded_name(" Straße"), folded_name("birthDate"), folded_name("Âge (années)")
+    ('strasse', 'birth_date', 'age_annees_')
+    """
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip()).casefold()
+    letters = unicodedata.normalize("NFKD", apart)
+    bare = "".join(sign for sign in letters if not unicodedata.combining(sign))
+    return re.sub(r"[\W_]+", "_", bare)

@@ -46,16 +46,10 @@ def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
 
 
 def _people(people: People) -> list[dict[str, Any]]:
-    """Return what to declare where people have several rows, or may have."""
+    """Return what to check where people have several rows."""
     if people.person and people.people < people.rows:
         told = rows_about(people.rows, people.people)
         return [_hint(people.person, f"{told}; k counts people, so check that it identifies them")]
-    if people.candidate is not None:
-        told = (
-            "it repeats, though another identifier is different in every row; if it identifies the "
-            f"person, add  person: {people.candidate}  to the schema, as k counts people"
-        )
-        return [_hint([people.candidate], told)]
     return []
 
 

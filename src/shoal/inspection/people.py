@@ -13,12 +13,11 @@ from shoal.core import values as ground
 from shoal.core.column import Role
 from shoal.core.grouping import group
 from shoal.core.people import Unit, deciding_identifier
-from shoal.core.wording import counted, rows_about
-from shoal.inspection.roles import is_free_text, spelled
+from shoal.core.wording import counted, folded_name, rows_about
+from shoal.inspection.roles import is_free_text
 
 _HOUSEHOLD = r"^(household|family|hh|haushalts?|familien?|hogar|menage)"
 _NUMBER = r"_?(id|nr|no|num|number|nummer|key)$"
-_PERSON = r"^(patient|person|subject|customer|client|member|versicher|kund|mitglied|proband)"
 _MAX_HOUSEHOLD = 10  # people on average
 _MIN_HOUSEHOLDS = 16  # of a column that is not named as a number: it may be a size or a kind
 
@@ -30,8 +29,6 @@ class People:
     person, household: the columns to name; empty where each row is one person, or none is found.
     unit: the person of each row; None where each row is one person.
     households: how many there are, None where no column names them.
-    candidate: a column that looks like a person's number and repeats, where another identifier
-        tells all rows apart.
     """
 
     rows: int
@@ -39,7 +36,6 @@ class People:
     household: tuple[str, ...] = ()
     unit: Unit | None = None
     households: int | None = None
-    candidate: str | None = None
 
     @property
     def people(self) -> int:
@@ -86,13 +82,10 @@ def find_people(
         for column in columns
         if column["role"] == Role.IDENTIFIER and column["name"] not in named
     ]
-    candidate = None
     if not person and not rows_are_people:
         found = deciding_identifier(data, identifiers)
         if found is not None and found.repeats and not is_free_text(found.column):
             person = (found.column,)
-        elif found is not None and not found.repeats:
-            candidate = _repeated_number(columns)
     unit = _unit(data, person) if person else None
     homes = _unit(data, named) if named else None
     if homes is not None and not household and not _groups_people(homes, unit, data.num_rows):
@@ -103,28 +96,18 @@ def find_people(
             column |= {"role": str(Role.IDENTIFIER), "reason": f"identifies the {what}"}
             column |= {"hierarchy": None, "values": None}
     counts = None if homes is None else homes.count
-    return People(data.num_rows, tuple(person), tuple(named), unit, counts, candidate)
+    return People(data.num_rows, tuple(person), tuple(named), unit, counts)
 
 
 def _named_household(columns: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     """Return the first column that is named as a household, or as its number."""
     for column in columns:
-        name = spelled(column["name"])
+        name = folded_name(column["name"])
         if re.search(f"{_HOUSEHOLD}{_NUMBER}", name):
             return (column["name"],)
         if re.search(f"{_HOUSEHOLD}$", name) and column["distinct"] >= _MIN_HOUSEHOLDS:
             return (column["name"],)
     return ()
-
-
-def _repeated_number(columns: Sequence[dict[str, Any]]) -> str | None:
-    """Return an identifier that is named as a person's number and repeats."""
-    for column in columns:
-        filled = column["filled"]
-        named = re.search(_PERSON, spelled(column["name"]))
-        if named and column["role"] == Role.IDENTIFIER and 0 < column["distinct"] < filled:
-            return str(column["name"])
-    return None
 
 
 def _unit(data: Any, columns: Sequence[str]) -> Unit:
