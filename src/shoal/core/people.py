@@ -91,25 +91,44 @@ def distinct_rows(ids: Codes, groups: int, unit: Codes, units: int) -> Counts:
     return group([ids, unit], [groups, units]).first if len(ids) else np.zeros(0, np.int64)
 
 
+@dataclass(frozen=True)
+class Deciding:
+    """The identifier that says whether people have several rows.
+
+    distinct: its distinct values; filled: the rows that have one.
+    """
+
+    column: str
+    distinct: int
+    filled: int
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it names someone twice."""
+        return self.distinct < self.filled
+
+
+def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | None:
+    """Return the identifier with the most distinct values, None where none can be compared.
+
+    It decides, so that two people with one name do not matter beside an identification number.
+    """
+    found = []
+    for name in identifiers:
+        cells = ground.without_blanks(ground.combined(data.column(name), name)).drop_null()
+        try:
+            found.append(Deciding(name, len(pc.unique(cells)), len(cells)))
+        except (NotImplementedError, ValueError):  # a type that cannot be compared decides nothing
+            continue
+    return max(found, key=lambda each: (each.distinct, not each.repeats), default=None)
+
+
 def check_repeated(data: Any, identifiers: Sequence[str]) -> None:
     """Refuse identifiers that repeat where nobody says who the people are.
-
-    The identifier with the most distinct values decides, so that two people with one name do not
-    matter beside an identification number.
 
     Raises:
         RepeatedIdentifier: The deciding identifier names someone twice.
     """
-    counts = {}
-    for name in identifiers:
-        cells = ground.without_blanks(ground.combined(data.column(name), name)).drop_null()
-        try:
-            counts[name] = (len(pc.unique(cells)), len(cells))
-        except (NotImplementedError, ValueError):  # a type that cannot be compared decides nothing
-            continue
-    if not counts:
-        return
-    deciding = max(counts, key=lambda name: (counts[name][0], counts[name][0] == counts[name][1]))
-    distinct, filled = counts[deciding]
-    if distinct < filled:
-        raise RepeatedIdentifier(deciding, distinct, filled)
+    found = deciding_identifier(data, identifiers)
+    if found is not None and found.repeats:
+        raise RepeatedIdentifier(found.column, found.distinct, found.filled)

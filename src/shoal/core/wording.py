@@ -16,5 +16,28 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or _plural(one)}"
 
 
+def people_in_rows(people: int, rows: int) -> str:
+    """Return how many people and rows there are; records where each row is one person.
+
+    >>> people_in_rows(1204, 6010), people_in_rows(1, 5), people_in_rows(7, 7)
+    ('1,204 people in 6,010 rows', '1 person in 5 rows', '7 records')
+    """
+    if people == rows:
+        return counted(rows, "record")
+    return f"{counted(people, 'person', 'people')} in {counted(rows, 'row')}"
+
+
+def rows_about(rows: int, people: int, kind: str = "") -> str:
+    """Return how many rows of a kind there are and how many people they are about.
+
+    >>> rows_about(6010, 1204, "released"), rows_about(7, 7, "raw"), rows_about(7, 7)
+    ('6,010 released rows about 1,204 people', '7 raw records', '7 records')
+    """
+    before = f"{kind} " if kind else ""
+    if people == rows:
+        return counted(rows, f"{before}record")
+    return f"{counted(rows, f'{before}row')} about {counted(people, 'person', 'people')}"
+
+
 def _plural(one: str) -> str:
     return f"{one}es" if one.endswith("s") else f"{one}s"

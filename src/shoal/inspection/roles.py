@@ -12,6 +12,7 @@ from shoal.core.column import Role
 from shoal.core.spelled import is_spelled
 from shoal.core.values import is_text
 
+_FREE_TEXT = r"bemerk|kommentar|comment|remark|freitext|free_?text|anamnes|(^|_)notes?($|_)|notiz"
 _NAMES: tuple[tuple[Role, str, str], ...] = (
     (
         Role.IDENTIFIER,
@@ -23,7 +24,7 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
     ),
     (
         Role.IDENTIFIER,
-        r"bemerk|kommentar|comment|remark|freitext|free_?text|anamnes|(^|_)notes?($|_)|notiz",
+        _FREE_TEXT,
         "free text may name",
     ),
     (
@@ -46,7 +47,6 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         "others may know it",
     ),
 )
-_NUMBERED = r"(^|_)(id|uuid|ssn|nhs|mrn)($|_)|(nr|no|num|nummer|number)$"  # one for each person
 _NEARLY = 0.95  # of the rows, for a text to name people though a few repeat
 
 
@@ -67,9 +67,9 @@ def suggest_role(name: str, cells: Any, distinct: int) -> tuple[Role, str]:
     return Role.QUASI, "when in doubt"
 
 
-def is_numbered(name: str) -> bool:
-    """Whether a name is that of a number given to each person."""
-    return bool(re.search(_NUMBERED, spelled(name)))
+def is_free_text(name: str) -> bool:
+    """Whether a name is that of a free text, which may name a person but does not identify one."""
+    return bool(re.search(_FREE_TEXT, spelled(name)))
 
 
 def spelled(name: str) -> str:
