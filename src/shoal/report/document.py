@@ -193,6 +193,7 @@ def _risk(kept: Release, found: Reidentification, k: int, mask: Mask) -> dict[st
         "by_class": found.by_class,
         "fewest_candidates": rounded(found.fewest),
         "highest": rounded(found.highest_risk) if found.fewest else None,
+        "one_in": rounded(1 / found.highest_risk) if found.fewest else None,
         "average": rounded(found.average_risk),
         "k": k,
         "uniqueness": uniqueness(kept, found, k, mask),
