@@ -198,6 +198,12 @@ def test_rows_that_are_left_out_are_found_by_what_the_others_say(table):
     assert "matched to the original by their values" in found.run.notes[0]
 
 
+def test_whole_groups_that_are_left_out_leave_no_doubt(table):
+    found = released(published(["[30, 40]", "[30, 40]"], ["ba", "ba"]), table)
+    assert found.suppressed.tolist() == [True, True, False, False]
+    assert found.run.notes == ()
+
+
 def test_a_row_takes_an_original_that_leaves_one_for_the_others(table):
     data = published(["[20, 40]", "[20, 25]", "[20, 40]", "21"], ["*"] * 4)
     assert sorted(map(len, members(released(data, table), "age"))) == [1, 2, 4, 4]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from dataclasses import fields
 from typing import Any
 
@@ -65,8 +66,14 @@ def _options(method: type[Any]) -> dict[str, dict[str, Any]]:
 
 
 def _meanings(thing: type[Any]) -> dict[str, str]:
-    """Return what a docstring says of each option: `name: meaning`, going on indented."""
+    """Return what a docstring says of each option: `name: meaning`, further lines indented.
+
+    They stand in a block `Parameters:`, or by themselves.
+    """
     text = inspect.cleandoc(thing.__doc__ or "")
+    block = re.search(r"^Parameters:\n((?: {4}.+\n?)+)", text, re.MULTILINE)
+    if block:
+        text = textwrap.dedent(block[1])
     found = re.findall(r"^(\w+): (.+(?:\n +.+)*)", text, re.MULTILINE)
     return {name: re.sub(r"\s+", " ", meaning) for name, meaning in found}
 

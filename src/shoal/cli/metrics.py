@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.core.release import Release
 
 _BETTER = {"low": "less", "high": "more"}
+_PEOPLE = ("released_people", "suppressed_people", "smallest_class", "average_class_people")
 
 
 @grouped
@@ -79,6 +80,7 @@ def _measure(
     by_attribute: bool,
 ) -> dict[str, Any]:
     from shoal.metrics import METRICS, evaluate, undefined
+    from shoal.reading.released import MATCHED
 
     values = evaluate(release, names, raw=raw, target=target)
     table = release.original
@@ -89,6 +91,8 @@ def _measure(
         "metrics": values,
         "undefined": {} if names else undefined(release, target=target),
     }
+    if table.unit is not None and MATCHED in release.run.notes:
+        data |= dict.fromkeys(_PEOPLE)  # who is in which class is not certain
     if by_attribute:
         found = {name: METRICS[name].by_attribute for name in values}
         data["by_attribute"] = {name: count(release) for name, count in found.items() if count}
@@ -123,7 +127,7 @@ def _show(data: dict[str, Any]) -> None:
 
 
 def _show_counts(data: dict[str, Any]) -> None:
-    several = data["people"] != data["records"]
+    several = data["people"] != data["records"] and data["smallest_class"] is not None
     out.print(
         f"released: {released_of(data)}, in {counted(data['classes'], 'class')}", soft_wrap=True
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import about, emit, grid, note, notes, number, out, verdict
+from shoal.cli.console import about, emit, grid, notes, number, out, verdict
 from shoal.cli.options import File, Hierarchies, Json, K, Key, names, wanted_model
 from shoal.cli.sources import Form, Roles, as_written, grouped, load, of_release, told_apart
 from shoal.core.wording import counted
@@ -88,8 +88,12 @@ def verify(
     if published.unit is None and source is not None and source.unit is not None:
         with notes():
             beside = released(file, source, key=key, **of_release(file, stated))
-        for text in beside.run.notes:
-            note(text)
+        if beside.run.notes:
+            raise InputError(
+                f"{file}: its rows fit several rows of the original, so the people of a class "
+                "cannot be counted; name a column that tells rows apart with --key, or verify a "
+                "file that was written with --keep-order"
+            )
         classes = beside.classes
     elif published.person is None and roles.person:
         raise InputError(

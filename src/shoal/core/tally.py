@@ -81,6 +81,8 @@ def released_of(tally: dict[str, Any]) -> str:
     """
     if tally["people"] == tally["records"]:
         return f"{tally['released']:,} of {counted(tally['records'], 'record')}"
+    if tally["released_people"] is None:  # whose rows were released is not known
+        return f"{tally['released']:,} of {counted(tally['records'], 'row')}"
     people = counted(tally["people"], "person", "people")
     return (
         f"{tally['released']:,} of {counted(tally['records'], 'row')} about "

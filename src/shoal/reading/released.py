@@ -31,7 +31,7 @@ from shoal.reading.released_cells import Forms
 from shoal.reading.released_columns import Cells, read_cells, recoding
 from shoal.reading.row_matching import match_rows
 
-_MATCHED = (
+MATCHED = (
     "the rows were matched to the original by their values; several originals fit some rows, so "
     "figures about single rows may differ from those of the release itself"
 )
@@ -131,7 +131,7 @@ def _by_position_or_value(data: Any, original: Table) -> tuple[_LinedUp, tuple[s
     matched = match_rows(data, original)
     lined_up = _line_up(data, original, matched.rows)
     _check_fit(lined_up.misfits)
-    return lined_up, () if matched.certain else (_MATCHED,)
+    return lined_up, () if matched.certain else (MATCHED,)
 
 
 def _line_up(data: Any, original: Table, rows: Counts) -> _LinedUp:

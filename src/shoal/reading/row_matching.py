@@ -18,7 +18,7 @@ from shoal.core import values as ground
 from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column, Role
 from shoal.core.coverage import Fits
-from shoal.core.grouping import Grouping, group
+from shoal.core.grouping import Grouping, group, sum_by
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.wording import counted
@@ -71,8 +71,20 @@ def match_rows(data: Any, original: Table) -> Matched:
         np.zeros((0, 2), dtype=np.int32),
     )
     pairs = _dealt(fits, data.num_rows)
-    certain = bool((np.diff(fits.edges[0]) <= 1).all()) and data.num_rows == len(original)
-    return Matched(_rows(pairs, kinds, boxes), certain)
+    return Matched(_rows(pairs, kinds, boxes), _is_certain(fits))
+
+
+def _is_certain(fits: Fits) -> bool:
+    """Whether rows can be matched in one way only, those that are equal aside.
+
+    Then every original fits one kind of released rows at most, and these are as many as fit them.
+    """
+    indptr, indices = fits.edges
+    if (np.diff(indptr) > 1).any():
+        return False
+    heads = np.repeat(np.arange(len(fits.people)), np.diff(indptr))
+    fitting = sum_by(indices, len(fits.copies), fits.people[heads])
+    return bool((fitting == fits.copies).all())
 
 
 def _coarsened(data: Any, original: Table) -> list[_Attribute]:
