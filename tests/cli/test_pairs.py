@@ -46,7 +46,7 @@ BOTH = ("klinik.csv", "out.csv", "--schema", "klinik.yaml")
         ("risk", "link", *BOTH),
         ("risk", "records", "out.csv", "--schema", "klinik.yaml"),
         ("risk", "records", "klinik.csv", "--schema", "klinik.yaml"),
-        ("risk", "intersect", "out.csv", "out.csv", "--schema", "klinik.yaml"),
+        ("risk", "intersect", "out.csv", "out.csv", "--schema", "klinik.yaml", "--same-order"),
         ("risk", "intersect", "out.csv", "out.csv", "--schema", "klinik.yaml",
          "--original", "klinik.csv"),
     ],

@@ -49,7 +49,7 @@ def test_rows_in_another_order_are_matched_by_their_values(shoal, files):
     assert parsed(shoal(*asked, "--json"))["together"]["rows"]["alone"] == 4
 
 
-@pytest.mark.parametrize("lined_up", [("sorted.csv",), ("two.csv", "--key", "id")])
+@pytest.mark.parametrize("lined_up", [("sorted.csv", "--same-order"), ("two.csv", "--key", "id")])
 def test_without_the_original_rows_that_look_alike_are_counted(shoal, files, lined_up):
     found = parsed(shoal("risk", "intersect", "one.csv", *lined_up, *ROLES, "--json"))
     assert (found["finer"], found["together"]["rows"], found["together"]["loss"]) == (None,) * 3
@@ -71,7 +71,7 @@ def test_a_schema_says_the_roles_and_how_labels_are_read(shoal, files, folder):
     asked = ("risk", "intersect", "labels.csv", "sorted.csv", "--schema", "s.yaml", "--json")
     found = parsed(shoal(*asked, "--original", "original.csv"))
     assert found["together"]["originals"]["alone"] == 4
-    assert parsed(shoal(*asked))["together"]["alike"]["alone"] == 4
+    assert parsed(shoal(*asked, "--same-order"))["together"]["alike"]["alone"] == 4
 
 
 def test_three_releases_and_a_stated_k(shoal, files):
@@ -84,13 +84,14 @@ def test_three_releases_and_a_stated_k(shoal, files):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("one.csv", *ROLES), "two or more"),
+        (("one.csv", *ROLES, "--same-order"), "two or more"),
+        (("one.csv", "sorted.csv", *ROLES), "state with --same-order that they can"),
         (("one.csv", *ROLES, "--original", "original.csv"), "two or more"),
-        (("one.csv", "two.csv", *ROLES), "name as key"),
+        (("one.csv", "two.csv", *ROLES, "--same-order"), "name as key"),
         (("one.csv", "nowhere.csv", *ROLES), "nowhere.csv"),
-        (("one.csv", "sorted.csv"), "no column has a role"),
+        (("one.csv", "sorted.csv", "--same-order"), "no column has a role"),
         (("one.csv", "sorted.csv", *ROLES, "-k", 0), "k must be 1 or more"),
-        (("one.csv", "sorted.csv", "--quasi", "z"), "no column 'z'"),
+        (("one.csv", "sorted.csv", "--quasi", "z", "--same-order"), "no column 'z'"),
         (("one.csv", "sorted.csv", *ROLES, "--key", "z"), "no column 'z'"),
     ],
 )

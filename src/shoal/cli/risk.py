@@ -52,6 +52,12 @@ def intersect(
         typer.Option("-k", metavar="N", help="What counts as few. Default: the smallest class."),
     ] = None,
     key: Key = None,
+    same_order: Annotated[
+        bool,
+        typer.Option(
+            "--same-order", help="State that row by row the files are about the same people."
+        ),
+    ] = False,
     roles: Roles,
     hierarchy: Hierarchies = None,
     form: Form,
@@ -63,8 +69,9 @@ def intersect(
     rows a person fits, how many people fit a row. Without it, only rows that look alike in all
     releases are counted. With --person people are counted, not rows, which needs --original.
 
-    Rows go by --key, by position, or with --original by their values: people without a row in a
-    release count as left out of it.
+    Rows go by --key or, with --original, by position or by their values: people without a row in a
+    release count as left out of it. Releases that Shoal writes are sorted, so without --original
+    and --key you must state --same-order.
     """
     from shoal.core.files import check_readable
 
@@ -72,6 +79,11 @@ def intersect(
         check_readable(file)
     if k is not None and k < 1:
         raise InputError(f"k must be 1 or more, not {k}")
+    if original is None and key is None and not (same_order or roles.person or roles.household):
+        raise InputError(
+            "released files are sorted, so their rows cannot be lined up by position; name the "
+            "--original or a --key, or state with --same-order that they can"
+        )
     with bars():
         if original is None:
             found = _bare(released, roles, form, key, k)
