@@ -71,6 +71,37 @@ def _numbered(ids):
     return dense.astype(np.int32), len(found)
 
 
+def declared():
+    """A table with closed domains, most of whose values nobody has."""
+    draw = np.random.default_rng(7)
+    data = pa.table(
+        {
+            "age": draw.integers(30, 40, 24).tolist(),
+            "sex": draw.choice(["f", "m"], 24).tolist(),
+            "school": draw.choice(["mid", "low"], 24).tolist(),
+            "pay": pa.array([None, *["12.50", "9.10"] * 11, None]),
+            "smokes": ["true"] * 24,
+            "illness": draw.choice(["flu", "cold", "gout", "none"], 24).tolist(),
+        }
+    )
+    return Table.from_arrow(
+        data,
+        {
+            "age": {
+                "role": "quasi",
+                "type": "integer",
+                "bounds": [0, 110],
+                "hierarchy": {"intervals": [5, 10]},
+            },
+            "sex": {"role": "quasi", "values": ["x", "m", "f"]},
+            "school": {"role": "quasi", "kind": "ordinal", "values": ["low", "mid", "high"]},
+            "pay": {"role": "quasi", "type": "decimal"},
+            "smokes": {"role": "quasi", "type": "boolean"},
+            "illness": {"role": "sensitive", "values": ["cold", "flu", "gout", "none", "pox"]},
+        },
+    )
+
+
 NASTY = {
     "people": people(),
     "many people": people(240, seed=1, missing=0.02),
@@ -84,6 +115,7 @@ NASTY = {
     "odd texts": tiny(text=["*", "{a, b}", "a", "b", "[1, 2]", "", " ", "missing", "é", "'\""] * 2),
     "all different": tiny(age=list(range(20)), code=[f"c{i:02}" for i in range(20)]),
     "nan": tiny(size=[float("nan"), 1.5, 2.5, float("nan"), *[3.5] * 8]),
+    "declared domains": declared(),
     "visits": about(people(90, seed=4), np.arange(90) // 3),
     "visits alike": tiny(age=[30 + i // 5 for i in range(60)], person=np.arange(60) // 5),
     "one busy person": tiny(age=[*range(20), *range(20)], person=[*range(20), *[3] * 20]),

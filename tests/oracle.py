@@ -18,13 +18,18 @@ def classes(rows, quasi):
 
 def size(members):
     """Return how many people, or households if that is fewer, the rows are about."""
-    return min(len({row[unit] for row in members}) for unit in UNITS)
+    return min(len(set(_whose(members, unit))) for unit in UNITS)
+
+
+def _whose(rows, unit):
+    """Return whom each row is about; one that does not say is about a person of its own."""
+    return [row.get(unit, ("row", place)) for place, row in enumerate(rows)]
 
 
 def keeps(part, members, everybody):
     """Tell whether one class keeps one model, from its definition.
 
-    Rows say whom they are about under the names of UNITS. A person counts once for each value.
+    Rows may say whom they are about under the names of UNITS. A person counts once for each value.
     """
     if part.name == "k-anonymity":
         return size(members) >= part.k
@@ -59,7 +64,7 @@ def keeps(part, members, everybody):
 
 def _people_with(column, rows):
     """Return how many people show each value, and how many people there are."""
-    pairs = {(row[PERSON], row[column]) for row in rows}
+    pairs = set(zip(_whose(rows, PERSON), (row[column] for row in rows), strict=True))
     return Counter(value for _, value in pairs), len({person for person, _ in pairs})
 
 

@@ -23,6 +23,7 @@ LAYERS = {  # what a folder may import, besides itself and errors
     "metrics": {"core", "privacy", "anonymize"},
     "risk": {"core", "privacy", "anonymize", "metrics"},
     "utility": {"core", "privacy", "anonymize", "metrics"},
+    "auditing": {"core", "dp", "privacy", "anonymize"},
     "inspection": {"core", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
@@ -31,7 +32,7 @@ LAYERS = {  # what a folder may import, besides itself and errors
         "comparison", "utility", "robust",
     },
     "cli": {
-        "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
+        "auditing", "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
         "inspection", "report", "comparison", "experiments", "utility",
         "robust",
     },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from tests.cases import ON_SMALL_TABLES, ready_for
 
 import shoal
 from shoal import KAnonymity, Table
@@ -34,7 +35,8 @@ def printed(table):
     for method in shoal.METHODS:
         freeform = method.startswith("doka")
         asked = shoal.FreeformAnonymity(model.least_size) if freeform else model
-        release = shoal.anonymize(table, asked, method)
+        options = ON_SMALL_TABLES.get(method, {})
+        release = shoal.anonymize(ready_for(method, table), asked, method, **options)
         yield from (release, release.run, release.verify(), release.classes, release.candidates)
         yield release.recodings["animal"]
     lattice = Lattice.of(table)

@@ -10,6 +10,7 @@ import yaml
 import shoal
 from shoal.core.column import Column
 from shoal.inspection import describe, suggest_recipe, suggest_schema, type_words
+from shoal.reading import Format, read_arrow
 
 
 def looked_at(**columns):
@@ -111,11 +112,60 @@ def test_unknown_whole_numbers_and_dates_are_not_passed_for_measurements(values)
 def test_the_suggested_schema_has_one_line_a_column():
     found = describe(pa.table({"age": [0, 99], "no": ["x", "y"], "income": [1, 2]}))
     assert suggest_schema(found) == (
+        "# Check every role, and replace each ? by what you know, not by what the data shows.\n"
         "columns:\n"
-        "  age: {role: quasi, hierarchy: {intervals: [5, 10, 20, 40]}}\n"
-        "  'no': {role: quasi}\n"
-        "  income: {role: sensitive}\n"
+        "  age: {role: quasi, type: integer, hierarchy: {intervals: [5, 10, 20, 40]}}"
+        "  # bounds: [?, ?]\n"
+        "  'no': {role: quasi, type: text}  # values: [?]\n"
+        "  income: {role: sensitive, type: integer}  # bounds: [?, ?]\n"
     )
+
+
+def test_the_suggested_schema_lists_small_categories_and_nothing_else():
+    rows = 60
+    data = pa.table(
+        {
+            "sex": ["f", "m"] * (rows // 2),
+            "name": ["Kim", "Lee"] * (rows // 2),
+            "town": [f"t{i}" for i in range(rows // 2)] * 2,
+            "remarks": ["none", "allergic"] * (rows // 2),
+            "cost": pa.array([Decimal("12.50")] * rows, pa.decimal128(9, 2)),
+            "seen": pa.nulls(rows, pa.string()),
+        }
+    )
+    found = describe(data)
+    schema = yaml.safe_load(suggest_schema(found))["columns"]
+    assert {name: spec.get("values") for name, spec in schema.items()} == {
+        **dict.fromkeys(schema),
+        "sex": ["f", "m"],
+    }
+    assert {name: spec.get("type") for name, spec in schema.items()} == {
+        "sex": "category",
+        "name": "text",
+        "town": "text",
+        "remarks": "text",
+        "cost": "decimal(2)",
+        "seen": None,
+    }
+    assert "keep this file where the data is" in suggest_schema(found)
+    shown = suggest_schema(found, list_values=False)
+    assert "values: [f, m]" not in shown
+    assert "keep this file where the data is" not in shown
+
+
+def test_what_may_be_numbers_or_dates_gets_no_type_yet():
+    found = describe(pa.table({"paid": ["12,50", "7,00", "1,25"]}))
+    assert yaml.safe_load(suggest_schema(found))["columns"] == {"paid": {"role": "quasi"}}
+
+
+def test_numbers_that_keep_their_text_are_described_as_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("cost,dose\n12.50,1e-3\n9.125,2e-3\n")
+    columns = describe(read_arrow(path, Format()))["columns"]
+    assert [(c["type"], c["declare"]) for c in columns] == [
+        ("exact decimal", "decimal"),
+        ("number", "float"),
+    ]
 
 
 def test_the_suggested_schema_of_the_patients_is_read_and_gives_labels(tmp_path):

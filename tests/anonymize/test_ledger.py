@@ -9,13 +9,16 @@ import shoal
 from shoal import BudgetSpent, InputError, KAnonymity, Table
 from shoal.dp import Ledger
 
-OPTIONS = {"epsilon": 1.5, "beta": 0.7, "n0": 40, "seed": 3}
+OPTIONS = {"epsilon": 1.5, "beta": 0.7, "n0": 40, "allow_large_delta": True, "seed": 3}
+
+TOWN = {"role": "quasi", "type": "text", "values": ["a", "b"]}
+AGE = {"role": "quasi", "type": "integer", "bounds": [0, 99]}
 
 
 @pytest.fixture
 def table():
     cells = pa.table({"town": ["a"] * 30 + ["b"] * 10, "age": [40] * 30 + [50] * 10})
-    return Table.from_arrow(cells, {"town": "quasi", "age": "quasi"})
+    return Table.from_arrow(cells, {"town": TOWN, "age": AGE})
 
 
 def unseeded():
@@ -62,14 +65,59 @@ def test_claims_that_prove_nothing_are_not_counted(table):
     assert ledger.entries == ()
 
 
-@pytest.mark.parametrize(
-    "recipe", [{"ordering": 2}, {"quantiles": [4, 2]}, {"random": 2}, {"mask": "right"}]
-)
-def test_hierarchies_made_from_the_table_are_refused_before_anything_is_paid(table, recipe):
-    tree = {"role": "quasi", "hierarchy": recipe}
-    told = Table.from_arrow(table.to_arrow(), {"town": "quasi", "age": tree})
+def test_a_hierarchy_made_from_the_table_is_refused_before_anything_is_paid(table):
+    tree = {**AGE, "hierarchy": {"quantiles": [4, 2]}}
+    from_data = Table.from_arrow(table.to_arrow(), {"town": TOWN, "age": tree})
     ledger = Ledger(2.0, 0.9)
-    with pytest.raises(InputError, match="column 'age': its hierarchy is made from the table's"):
-        shoal.anonymize(told, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    with pytest.raises(InputError, match="column 'age': declare a hierarchy that is not made from"):
+        shoal.anonymize(from_data, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
     assert not ledger.entries
-    assert shoal.anonymize(told, KAnonymity(3), "flash").verify()
+    assert shoal.anonymize(from_data, KAnonymity(3), "flash").verify()
+
+
+@pytest.mark.parametrize("recipe", [{"ordering": 2}, {"random": 2}, {"mask": "right"}])
+def test_a_recipe_over_a_declared_domain_is_public(table, recipe):
+    declared = Table.from_arrow(
+        table.to_arrow(), {"town": TOWN, "age": {**AGE, "hierarchy": recipe}}
+    )
+    assert shoal.anonymize(declared, KAnonymity(3), "safe-la", **unseeded()).claims
+    open_ended = {"role": "quasi", "type": "integer", "hierarchy": recipe}
+    undeclared = Table.from_arrow(table.to_arrow(), {"town": TOWN, "age": open_ended})
+    with pytest.raises(InputError, match="column 'age': declare its values or bounds"):
+        shoal.anonymize(undeclared, KAnonymity(3), "safe-la", **unseeded())
+
+
+def test_a_ledger_of_another_table_is_refused_until_its_schema_is_admitted(table):
+    ledger = Ledger(9.0, 0.9, table="towns")
+    shoal.anonymize(table, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    fewer = Table.from_arrow(table.to_arrow(), {"town": TOWN})
+    with pytest.raises(InputError, match=r"this ledger \(towns\) belongs to a table of another"):
+        shoal.anonymize(fewer, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    assert len(ledger.entries) == 1
+    ledger.admit(fewer)
+    shoal.anonymize(fewer, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    assert len(ledger.entries) == 2
+
+
+def test_other_records_of_the_same_schema_are_the_same_table(table):
+    ledger = Ledger(9.0, 0.9)
+    for rows in (range(40), range(5)):
+        shoal.anonymize(table.take(rows), KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    assert len(ledger.book.schemas) == 1
+
+
+def test_everything_undeclared_is_listed_in_one_error_before_anything_is_paid():
+    cells = pa.table({"town": ["a"] * 9, "age": [40] * 9, "ill": ["flu"] * 9, "note": ["x"] * 9})
+    roles = {"town": "quasi", "age": {"role": "quasi", "type": "integer"}, "ill": "sensitive"}
+    table = Table.from_arrow(cells, {**roles, "note": "insensitive"})
+    ledger = Ledger(2.0, 0.9)
+    with pytest.raises(InputError, match="safe-la publishes only what is declared") as refused:
+        shoal.anonymize(table, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
+    assert not ledger.entries
+    for gap in (
+        "column 'town': declare its type",
+        "column 'age': declare its values or bounds",
+        "column 'ill': declare its type",
+        "column 'note': declare its type and its values or bounds",
+    ):
+        assert gap in str(refused.value)

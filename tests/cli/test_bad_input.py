@@ -106,7 +106,10 @@ def test_an_unknown_column_of_the_schema_is_named(anonymize, folder):
         ("columns: {age: {weight: 2}}", "shoal: s.yaml: column 'age': no role"),
         ("columns: {age: quazi}", "shoal: s.yaml: column 'age': role 'quazi'"),
         ("columns: {town: {role: quasi, kind: numeric}}", "12 of 12 rows are not numbers"),
-        ("columns: {age: {role: quasi, bounds: [0, 31]}}", "'age': 2 distinct values outside"),
+        (
+            "columns: {age: {role: quasi, bounds: [0, 31]}}",
+            "'age': 6 of 12 cells are outside the bounds",
+        ),
         ("columns: {town: {role: quasi, hierarchy: no.csv}}", "no.csv: no such file"),
     ],
 )
@@ -131,7 +134,7 @@ def test_a_missing_schema_is_named(anonymize):
 @pytest.mark.parametrize(
     ("k", "told"),
     [
-        (13, "k is 13 but the table has 12 records; choose a smaller k"),
+        (13, "k is 13 but the table has 12 people; choose a smaller k"),
         (1, "k must be a whole number, 2 or more, not 1"),
         (-5, "k must be a whole number, 2 or more, not -5"),
     ],

@@ -120,7 +120,10 @@ def test_inspect_suggests_roles_and_says_who_stands_out(shoal, folder):
         "town": "quasi",
         "disease": "sensitive",
     }
-    assert yaml.safe_load(data["schema"])["columns"]["age"] == {"role": "quasi"}
+    assert yaml.safe_load(data["schema"])["columns"]["age"] == {
+        "role": "quasi",
+        "type": "integer",
+    }
     both = [c for c in data["combinations"] if c["columns"] == ["age", "town"]]
     assert both == [{"columns": ["age", "town"], "unique": 0, "share": 0, "smallest": 3}]
 
@@ -276,14 +279,13 @@ def test_compiled_kernels_are_looked_for_where_numba_keeps_them(tmp_path, monkey
     assert console.is_compiled("mondrian")
 
 
-def test_anonymize_may_shuffle_the_rows(shoal, folder):
+def test_anonymize_sorts_the_rows_unless_their_order_is_kept(shoal, folder):
     rows = []
-    for name, more in (("a.csv", []), ("b.csv", ["--shuffle", "--seed", 1])):
-        options = ("--quasi", "age", "--insensitive", "name", "-k", 2, "-o", name, *more)
+    for name, more in (("a.csv", []), ("b.csv", ["--keep-order"])):
+        options = ("--quasi", "age", "-k", 2, "-o", name, *more)
         assert shoal("anonymize", "people.csv", *options).status == 0
         rows.append((folder / name).read_text().splitlines()[1:])
-    assert rows[0] != rows[1]
-    assert sorted(rows[0]) == sorted(rows[1])
+    assert rows[0] == sorted(rows[1]) != rows[1]
 
 
 def test_insensitive_columns_pass_unchanged_and_missing_texts_are_heeded(shoal, folder):
@@ -291,7 +293,7 @@ def test_insensitive_columns_pass_unchanged_and_missing_texts_are_heeded(shoal, 
     options = ("--quasi", "age", "--insensitive", "code", "--missing", "?", "-k", 2)
     assert shoal("anonymize", "odd.csv", *options, "-o", "out.csv").status == 0
     again = read(folder / "out.csv", roles={"age": "quasi", "code": "insensitive"})
-    assert again["code"].to_arrow().to_pylist() == ["007", "1.50", "+5", "x"]
+    assert again["code"].to_arrow().to_pylist() == ["1.50", "007", "+5", "x"]
     assert again["age"].labels == ("30", None)
 
 
@@ -311,7 +313,7 @@ def test_verify_tells_whether_a_model_holds(shoal, folder):
     kept = shoal("verify", "out.csv", *options, "-k", 2, "--model", "l-diversity(2, disease)")
     assert (kept.status, kept.err) == (0, "")
     assert "holds" in kept.out
-    assert "6 records in 2 classes" in kept.out
+    assert "6 rows, 2 classes" in kept.out
     broken = shoal("verify", "out.csv", *options, "-k", 3)
     assert (broken.status, broken.err) == (1, "")
     assert "does not hold" in broken.out
@@ -574,3 +576,36 @@ def test_help_ends_with_examples_as_they_are_typed(shoal, monkeypatch, command):
     shown = shoal(*command.split()[1:], "--help").out
     for line in EXAMPLES[command]:
         assert f"$ {line}" in shown
+
+
+def test_verify_counts_people_where_it_can(shoal, folder):
+    lines = [f"p{p},{20 + p}" for p in range(10) for _ in range(5)]
+    (folder / "visits.csv").write_text("\n".join(["patient,age", *lines]) + "\n")
+    asked = ("anonymize", "visits.csv", "--person", "patient", "--quasi", "age", "-k", 5)
+    assert shoal(*asked, "-o", "out.csv").status == 0
+    check = ("verify", "out.csv", "--quasi", "age", "-k", 5)
+    alone = shoal(*check)
+    assert alone.status == 0
+    assert "each row counts as one person" in alone.out
+    beside = shoal(*check, "--person", "patient", "--original", "visits.csv", "--json")
+    assert beside.status == 0
+    found = json.loads(beside.out)
+    assert (found["people"], found["reached"]["k"]) == (10, 5)
+    raw = shoal("verify", "visits.csv", "--quasi", "age", "-k", 5, "--person", "patient")
+    assert raw.status == 1
+    assert "10 people in 50 rows, 10 classes" in raw.out
+    unknown = shoal(*check, "--person", "patient")
+    assert unknown.status == 2
+    assert "name the original that has it with --original" in unknown.err
+
+
+def test_repeated_identifiers_are_refused_with_both_ways_out(shoal, folder):
+    lines = [f"p{p},{20 + p}" for p in range(10) for _ in range(5)]
+    (folder / "visits.csv").write_text("\n".join(["patient,age", *lines]) + "\n")
+    asked = ("anonymize", "visits.csv", "--identifier", "patient", "--quasi", "age", "-k", 5)
+    refused = shoal(*asked)
+    assert refused.status == 2
+    assert "'patient' has 10 distinct values in 50 rows" in refused.err
+    for way in (("--person", "patient"), ("--rows-are-people",)):
+        assert way[0] in refused.err
+        assert shoal(*asked, *way, "-o", "out.csv", "--force").status == 0

@@ -50,7 +50,7 @@ def test_a_stated_delta_that_no_pair_reaches_ends_with_1(shoal):
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
-        (("--epsilon", 0.1), 1, "epsilon = 0.1 leaves less than 0.05 for the sample"),
+        (("--epsilon", 0.1), 2, "epsilon = 0.1 leaves 0 for each sample"),
         (("-k", "5x"), 2, "k must be numbers such as 50,60, not '5x'"),
         (("--beta", "1.5"), 2, "beta must be more than 0 and less than 1, not 1.5"),
         (("--delta", 2), 2, "delta must be from 0 to 1"),

@@ -11,6 +11,12 @@ def granted(shoal):
     return shoal
 
 
+def write_towns(folder):
+    (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
+    town = "{role: quasi, type: text, values: [a, b]}"
+    (folder / "towns.yaml").write_text(f"columns:\n  town: {town}\n")
+
+
 def spend(shoal, epsilon, *more):
     return shoal("dp", "ledger", "spend", "book", "--epsilon", epsilon, "--what", "ages", *more)
 
@@ -79,9 +85,13 @@ def test_the_rule_of_many_small_releases_is_named(shoal):
 
 
 def test_anonymize_pays_out_of_a_ledger(shoal, folder):
-    (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
+    write_towns(folder)
     assert shoal("dp", "ledger", "grant", "book", "--epsilon", 2, "--delta", 0.5).status == 0
-    told = ("--quasi", "town", "-k", 3, "--method", "safe-la", "--ledger", "book")
+    told = ("--schema", "towns.yaml", "-k", 3, "--method", "safe-la", "--ledger", "book")
+    refused = shoal("anonymize", "towns.csv", *told, "-o", "one.csv")
+    assert (refused.status, "allow_large_delta" in refused.err) == (2, True)
+    assert shown(shoal)["entries"] == []
+    told = (*told, "-O", "allow_large_delta=true")
     assert shoal("anonymize", "towns.csv", *told, "-o", "one.csv").status == 0
     refused = shoal("anonymize", "towns.csv", *told, "-o", "two.csv")
     assert refused.status == 1
@@ -90,14 +100,43 @@ def test_anonymize_pays_out_of_a_ledger(shoal, folder):
     assert (entry["what"], entry["state"]) == ("anonymize: one.csv", "released")
 
 
+def test_a_ledger_of_another_schema_is_refused_unless_it_is_stated_to_be_new(shoal, folder):
+    write_towns(folder)
+    assert shoal("dp", "ledger", "grant", "book", "--epsilon", 9, "--delta", 0.9).status == 0
+    told = ("-k", 60, "--method", "safe-la", "--ledger", "book", "-O", "delta=0.1")
+    told = (*told, "-O", "allow_large_delta=true")
+    first = shoal("anonymize", "towns.csv", "--schema", "towns.yaml", *told, "-o", "one.csv")
+    assert first.status == 0
+    other = (folder / "towns.yaml").read_text().replace("[a, b]", "[a, b, c]")
+    (folder / "other.yaml").write_text(other)
+    again = ("anonymize", "towns.csv", "--schema", "other.yaml", *told, "-o", "two.csv")
+    refused = shoal(*again)
+    assert (refused.status, "belongs to a table of another schema" in refused.err) == (2, True)
+    assert shoal(*again, "--new-schema").status == 0
+    assert len(shown(shoal)["schemas"]) == 2
+
+
+def test_earlier_grants_are_shown(granted):
+    granted("dp", "ledger", "grant", "book", "--epsilon", 2, "--change", "--when", "June")
+    outcome = granted("dp", "ledger", "grant", "book", "--epsilon", 3, "--change")
+    assert "earlier grant 1: ε = 1, δ = 1e-05" in outcome.out
+    assert "earlier grant 2: ε = 2 (June)" in outcome.out
+    assert [grant["epsilon"] for grant in shown(granted)["grants"]] == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
-    "more", [("--picture", "lattice.svg"), ("--report", "report.html", "--target", "town")]
+    "more",
+    [
+        ("--picture", "lattice.svg"),
+        ("--report", "report.html", "--target", "town"),
+        ("--keep-order",),
+    ],
 )
 def test_what_must_not_be_told_is_refused_before_it_is_paid_for(shoal, folder, more):
-    (folder / "towns.csv").write_text("town\n" + "a\n" * 30 + "b\n" * 30)
+    write_towns(folder)
     assert shoal("dp", "ledger", "grant", "book", "--epsilon", 2, "--delta", 0.5).status == 0
-    told = ("--quasi", "town", "-k", 3, "--method", "safe-la", "--ledger", "book", *more)
+    told = ("--schema", "towns.yaml", "-k", 3, "--method", "safe-la", "--ledger", "book", *more)
     refused = shoal("anonymize", "towns.csv", *told, "-o", "one.csv")
-    assert (refused.status, "does not go with safe-la" in refused.err) == (2, True)
+    assert (refused.status, "cannot be used with safe-la" in refused.err) == (2, True)
     assert not (folder / "one.csv").exists()
     assert shown(shoal)["entries"] == []

@@ -79,7 +79,7 @@ def test_files_in_the_wrong_order_are_told(shoal, clinic, command, first):
 
 def test_another_fault_is_not_taken_for_the_order(shoal, clinic, folder):
     lines = (folder / "out.csv").read_text(encoding="utf-8").splitlines()
-    (folder / "fewer.csv").write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
-    found = shoal("metrics", "klinik.csv", "fewer.csv", "--schema", "klinik.yaml")
+    (folder / "more.csv").write_text("\n".join([*lines, lines[-1]]) + "\n", encoding="utf-8")
+    found = shoal("metrics", "klinik.csv", "more.csv", "--schema", "klinik.yaml")
     assert found.status == 2
-    assert "has 15 rows and the original 16" in found.err
+    assert "has 17 rows, more than the original's 16" in found.err

@@ -94,7 +94,7 @@ def test_options_that_do_not_fit_text_are_refused(options, message):
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        ((20, 30), "2 distinct values outside"),  # 19 and 77777
+        ((20, 30), "3 of 5 cells are outside the bounds, the first in row 1;"),
         ((30, 20), "finite and ascend"),
         ((0, float("inf")), "finite and ascend"),
         ((0, float("nan")), "finite and ascend"),

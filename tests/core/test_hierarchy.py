@@ -238,3 +238,12 @@ def test_a_delimiter_is_one_plain_character(tmp_path, delimiter):
     with pytest.raises(InputError, match="delimiter must"):
         tree.write(tmp_path / "other.csv", delimiter)
     assert not (tmp_path / "other.csv").exists()
+
+
+def test_a_hierarchy_read_from_a_file_says_so(tmp_path):
+    path = tmp_path / "h.csv"
+    path.write_text("a;*\nb;*\n")
+    tree = Hierarchy.read(path)
+    assert tree.origin == "file"
+    assert tree.aligned(Column.encode("c", ["a"])).origin == "file"
+    assert Hierarchy.from_rows([("a", "*")]).origin == "declared"

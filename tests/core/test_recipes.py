@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from shoal.core import recipes
 from shoal.core.column import Column
-from shoal.core.hierarchy import Hierarchy
 from shoal.core.recoding import Recoding
 from shoal.errors import HierarchyError, InputError
 
@@ -193,13 +192,84 @@ def test_a_recipe_that_is_not_understood_is_refused_by_column(recipe):
         recipes.build(Column.encode("c", kind), recipe)
 
 
+SHAPES = {  # for each recipe an argument, cells that it suits, and whether its levels are fixed
+    "intervals": ([5, 10], [1, 22], True),
+    "quantiles": ([4, 2], [1, 22], True),
+    "mask": ({"length": 3}, ["1", "22"], True),
+    "dates": (["month", "year"], [date(2024, 3, 9), date(2025, 1, 1)], True),
+    "tree": ({"h": {"g": ["1", "22"]}}, ["1", "22"], True),
+    "ordering": (None, [1, 22], False),
+    "random": (None, [1, 22], False),
+    "suppression": (None, [1, 22], True),
+}
+
+
 @pytest.mark.parametrize("name", sorted(recipes.RECIPES))
-def test_every_recipe_bears_a_column_of_missing_values_only(name):
-    arguments = {"intervals": [5], "quantiles": [2], "tree": {"g": ["a"]}}
-    column = Column.encode("c", pa.array([None, None], pa.int64()))
-    tree = column.with_hierarchy({name: arguments.get(name)}).hierarchy
-    assert isinstance(tree, Hierarchy)
-    assert Recoding.at_level(column.with_hierarchy(tree), 0).to_arrow().to_pylist() == [None, None]
+@pytest.mark.parametrize("kind", [pa.int64(), pa.string(), None], ids=str)
+def test_every_recipe_bears_a_column_of_missing_values_only(name, kind):
+    argument, cells, fixed = SHAPES[name]
+    column = Column.encode("c", pa.array([None, None], kind)).with_hierarchy({name: argument})
+    assert Recoding.at_level(column, 0).to_arrow().to_pylist() == [None, None]
+    full = Column.encode("c", cells).with_hierarchy({name: argument})
+    assert column.hierarchy.height == full.hierarchy.height or not fixed
+
+
+@pytest.mark.parametrize("name", sorted(recipes.RECIPES))
+def test_every_recipe_bears_a_column_without_rows(name):
+    argument, cells, fixed = SHAPES[name]
+    full = Column.encode("c", cells).with_hierarchy({name: argument})
+    empty = Column.encode("c", full.values[:0]).with_hierarchy({name: argument})
+    assert (len(empty), empty.domain) == (0, 0)
+    assert empty.hierarchy.height == full.hierarchy.height or not fixed
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "over_domain"),
+    [
+        ("intervals", "values", "declared"),
+        ("quantiles", "data", "data"),
+        ("mask", "values", "declared"),
+        ("tree", "declared", "declared"),
+        ("ordering", "data", "declared"),
+        ("random", "data", "declared"),
+        ("suppression", "values", "declared"),
+    ],
+)
+def test_a_recipe_called_directly_or_from_a_schema_knows_its_origin(name, plain, over_domain):
+    argument = SHAPES[name][0]
+    recipe = {name: argument}
+    options = argument if name == "mask" else {}
+    arguments = [] if argument is None or options else [argument]
+    for declared, origin in (({}, plain), ({"type": "integer", "bounds": [0, 30]}, over_domain)):
+        column = Column.encode("c", [1, 22], **declared)
+        assert recipes.RECIPES[name](column, *arguments, **options).origin == origin
+        assert recipes.build(column, recipe).origin == origin
+        assert column.with_hierarchy(recipe).hierarchy.origin == origin
+
+
+def test_dates_know_their_origin():
+    cells = [date(2024, 3, 9)]
+    assert recipes.dates(cells).origin == "values"
+    bounded = Column.encode("c", cells, type="date", bounds=["2020-01-01", "2024-12-31"])
+    assert recipes.dates(bounded).origin == "declared"
+    assert len(recipes.dates(bounded)) == 1827  # every day inside the bounds
+
+
+def test_a_mask_without_a_length_goes_by_the_longest_value_there_is():
+    assert recipes.mask(["12"]).origin == "data"
+    assert recipes.mask(Column.encode("c", ["12"], values=["12", "345"])).origin == "declared"
+
+
+def test_a_suggested_hierarchy_comes_from_the_data():
+    bounded = Column.encode("c", [1, 22], type="integer", bounds=[0, 30])
+    assert recipes.suggest(bounded).origin == "data"
+
+
+def test_a_domain_too_large_to_list_keeps_levels_and_labels():
+    column = Column.encode("c", [7, 10**6], type="integer", bounds=[0, 10**9])
+    assert recipes.intervals(column, [10]).rows()[0] == ("7", "[0, 10[", "*")
+    assert recipes.intervals(column, [10]).origin == "declared"
+    assert recipes.ordering(column).origin == "data"
 
 
 @pytest.mark.parametrize("fanout", [2.5, float("nan"), True, "3", 1])

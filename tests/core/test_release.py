@@ -15,7 +15,7 @@ from tests.examples import examples
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
-from shoal.errors import NotAnonymous, OutputError
+from shoal.errors import InputError, NotAnonymous, OutputError
 from shoal.privacy import KAnonymity
 
 PEOPLE = {
@@ -154,7 +154,7 @@ def test_nothing_is_written_under_a_wrong_label(tmp_path):
 
 def test_writes_by_the_ending_of_the_name(tmp_path):
     release = released([0, 0, 1, 1, 1])
-    release.write(tmp_path / "out.parquet")
+    release.write(tmp_path / "out.parquet", order="original")
     assert pq.read_table(tmp_path / "out.parquet").equals(release.to_arrow())
     release.write(str(tmp_path / "OUT.TSV"))
     assert (tmp_path / "OUT.TSV").read_text().startswith("age\tsex\till\tnote\n")
@@ -176,32 +176,33 @@ def rows_in(path):
     return pacsv.read_csv(path).to_pylist()
 
 
-def test_shuffling_keeps_the_rows_and_not_their_order(tmp_path):
+def test_files_are_written_in_an_order_that_follows_from_their_rows(tmp_path):
+    data = pa.table({"q": [1] * 50, "s": list(range(50))})
+    written = set()
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(50)
+        table = Table.from_arrow(data.take(pa.array(order)), {"q": "quasi", "s": "sensitive"})
+        released([0] * 50, table).write(tmp_path / f"{seed}.csv")
+        written.add((tmp_path / f"{seed}.csv").read_bytes())
+    assert len(written) == 1
+    assert [row["s"] for row in rows_in(tmp_path / "0.csv")] == list(range(50))
+
+
+def test_the_original_order_is_kept_where_it_is_asked_for(tmp_path):
     table = Table.from_arrow(
-        pa.table({"q": [1] * 50, "s": list(range(50))}), {"q": "quasi", "s": "sensitive"}
+        pa.table({"q": [1] * 5, "s": [3, 1, 4, 1, 5]}), {"q": "quasi", "s": "sensitive"}
     )
-    release = released([0] * 50, table)
-    orders = []
-    for name, options in {"a": {"seed": 1}, "b": {"seed": 1}, "c": {"seed": 2}, "d": {}}.items():
-        release.write(tmp_path / f"{name}.csv", shuffle=True, **options)
-        orders.append([row["s"] for row in rows_in(tmp_path / f"{name}.csv")])
-        assert sorted(orders[-1]) == list(range(50))
-        assert orders[-1] != list(range(50))
-    assert orders[0] == orders[1] != orders[2]
+    release = released([0] * 5, table)
+    release.write(tmp_path / "out.csv", order="original")
+    assert [row["s"] for row in rows_in(tmp_path / "out.csv")] == [3, 1, 4, 1, 5]
+    assert release.to_arrow().column("s").to_pylist() == [3, 1, 4, 1, 5]  # frames keep theirs
+    with pytest.raises(InputError, match="order must be one of canonical, original"):
+        release.write(tmp_path / "more.csv", order="random")
 
 
-def test_an_unseeded_shuffle_cannot_be_repeated(tmp_path):
-    table = Table.from_arrow(
-        pa.table({"q": [1] * 50, "s": list(range(50))}), {"q": "quasi", "s": "sensitive"}
-    )
-    for name in "ab":
-        released([0] * 50, table).write(tmp_path / f"{name}.csv", shuffle=True)
-    assert rows_in(tmp_path / "a.csv") != rows_in(tmp_path / "b.csv")
-
-
-def test_a_shuffled_row_stays_together(tmp_path):
+def test_a_row_stays_together_when_rows_are_sorted(tmp_path):
     release = released([0, 0, 1, 1, 1])
-    release.write(tmp_path / "out.parquet", shuffle=True, seed=3)
+    release.write(tmp_path / "out.parquet")
     rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
     plain = release.to_arrow().to_pylist()
     assert Counter(map(str, rows)) == Counter(map(str, plain))
@@ -241,8 +242,8 @@ def test_a_written_file_reads_back_cell_by_cell(tmp_path_factory, rows):
     table = Table.from_arrow(data, roles)
     recodings = {c.name: Recoding.identity(c) for c in table.quasi_columns}
     release = Release(table, recodings, KAnonymity(2))
-    release.write(folder / "out.csv")
-    release.write(folder / "out.parquet")
+    release.write(folder / "out.csv", order="original")
+    release.write(folder / "out.parquet", order="original")
     assert pq.read_table(folder / "out.parquet").to_pylist() == rows
     back = pacsv.read_csv(
         folder / "out.csv",
@@ -270,6 +271,6 @@ def test_moments_of_whole_seconds_are_written_without_fractions(tmp_path):
     release = released([0, 0], Table.from_arrow(data, roles))
     release.write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text().splitlines()[1:] == [
-        "2024-02-29 07:05:00,2024-02-29,0.00000001,37",
         "2024-02-29 07:05:00,2024-02-29,0.00000001,0.1",
+        "2024-02-29 07:05:00,2024-02-29,0.00000001,37",
     ]

@@ -141,7 +141,7 @@ def test_nobody_gets_more_by_choosing_as_they_go(epsilon, slack, sizes):
     @cache
     def allowed(few, many):
         entries = [Entry("", "", size, 0.0) for size in (sizes[0],) * few + (sizes[1],) * many]
-        return Book(Grant(epsilon, slack, slack)).holds(entries)
+        return Book((Grant(epsilon, slack, slack),)).holds(entries)
 
     @cache
     def excess(counts, truths):
@@ -221,9 +221,11 @@ def edits():
     yield "entries", lambda data: data["entries"].clear()
     yield "epsilon", lambda data: data["entries"][0].update(epsilon=0.1)
     yield "state", lambda data: data["entries"][0].update(state="void")
-    yield "grant", lambda data: data["grant"].update(epsilon=9.0)
+    yield "grant", lambda data: data["grants"][0].update(epsilon=9.0)
     yield "table", lambda data: data.update(table="others")
-    yield "version", lambda data: data.update(version=2)
+    yield "grants", lambda data: data["grants"].clear()
+    yield "schemas", lambda data: data["schemas"].append("another")
+    yield "version", lambda data: data.update(version=3)
     yield "format", lambda data: data.update(format="another")
     yield "seal", lambda data: data.update(seal="")
     yield "no seal", lambda data: data.pop("seal")
@@ -368,6 +370,54 @@ def test_a_grant_may_change_as_far_as_sums_hold(make):
     with pytest.raises(BudgetSpent, match="spent already"):
         ledger.regrant(1.5, 1e-6)
     assert ledger.grant.epsilon == 2.0
+
+
+def test_every_grant_stays_on_record_in_order(make):
+    ledger = make(1.0, when="March")
+    ledger.regrant(2.0, 1e-6, when="June")
+    ledger.regrant(1.5)
+    assert [(grant.epsilon, grant.delta, grant.when) for grant in ledger.grants] == [
+        (1.0, 0.0, "March"),
+        (2.0, 1e-6, "June"),
+        (1.5, 0.0, None),
+    ]
+    assert ledger.grant == ledger.grants[-1]
+
+
+def test_a_ledger_of_the_first_format_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "ledger.json"
+    Ledger.open(path, (1.0, 0.0))
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({**data, "version": 1}))
+    with pytest.raises(InputError, match=r"reads version 2 only.*shoal dp ledger spend"):
+        Ledger.open(path)
+
+
+def test_the_first_release_binds_the_schema_and_another_one_is_refused(make):
+    ledger = make(2.0, table="patients")
+    with ledger.spend(claim(0.1), what="first", schema="aa"):
+        pass
+    with (
+        pytest.raises(InputError, match=r"this ledger \(patients\) belongs to a table of another"),
+        ledger.spend(claim(0.1), what="second", schema="bb"),
+    ):
+        pytest.fail("never reached")
+    assert [entry.what for entry in ledger.entries] == ["first"]
+    pay(ledger, 0.1)  # a release that Shoal did not make states no schema
+    assert ledger.book.schemas == ("aa",)
+
+
+@pytest.mark.parametrize("unit", ["person", "household"])
+def test_a_claim_about_records_is_not_one_about_people(make, unit):
+    ledger = make(9.0, 1e-2, neighbours=f"add or remove one {unit}")
+    with pytest.raises(InputError, match="the one does not follow from the other"):
+        pay(ledger, 0.1)
+    about = DPUnderSampling.of(75, 0.7, 0.1, unit=unit, max_rows_per_person=2)
+    with ledger.spend(about, what="the table"):
+        pass
+    assert ledger.spent().epsilon == pytest.approx(about.epsilon)
+    with pytest.raises(InputError, match="the one does not follow"):
+        Ledger(9.0, 1e-2).reserve(about, what="the table")
 
 
 def test_a_grant_with_a_slack_is_fixed_by_its_first_release(make):

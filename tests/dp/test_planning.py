@@ -1,14 +1,17 @@
 """Pairs of k and β for a budget."""
 
 import math
+from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
-from shoal import Infeasible, InputError
+from shoal import Infeasible, InputError, KAnonymity, SafeLA, Table, anonymize
 from shoal.dp import expected_kept, least_epsilon, plan, sampling_delta
 from shoal.dp.planning import colour
 
 ADULT = 30_162
+ROLES = {"town": {"role": "quasi", "type": "text", "values": ["a", "b"]}}
 
 
 def test_each_pair_reaches_delta_and_a_smaller_k_does_not():
@@ -61,13 +64,43 @@ def test_a_beta_whose_k_exceeds_the_rows_is_left_out_unless_asked_for():
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        ((100, 0.12), r"epsilon = 0.12 leaves less than 0.05 for the sample"),
-        ((2, 0.3, 1e-9), "no k up to 2 reaches delta = 1e-09"),
+        ((100, 0.12), r"epsilon = 0.12 leaves 0.02 for each sample after 0.1 for the choice"),
+        ((100, 200), r"leaves 199.9 for each sample .* it must be from 0.05 to 100"),
     ],
 )
-def test_what_no_pair_reaches_is_said(budget, message):
-    with pytest.raises(Infeasible, match=message):
+def test_a_budget_that_does_not_fit_a_sample_is_refused(budget, message):
+    with pytest.raises(InputError, match=message):
         plan(*budget)
+
+
+def test_a_delta_that_no_k_reaches_is_reported():
+    with pytest.raises(Infeasible, match="no k up to 2 reaches delta = 1e-09"):
+        plan(2, 0.3, 1e-9)
+
+
+@pytest.mark.parametrize("rows", [50, 1_000, 30_162])
+@pytest.mark.parametrize("epsilon", [None, 0.2, 0.7, 1.31, 3.0])
+@pytest.mark.parametrize("choice", [0.05, 0.1])
+def test_safe_la_accepts_every_planned_setting_with_the_same_figures(rows, epsilon, choice):
+    table = Table.from_arrow(pa.table({"town": ["a", "b"] * 9}), ROLES)
+    try:
+        planned = plan(rows, epsilon, choice_epsilon=choice)
+    except Infeasible:
+        planned = []
+    for setting in planned:
+        assert setting.colour == "green"
+        method = SafeLA(
+            epsilon=setting.epsilon, choice=setting.choice_epsilon, beta=setting.beta, n0=rows
+        )
+        (claim,) = anonymize(table, KAnonymity(setting.k), method).claims
+        assert (claim.k, claim.delta) == (setting.k, pytest.approx(setting.delta, rel=1e-9))
+        assert claim.epsilon == pytest.approx(setting.epsilon)
+        assert replace(method, delta=0.1 / rows).price(KAnonymity(2)).k == setting.k
+
+
+def test_the_grid_of_plans_has_settings_below_the_published_least_epsilon():
+    planned = plan(30_162, 1.31)
+    assert sum(each.sampling_epsilon < least_epsilon(each.beta) for each in planned) == 2
 
 
 @pytest.mark.parametrize(
@@ -77,7 +110,8 @@ def test_what_no_pair_reaches_is_said(budget, message):
         ({"rows": 9, "sizes": [0]}, "sizes must be a whole number"),
         ({"rows": 9, "delta": 0}, "delta must be more than 0"),
         ({"rows": 9, "epsilon": math.nan}, "epsilon must be a number"),
-        ({"rows": 9, "k": [0]}, "k must be a whole number"),
+        ({"rows": 9, "k": [1]}, "k must be a whole number, 2 or more"),
+        ({"rows": 9, "choice_epsilon": 0.0}, "choice must be a number above 0"),
         ({"rows": 9, "beta": [1.0]}, "beta must be more than 0"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.lattice.node_choice import NodeChoice
-from shoal.anonymize.lattice.safe_la import in_large_classes
+from shoal.anonymize.lattice.sampled_draw import in_large_classes
 from shoal.experiments import EXPERIMENTS
 from shoal.experiments.dp_learning import nodes as dp_nodes
 from shoal.experiments.dp_learning import study as dp_learning

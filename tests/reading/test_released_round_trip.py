@@ -97,7 +97,7 @@ def test_a_release_is_read_back_as_it_was_written(tmp_path_factory, method, opti
     except shoal.Infeasible:
         return
     path = tmp_path_factory.mktemp("released") / f"out{ending}"
-    release.write(path, shuffle=True, seed=1)
+    release.write(path)
     again = released(path, table, key="note", model=release.model)
     kept = np.flatnonzero(again.classes.ids >= 0)
     assert np.array_equal(kept, np.flatnonzero(release.classes.ids >= 0))

@@ -181,7 +181,10 @@ def test_a_role_may_be_added_to_what_the_schema_says(people):
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ({"role": "quasi", "bounds": [35, 100]}, "column 'age': 1 distinct value outside"),
+        (
+            {"role": "quasi", "bounds": [35, 100]},
+            "column 'age': 1 of 3 cells are outside the bounds",
+        ),
         ({"role": "quasi", "bounds": [100, 0]}, "column 'age': bounds must"),
         ({"role": "quasi", "bounds": [None, 9]}, "column 'age': bounds must be of the column's"),
         ({"role": "quasi", "hierarchy": {"mesh": 5}}, "column 'age': a hierarchy is a file or"),

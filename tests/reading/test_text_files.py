@@ -84,15 +84,15 @@ def test_the_unpacked_copy_is_gone_afterwards(write, tmp_path, monkeypatch):
     (tmp_path / "private").mkdir()
     path = write("a,b\r\n1,2\n")
     with as_utf8(path, None) as plain:
-        assert plain.read_text() == "a,b\n1,2\n"
-        assert plain.stat().st_mode & 0o077 == 0
+        assert plain.path.read_text() == "a,b\n1,2\n"
+        assert plain.path.stat().st_mode & 0o077 == 0
     assert list((tmp_path / "private").iterdir()) == []
 
 
 def test_even_utf_8_is_not_copied(write):
     path = write(TEXT)
     with as_utf8(path, None) as plain:
-        assert plain == path
+        assert plain.path == path
 
 
 def test_the_encoding_of_the_schema_counts(write):

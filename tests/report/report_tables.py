@@ -4,6 +4,7 @@ import datetime
 from functools import cache
 
 import pyarrow as pa
+from tests.cases import ON_SMALL_TABLES, ready_for
 
 import shoal
 from shoal import FreeformAnonymity, KAnonymity, LDiversity, Table
@@ -58,7 +59,9 @@ def table(rows=None, roles=None, **hierarchies):
 
 def made(of, method, **options):
     model = FreeformAnonymity(3) if method.startswith("doka") else KAnonymity(3)
-    return shoal.anonymize(of, model, method, **options)
+    return shoal.anonymize(
+        ready_for(method, of), model, method, **ON_SMALL_TABLES.get(method, {}), **options
+    )
 
 
 TELLING = {"town": {"ordering": 2}, "age": {"quantiles": [4, 2]}, "born": {"dates": ["year"]}}

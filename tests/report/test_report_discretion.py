@@ -114,11 +114,10 @@ def test_few_left_out_records_are_not_counted():
         }
 
 
-def test_no_seed_is_told_where_it_would_undo_a_shuffle():
-    release = made(table(), "anneal", seed=60451)
-    assert "60451" in page(contents(release))
-    assert "60451" not in page(contents(release, shuffled=True))
-    assert "60451" not in json.dumps(contents(release, shuffled=True))
+def test_the_report_says_how_rows_are_ordered():
+    release = made(table(), "mondrian")
+    assert "Order of rows" not in page(contents(release))
+    assert "Order of rows" in page(contents(release, order="original"))
 
 
 def test_only_the_names_of_files_are_told(tmp_path):

@@ -15,6 +15,7 @@ from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
+from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
@@ -44,6 +45,7 @@ def anonymize(
     method: a name from METHODS, with its options as keywords, or an instance.
     seed: for methods that draw at random; the same seed gives the same release.
     ledger: pays for a release that makes a claim, before anything is drawn; `what` names it there.
+        A ledger of a table with another schema is refused.
     """
     if not isinstance(table, Table):
         raise InputError(
@@ -58,7 +60,8 @@ def anonymize(
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if ledger is None:
         return _released(table, model, algorithm, seed)
-    with ledger.spend(_price(algorithm, model), what=what or algorithm.name):
+    price, schema = _price(algorithm, table, model), schema_fingerprint(table)
+    with ledger.spend(price, what=what or algorithm.name, schema=schema):
         return _released(table, model, algorithm, seed)
 
 
@@ -133,23 +136,11 @@ def check_askable(table: Table, model: Model | None, *, any_size: bool = False) 
             "no column is quasi-identifying; give that role to what others know of a person"
         )
     if any_size:
-        _check_public(table)
         return
     if not len(table):
         raise InputError("the table has no rows")
     if model is not None:
         model.check(table)
-
-
-def _check_public(table: Table) -> None:
-    """Refuse hierarchies that tell of records which a method that draws must not tell of."""
-    for column in table.quasi_columns:
-        if column.hierarchy is not None and column.hierarchy.from_data:
-            raise InputError(
-                f"column {column.name!r}: its hierarchy is made from the table's own values, so "
-                "it tells of records that are not drawn; name intervals, a tree or a file over all "
-                "values that there may be, or the length of a mask"
-            )
 
 
 def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, Any]) -> Any:
@@ -166,11 +157,12 @@ def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, 
     return chosen
 
 
-def _price(algorithm: Any, model: Model) -> Claim:
+def _price(algorithm: Any, table: Table, model: Model) -> Claim:
     """Return what a release will claim, which is known before anything is drawn."""
     if not hasattr(algorithm, "price"):
         raise InputError(f"{algorithm.name} makes no claim that a ledger could count; safe-la does")
-    claim: Claim = algorithm.price(model)
+    algorithm.check(table)
+    claim: Claim = algorithm.price(model, table)
     return claim
 
 

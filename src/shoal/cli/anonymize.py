@@ -27,6 +27,7 @@ from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.core.release import Release
+    from shoal.core.row_order import Order
     from shoal.core.table import Table
 
 Output = Annotated[
@@ -67,14 +68,24 @@ Picture = Annotated[
         help="Draw the lattice of a full-domain method: .png, .svg, .html; up to 3,000 nodes.",
     ),
 ]
-Shuffle = Annotated[
+KeepOrder = Annotated[
     bool,
-    typer.Option("--shuffle", help="Write the rows in random order, repeatable with --seed."),
+    typer.Option(
+        "--keep-order",
+        help="Write the rows in the order of FILE, which can give away what is hidden; without it "
+        "they are sorted by their published values.",
+    ),
 ]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE", help="Pay for a release with a claim out of this `shoal dp ledger`."
+    ),
+]
+NewSchema = Annotated[
+    bool,
+    typer.Option(
+        "--new-schema", help="The table is the ledger's, with another schema than before."
     ),
 ]
 
@@ -96,9 +107,10 @@ def anonymize(
     target: Target = None,
     picture: Picture = None,
     force: Force = False,
-    shuffle: Shuffle = False,
+    keep_order: KeepOrder = False,
     ledger: LedgerFile = None,
     key_file: KeyFile = None,
+    new_schema: NewSchema = False,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -115,12 +127,15 @@ def anonymize(
     wanted, options = wanted_model(k, model), method_options(option)
     check_method(method)
     check_outputs(file, output, picture, report, force=force)
-    _check_drawn(method, target, picture)
+    _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
+    order: Order = "original" if keep_order else "canonical"
     with bars():
         table = load(file, roles, hierarchy, form)
         if target is not None:
             _check_target(table, target, report)
+        if book is not None and new_schema:
+            book.admit(table)
         with compiling_told(quiet=json):
             release = run(
                 table, wanted, method, seed=seed, ledger=book, what=_what(output), **options
@@ -132,12 +147,12 @@ def anonymize(
         if output is None:
             checked = release.verify()
         else:
-            checked = release.write(output, force=force, shuffle=shuffle, seed=seed)
+            checked = release.write(output, force=force, order=order)
         data = summarize(release, checked, output)
         if report is not None:
-            command = typed(context, ("seed",) if shuffle else ())
+            command = typed(context)
             data["report"] = _reported(
-                release, report, file, output, command, target, shuffled=shuffle, force=force
+                release, report, file, output, command, target, order=order, force=force
             )
 
     def show() -> None:
@@ -157,15 +172,15 @@ def _what(output: Path | None) -> str:
     return "" if output is None else f"anonymize: {output.name}"
 
 
-def _check_drawn(method: str, target: str | None, picture: Path | None) -> None:
-    """Refuse, before anything is drawn and paid for, what a method that draws must not tell."""
+def _check_drawn(method: str, asked: dict[str, Any]) -> None:
+    """Refuse, before anything is drawn and paid for, what a method that draws must not reveal."""
     from shoal.anonymize import METHODS
 
-    for option, asked in (("--target", target), ("--picture", picture)):
-        if asked is not None and hasattr(METHODS[method], "price"):
+    for option, value in asked.items():
+        if value and hasattr(METHODS[method], "price"):
             raise InputError(
-                f"{option} does not go with {method}: it would tell of records that are not "
-                "released; leave it out"
+                f"{option} cannot be used with {method}: it would reveal something about records "
+                "that are not released; leave it out"
             )
 
 
@@ -185,7 +200,7 @@ def _reported(
     command: str,
     target: str | None,
     *,
-    shuffled: bool,
+    order: Order,
     force: bool,
 ) -> dict[str, Any]:
     """Write the report of a release of a file, and return what it says."""
@@ -197,7 +212,7 @@ def _reported(
         date=date.today().isoformat(),
         released=output,
         command=command,
-        shuffled=shuffled,
+        order=order,
         target=target,
     )
     write_contents(told, report, force=force)

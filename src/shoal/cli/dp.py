@@ -38,12 +38,12 @@ app.add_typer(dp_ledger.app, name="ledger")
 def plan(
     rows: Annotated[
         int,
-        typer.Option(metavar="N", help="Records of the table, as far as everybody may know."),
+        typer.Option(metavar="N", help="Publicly known number of records in the table."),
     ],
     epsilon: Annotated[
         float | None,
         typer.Option(
-            metavar="X", help="The whole budget. Default: the least that each beta needs."
+            metavar="X", help="The whole budget. Default: choice - ln(1 - beta) for each beta."
         ),
     ] = None,
     delta: Annotated[
@@ -63,19 +63,20 @@ def plan(
         ),
     ] = "",
     choice_epsilon: Annotated[
-        float, typer.Option(metavar="X", help="What choosing the recoding takes of epsilon.")
+        float, typer.Option(metavar="X", help="Part of epsilon for choosing the recoding.")
     ] = 0.1,
     sizes: Annotated[
-        str, typer.Option(metavar="N,...", help="Classes to tell what is kept of.")
+        str, typer.Option(metavar="N,...", help="Class sizes to report.")
     ] = "100,200,500",
     json: Json = False,
 ) -> None:
-    """Tell with which k and beta a sampled release of N records is (epsilon, delta)-private.
+    """List the k and beta with which a sampled release of N records is (epsilon, delta)-private.
 
     Each record is drawn with probability beta, and classes with fewer than k drawn records are
-    dropped. A larger beta keeps more and needs more epsilon; a larger k lowers delta.
+    dropped. A larger beta keeps more records and costs more; a larger k lowers delta. `safe-la`
+    runs every setting listed; it refuses a red one unless allow_large_delta is set.
 
-    Ends with status 1 if --delta is given and no pair reaches it.
+    Exit status 1 if --delta is given and no setting reaches it.
     """
     from shoal.dp import plan as planned
 
@@ -137,9 +138,10 @@ def _show(found: list[Setting], rows: int, wanted: float) -> None:
         out.print(
             f"{kept[0]}: share of a class of {counted(sizes[0], 'record')} expected to be released"
         )
+    choice = found[0].choice_epsilon
     out.print(
-        "such a release: shoal anonymize FILE --schema FILE --method safe-la -k K -O beta=BETA "
-        "-O epsilon=EPSILON -o FILE",
+        "to make such a release: shoal anonymize FILE --schema FILE --method safe-la -k K "
+        f"-O beta=BETA -O epsilon=EPSILON -O choice={choice:g} -O n0={rows} -o FILE",
         soft_wrap=True,
     )
 

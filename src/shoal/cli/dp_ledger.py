@@ -43,9 +43,17 @@ def grant(
         ),
     ] = 0.0,
     table: Annotated[str, typer.Option(metavar="NAME", help="What the table is called.")] = "",
+    unit: Annotated[
+        str,
+        typer.Option(
+            metavar="UNIT", help="What the releases protect: record, person or household."
+        ),
+    ] = "record",
     change: Annotated[
-        bool, typer.Option("--change", help="Change the grant of a ledger that is there.")
+        bool,
+        typer.Option("--change", help="Grant another budget; earlier grants stay on record."),
     ] = False,
+    when: Annotated[str | None, typer.Option(metavar="TEXT", help="A date or time.")] = None,
     key_file: KeyFile = None,
     json: Json = False,
 ) -> None:
@@ -57,10 +65,17 @@ def grant(
         if slack:
             raise InputError("a slack cannot be changed; it is fixed when the ledger is started")
         found = Ledger.open(ledger, table=table, key=_key(key_file))
-        found.regrant(epsilon, delta)
+        found.regrant(epsilon, delta, when=when)
     else:
-        budget = (epsilon, delta)
-        found = Ledger.open(ledger, budget, slack=slack, table=table, key=_key(key_file))
+        found = Ledger.open(
+            ledger,
+            (epsilon, delta),
+            slack=slack,
+            neighbours=f"add or remove one {unit}",
+            table=table,
+            key=_key(key_file),
+            when=when,
+        )
     emit(json, _data(found), lambda: _show(found))
 
 
@@ -110,6 +125,7 @@ def _data(ledger: Ledger) -> dict[str, Any]:
     epsilon, delta = book.left()
     return {
         **asdict(book),
+        "grant": asdict(book.grant),
         "spent": asdict(book.spent()),
         "left": {"epsilon": epsilon, "delta": delta},
     }
@@ -133,7 +149,12 @@ def _show(ledger: Ledger) -> None:
         out.print(listed)
     if book.grant.slack:
         out.print(f"\ncomposition: {spent.rule}; delta of {_told(book.grant.slack)} is set aside")
+    for index, grant in enumerate(book.grants[:-1], start=1):
+        stated = "" if grant.when is None else f" ({one_line(grant.when)})"
+        out.print(f"\nearlier grant {index}: {grant}{stated}")
     out.print(f"\nneighbours: {book.neighbours}" + (f"; table: {book.table}" if book.table else ""))
+    if book.schemas:
+        out.print(f"schema: {', '.join(schema[:12] for schema in book.schemas)}")
 
 
 def _told(value: float) -> str:

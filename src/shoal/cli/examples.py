@@ -54,7 +54,7 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal risk rehearse patients.csv --schema patients.yaml -k 5 --on birth_date,sex,postcode",
     ],
     "shoal dp plan": ["shoal dp plan --rows 30000 --epsilon 1.31 --delta 1e-6"],
-    "shoal dp audit": ["shoal dp audit --runs 2000"],
+    "shoal dp audit": ["shoal dp audit --runs 500"],
     "shoal dp ledger grant": ["shoal dp ledger grant ledger.json --epsilon 2 --delta 1e-6"],
     "shoal dp ledger spend": [
         "shoal dp ledger spend ledger.json --epsilon 0.5 --what 'counts by ward'",

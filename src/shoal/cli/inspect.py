@@ -42,9 +42,14 @@ def inspect(
     With --sensitive, or a schema that names such columns, FILE is also looked at as a release: what
     rows that are alike in the quasi-identifiers give away of these columns. With
     --sampling-fraction it is estimated how many people are alone in the whole population.
+
+    The schema that -o writes declares a type for every column, and lists the values of small
+    categories; the screen shows no values. Bounds are never taken from the data: a comment asks for
+    them.
     """
     from shoal.inspection import describe, suggest_schema
     from shoal.reading.files import Format, read_arrow
+    from shoal.reading.formats import guesses_of
 
     check_readable(file)
     if output is not None:
@@ -66,10 +71,13 @@ def inspect(
     ]
     with bars(), about(file):
         found = describe(data, others, guarded, sampling_fraction)
-    told: dict[str, Any] = {**found, "schema": suggest_schema(found, stated)}
+    written = {**guesses_of(data), **stated}
     if output is not None:
         with replace_file(output, force=force) as temporary:
-            temporary.write_text(told["schema"], encoding="utf-8")
+            temporary.write_text(suggest_schema(found, written), encoding="utf-8")
+    shown = [{k: v for k, v in each.items() if k != "values"} for each in found["columns"]]
+    schema = suggest_schema(found, written, list_values=False)
+    told: dict[str, Any] = {**found, "columns": shown, "schema": schema}
     emit(json, told, lambda: _show(told, file, output))
 
 
@@ -126,7 +134,7 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
         out.print("\nwhat the file gives away, published as it is:")
         show_checks(data["checks"])
     if output is not None:
-        out.print(f"\nschema in {output}: check every role, then", soft_wrap=True)
+        out.print(f"\nschema in {output}: check every role and type, then", soft_wrap=True)
         release = file.with_name(f"anonymous{'.parquet' if file.suffix == '.parquet' else '.csv'}")
         out.print(f"  shoal anonymize {file} --schema {output} -k 5 -o {release}", soft_wrap=True)
         return

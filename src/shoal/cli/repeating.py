@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,13 @@ from shoal.cli.options import path_of
 _PASSING = ("force", "json")  # they change nothing in the release
 
 
-def typed(context: typer.Context, hidden: Collection[str] = ()) -> str:
-    """Return the command line, without some options that are to stay here."""
+def typed(context: typer.Context) -> str:
+    """Return the command line, without options that change nothing about the release."""
     words = ["shoal", *path_of(context)]
     given = sorted(context.command.params, key=lambda option: option.opts[0].startswith("-"))
     for option in given:
         source = context.get_parameter_source(option.name or "")
-        left_out = (*hidden, *_PASSING)
-        if source is not None and source.name == "COMMANDLINE" and option.name not in left_out:
+        if source is not None and source.name == "COMMANDLINE" and option.name not in _PASSING:
             words += _words(option, context.params[option.name or ""])
     return shlex.join(words)
 

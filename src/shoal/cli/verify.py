@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import about, emit, grid, notes, number, out, verdict
-from shoal.cli.options import File, Hierarchies, Json, K, Key, wanted_model
+from shoal.cli.console import about, emit, grid, note, notes, number, out, verdict
+from shoal.cli.options import File, Hierarchies, Json, K, Key, names, wanted_model
 from shoal.cli.sources import Form, Roles, as_written, grouped, load, of_release, told_apart
 from shoal.core.wording import counted
 from shoal.errors import InputError
@@ -57,18 +58,22 @@ def verify(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Tell whether FILE, from Shoal or not, keeps a model, and what k, l, t it has.
+    """Check whether FILE, from Shoal or not, meets a model, and report the k, l and t it has.
 
-    Models of who may be whom, such as 'freeform-anonymity(5)', need --original: the cells of FILE
-    are read back, with labels of hierarchies if these are known, and its rows go by position or
-    by --key.
+    A released file does not say which rows belong to one person, so its rows are counted. To count
+    people, name the --person column and either keep it in FILE, or name the --original that has it:
+    rows are then matched by --key, by position or by their values.
 
-    The exit status is 1 if the model is not kept.
+    Models of who may be whom, such as 'freeform-anonymity(5)', need --original too: the cells of
+    FILE are read back, with labels of hierarchies if these are known.
+
+    The exit status is 1 if the model is not met.
     """
     from shoal.anonymize import check_askable
     from shoal.core.classes import Classes
     from shoal.core.files import check_readable
     from shoal.privacy import profile
+    from shoal.reading import released
 
     check_readable(file)
     wanted = wanted_model(k, model) if k is not None or model else None
@@ -78,12 +83,24 @@ def verify(
         told = Form(**as_written(original, form.stated))
         source = load(original, roles, hierarchy, told, otherwise={key: "identifier"}, quiet=True)
     stated = as_written(file, {**known.file, **form.stated})
-    published = _published(file, known, source, stated)
-    check_askable(published, wanted)
+    published = _published(file, known, source, stated, roles)
     classes = Classes.by_quasi(published, origin=source)
+    if published.unit is None and source is not None and source.unit is not None:
+        with notes():
+            beside = released(file, source, key=key, **of_release(file, stated))
+        for text in beside.run.notes:
+            note(text)
+        classes = beside.classes
+    elif published.person is None and roles.person:
+        raise InputError(
+            f"{file}: has no column {roles.person!r} to count people by; name the original that "
+            "has it with --original"
+        )
+    check_askable(classes.table, wanted)
     reached = profile(classes, published.sensitive)
     data: dict[str, Any] = {
         "records": published.records,
+        "people": None if classes.table.person is None else classes.released_people,
         "classes": len(classes),
         "quasi": list(published.quasi),
         "sensitive": list(published.sensitive),
@@ -120,8 +137,13 @@ def _check(
         return released(file, original, key=key, model=wanted, **told).verify()
 
 
-def _published(file: Path, known: Schema, original: Table | None, stated: dict[str, Any]) -> Table:
-    """Read a file with its quasi-identifiers as bare text: equal cells are alike, no more."""
+def _published(
+    file: Path, known: Schema, original: Table | None, stated: dict[str, Any], roles: Roles
+) -> Table:
+    """Read a file with its quasi-identifiers as bare text: equal cells are alike, no more.
+
+    Its people and households are those of the columns that it has.
+    """
     from shoal.core.table import Table
     from shoal.core.verification import published_table
     from shoal.reading import Format, read_arrow
@@ -130,9 +152,19 @@ def _published(file: Path, known: Schema, original: Table | None, stated: dict[s
     with notes():
         data = read_arrow(file, Format(**stated), quasi)
         data = told_apart(data, file, stated, quasi)
+    units: dict[str, Any] = {
+        "person": names(roles.person) or roles.known.person,
+        "household": names(roles.household) or roles.known.household,
+    }
+    here: dict[str, Any] = {
+        what: each for what, each in units.items() if set(each) <= set(data.column_names)
+    }
     with about(file):
-        table = Table.from_arrow(data, known.columns)
-        return table if original is None else published_table(data, original)
+        table = Table.from_arrow(data, known.columns, **here)
+        if original is None:
+            return table
+        read = published_table(data, original)
+        return replace(read, person=table.person, household=table.household)
 
 
 def _known(roles: Roles) -> Schema:
@@ -160,7 +192,13 @@ def _show(data: dict[str, Any]) -> None:
                 f"({counted(check['failing_records'], 'record')})"
             )
         out.print()
-    out.print(f"{counted(data['records'], 'record')} in {counted(data['classes'], 'class')}\n")
+    who = counted(data["records"], "row")
+    if data["people"] is not None:
+        who = f"{counted(data['people'], 'person', 'people')} in {who}"
+    out.print(f"{who}, {counted(data['classes'], 'class')}")
+    if data["people"] is None:
+        out.print("each row counts as one person: the file does not say whom its rows are about")
+    out.print()
     rows = grid("reached", "", "what it means")
     for name, value in data["reached"].items():
         lacking = " (∞: some class lacks a value)" if math.isinf(value) else ""

@@ -5,6 +5,7 @@ Integer codes everywhere; a missing value is a value with a code of its own, the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.core import domains
 from shoal.core import values as ground
 from shoal.core.arrays import Codes, Floats, frozen
+from shoal.core.data_types import DataType, read_as
+from shoal.core.domains import labels_of
 from shoal.core.wording import counted
 from shoal.errors import InputError
 
@@ -49,6 +53,10 @@ class Column:
     weight: how much losing this attribute hurts, against the others.
     bounds: permissible least and greatest value, where wider than the data's.
     hierarchy: aligned with `values`: level maps are indexed by code.
+    type: the declared type, such as `integer` or `decimal(2)`; None where it was inferred.
+    declared: whether the domain is a declared list: `values` then has all of it, used or not, and
+        ends with the missing value.
+    spelling: (known,) the text of each value, where its type does not settle it.
 
     An identifier or insensitive column is carried, not studied: its values may repeat and stand
     in row order.
@@ -62,6 +70,9 @@ class Column:
     weight: float = 1.0
     bounds: tuple[float, float] | None = None
     hierarchy: Hierarchy | None = None
+    type: str | None = None
+    declared: bool = False
+    spelling: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", frozen(self.codes))
@@ -73,8 +84,6 @@ class Column:
     def _check_bounds(self, low: float, high: float) -> None:
         if self.kind is not Kind.NUMERIC:
             raise InputError(f"column {self.name!r}: bounds go with kind numeric, not {self.kind}")
-        if not low < high or not np.isfinite(high - low):
-            raise InputError(f"column {self.name!r}: bounds must be finite and ascend")
         known = self.positions[: self.known]
         outside = int(((known < low) | (known > high)).sum())
         if outside:
@@ -108,6 +117,11 @@ class Column:
         return self.domain if self.missing is None else self.missing
 
     @property
+    def closed(self) -> bool:
+        """Whether the domain is declared: a list of values, or a type with bounds."""
+        return self.declared or (self.type is not None and self.bounds is not None)
+
+    @property
     def ordered(self) -> bool:
         """Whether ranges of values make sense."""
         return self.kind is not Kind.NOMINAL
@@ -115,7 +129,7 @@ class Column:
     @cached_property
     def labels(self) -> tuple[str | None, ...]:
         """(domain,) each value as text, None for missing."""
-        return ground.texts(self.values)
+        return labels_of(self.values, self.spelling)
 
     @cached_property
     def positions(self) -> Floats:
@@ -145,9 +159,10 @@ class Column:
         """Return the column at these row positions; the ground domain stays."""
         return replace(self, codes=self.codes[rows])
 
-    def to_arrow(self) -> Any:
-        """Return the values row by row."""
-        return self.values.take(pa.array(self.codes))
+    def to_arrow(self, *, as_text: bool = False) -> Any:
+        """Return the values row by row, as the text in which they are published if asked."""
+        values = pa.array(self.labels, pa.string()) if as_text else self.values
+        return values.take(pa.array(self.codes))
 
     @classmethod
     def encode(
@@ -161,54 +176,112 @@ class Column:
         bounds: Sequence[float] | None = None,
         order: Sequence[Any] | None = None,
         hierarchy: Hierarchy | Mapping[str, Any] | None = None,
+        type: DataType | str | None = None,
+        values: Sequence[Any] | None = None,
     ) -> Column:
         """Make a column of a sequence or an Arrow array.
 
-        kind: by default numeric for numbers and dates, nominal otherwise.
-        order: the values of an ordinal column, from least to greatest.
-        hierarchy: covers every value; it is aligned with the column here.
+        Parameters:
+            name: The column's name.
+            data: Its cells.
+            role: What the column is to the person behind the row.
+            kind: By default numeric for numbers and dates, nominal otherwise.
+            weight: How much losing this column hurts, against the others.
+            bounds: Least and greatest permissible value. With a declared type they close the
+                domain.
+            order: The values of an ordinal column, from least to greatest.
+            hierarchy: Covers every value; it is aligned with the column here.
+            type: The declared type, such as `integer` or `decimal(2)`; inferred by default.
+            values: The closed list of values that may occur, whether they do or not. It is in
+                ascending order if the kind is ordinal and no order is given.
+
+        >>> Column.encode("sex", ["f"], values=["f", "m"]).labels
+        ('f', 'm', None)
         """
         role, weight = Role(role), _weight(name, weight)
+        wanted = domains.declared_type(type, values, name)
         if role in (Role.IDENTIFIER, Role.INSENSITIVE):
-            carried = ground.combined(data, name)
-            codes = np.arange(len(carried), dtype=np.int32)
-            return cls(name, role, Kind(kind or Kind.NOMINAL), codes, carried, weight)
-        codes, values = ground.encode(data, name, guarded=role is Role.SENSITIVE)
-        numeric = ground.is_numeric(values.type)
-        chosen = Kind(kind) if kind else Kind.NUMERIC if numeric else Kind.NOMINAL
-        if chosen is Kind.NUMERIC and not numeric and len(values) > values.null_count:
-            raise InputError(
-                f"column {name!r}: kind numeric, but its values read as {values.type}; "
-                "mend the values that are not numbers or dates, or make it nominal"
-            )
+            return cls._carried(name, data, role, kind, weight, wanted, values, bounds)
+        made = domains.encode(data, name, wanted, values, guarded=role is Role.SENSITIVE)
+        chosen = _kind(name, kind, order, made.values)
+        if order is None and chosen is Kind.ORDINAL and kind is not None:
+            order = values
         if order is not None:
-            if kind is not None and chosen is not Kind.ORDINAL:
-                raise InputError(f"column {name!r}: an order goes with kind ordinal, not {chosen}")
-            codes, values = ground.reorder(codes, values, order, name)
-            chosen = Kind.ORDINAL
-        elif chosen is Kind.ORDINAL and not numeric:
+            made, chosen = domains.reordered(made, order, name), Kind.ORDINAL
+        elif chosen is Kind.ORDINAL and not ground.is_numeric(made.values.type):
             raise InputError(
                 f"column {name!r}: an ordinal column of text needs its order: "
                 "add  order: [least, …, greatest]  to the schema"
             )
-        limits = None if bounds is None else ground.bounds(bounds, values.type, name)
-        column = cls(name, role, chosen, codes, values, weight, limits)
-        endless = int(np.isinf(column.positions).sum())
-        if endless:
-            raise InputError(
-                f"column {name!r}: "
-                f"{counted(endless, 'distinct value is', 'distinct values are')} infinite; "
-                "mend them, or make the column nominal"
-            )
+        limits = None if bounds is None else ground.bounds(bounds, made.values.type, name)
+        if limits is not None and chosen is Kind.NUMERIC:
+            domains.check_bounds(made.values.take(pa.array(made.codes)), name, limits)
+        declared = None if wanted is None else str(wanted)
+        column = cls(
+            name, role, chosen, made.codes, made.values, weight, limits, None,
+            declared, made.declared, made.spelling,
+        )  # fmt: skip
+        _check_finite(column)
         return column if hierarchy is None else column.with_hierarchy(hierarchy)
+
+    @classmethod
+    def _carried(
+        cls,
+        name: str,
+        data: Any,
+        role: Role,
+        kind: Kind | str | None,
+        weight: float,
+        wanted: DataType | None,
+        values: Sequence[Any] | None,
+        bounds: Sequence[float] | None,
+    ) -> Column:
+        """Make a column that passes unchanged, of its declared type if it has one."""
+        carried = domains.carried(data, name, wanted, values)
+        closed = values is not None or (wanted is not None and wanted.name == "boolean")
+        if wanted is not None and wanted.numeric and bounds is not None:
+            cells = read_as(carried, wanted, name)
+            domains.check_bounds(cells, name, ground.bounds(bounds, cells.type, name))
+            closed = True
+        codes = np.arange(len(carried), dtype=np.int32)
+        return cls(
+            name, role, Kind(kind or Kind.NOMINAL), codes, carried, weight,
+            type=None if wanted is None else str(wanted), declared=closed,
+        )  # fmt: skip
 
     def with_hierarchy(self, hierarchy: Hierarchy | Mapping[str, Any]) -> Column:
         """Return the column with this hierarchy, or the one its recipe builds."""
         from shoal.core.hierarchy import Hierarchy
         from shoal.core.recipes import build
 
-        built = hierarchy if isinstance(hierarchy, Hierarchy) else build(self, hierarchy)
+        if isinstance(hierarchy, Hierarchy):
+            return replace(self, hierarchy=hierarchy.aligned(self))
+        recipe = json.dumps(hierarchy, sort_keys=True, default=str)
+        built = replace(build(self, hierarchy), source=recipe)
         return replace(self, hierarchy=built.aligned(self))
+
+
+def _kind(name: str, kind: Kind | str | None, order: Sequence[Any] | None, values: Any) -> Kind:
+    numeric = ground.is_numeric(values.type)
+    chosen = Kind(kind) if kind else Kind.NUMERIC if numeric else Kind.NOMINAL
+    if chosen is Kind.NUMERIC and not numeric and len(values) > values.null_count:
+        raise InputError(
+            f"column {name!r}: kind numeric, but its values read as {values.type}; "
+            "mend the values that are not numbers or dates, or make it nominal"
+        )
+    if order is not None and kind is not None and chosen is not Kind.ORDINAL:
+        raise InputError(f"column {name!r}: an order goes with kind ordinal, not {chosen}")
+    return chosen
+
+
+def _check_finite(column: Column) -> None:
+    infinite = int(np.isinf(column.positions).sum())
+    if infinite:
+        raise InputError(
+            f"column {column.name!r}: "
+            f"{counted(infinite, 'distinct value is', 'distinct values are')} infinite; "
+            "mend them, or make the column nominal"
+        )
 
 
 def _weight(name: str, weight: Any) -> float:

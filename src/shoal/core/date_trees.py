@@ -9,8 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core.hierarchy import ROOT, Hierarchy
-from shoal.core.recipe_arguments import as_column, is_list, misfit, refusal
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.recipe_arguments import (
+    is_list,
+    known_labels,
+    misfit,
+    nested,
+    over_domain,
+    refusal,
+)
 
 _SPANS: dict[str, Callable[[date], tuple[str, date, date]]] = {
     "day": lambda d: (d.isoformat(), d, d),
@@ -43,28 +50,31 @@ def dates(column: Any, levels: Sequence[str] = ("month", "year", "decade")) -> H
     >>> dates([date(2024, 3, 9)]).rows()
     [('2024-03-09', '2024-03', '2024', '2020s', '*')]
     """
-    column = as_column(column)
+    column = over_domain(column)
     kind = column.values.type
-    if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+    if column.known and not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         raise refusal(column, "dates", misfit(column, "dates", "2024-03-09"))
     if not is_list(levels) or list(levels) != [name for name in _SPANS if name in levels]:
         raise refusal(
             column, "dates", f"levels are {', '.join(_SPANS)}, in this order and each once"
         )
-    days = column.values[: column.known].cast(pa.date32(), safe=False).to_pylist()
+    known = column.values[: column.known]
+    days = known.cast(pa.date32(), safe=False).to_pylist() if column.known else []
     timed = pa.types.is_timestamp(kind)
     bounds: dict[int, dict[str, tuple[float, float]]]
     bounds = {height: {} for height in range(1, len(levels) + 1)}
-    rows, above = [], {}  # all days of a month have the same spans above
-    for label, day in zip(column.labels, days, strict=False):
+    groups: list[list[str]] = [[] for _ in levels]
+    above: dict[date, list[str]] = {}  # all days of a month have the same spans above
+    for day in days:
         start = day if "day" in levels else day.replace(day=1)
         if start not in above:
             spans = [_SPANS[name](start) for name in levels]
             above[start] = [text for text, _, _ in spans]
             for height, (text, first, last) in enumerate(spans, start=1):
                 bounds[height][text] = _span_bounds(first, last, timed)
-        rows.append((label, *above[start], ROOT))
-    return Hierarchy.from_rows(rows, bounds)
+        for group, text in zip(groups, above[start], strict=True):
+            group.append(text)
+    return nested(column, known_labels(column), groups, bounds, fixed=True)
 
 
 def _span_bounds(first: date, last: date, timed: bool) -> tuple[float, float]:

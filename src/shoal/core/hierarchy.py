@@ -6,12 +6,14 @@ Read and written in the CSV form of ARX: one line per value, `value;level 1;…;
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from shoal.core.column import Column
 
 ROOT = "*"
+Origin = Literal["declared", "file", "values", "data"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +56,19 @@ class Hierarchy:
     """Levels over ground values: level 0 is the values themselves, the last one a single root.
 
     values: the ground domain as text, None for missing.
-    from_data: whether its groups were made from the values of a table, and so tell of them.
+    origin: what its groups follow from:
+        `declared`: its owner's rows or tree, or a recipe over a declared domain;
+        `file`: a file, which is public because its owner says so;
+        `values`: a recipe that fixes the group of each value, over values of unknown origin;
+        `data`: the values that a table happens to have.
+    source: the recipe, as text, or the hierarchy that this one was aligned from, which has all
+        values and not those alone that a column happens to have.
     """
 
     values: tuple[str | None, ...]
     levels: tuple[Level, ...]
-    from_data: bool = False
+    origin: Origin = "declared"
+    source: Hierarchy | str | None = None
 
     def __post_init__(self) -> None:
         torn = [
@@ -79,6 +89,11 @@ class Hierarchy:
                 f"hierarchy: its last level has {len(self.levels[-1])} labels; "
                 f"end every line with one common root such as {ROOT!r}"
             )
+
+    @property
+    def from_data(self) -> bool:
+        """Whether the groups were made from the values of a table, and so reveal them."""
+        return self.origin == "data"
 
     @property
     def height(self) -> int:
@@ -106,10 +121,12 @@ class Hierarchy:
         cls,
         rows: Iterable[Sequence[str | None]],
         bounds: Mapping[int, Mapping[str, tuple[float, float]]] | None = None,
+        origin: Origin = "declared",
     ) -> Hierarchy:
         """Make a hierarchy of rows `(value, level 1, …, root)`, all of one length.
 
         bounds: for a level, the published bounds of its labels.
+        origin: what the groups follow from; rows that their owner gives are declared.
         """
         table = [tuple(row) for row in rows]
         if not table:
@@ -132,7 +149,7 @@ class Hierarchy:
             _level([row[height] for row in table], (bounds or {}).get(height))
             for height in range(len(table[0]))
         ]
-        return cls(values, tuple(levels))
+        return cls(values, tuple(levels), origin)
 
     @classmethod
     def read(cls, path: str | Path, delimiter: str | None = None) -> Hierarchy:
@@ -144,7 +161,7 @@ class Hierarchy:
         if not text.strip():
             raise HierarchyError(f"{path}: the file is empty; expected  value;level 1;…;*")
         try:
-            return cls.from_rows(_parse(text, delimiter or ";,\t"))
+            return cls.from_rows(_parse(text, delimiter or ";,\t"), origin="file")
         except csv.Error:
             raise HierarchyError(
                 f"{path}: not readable as CSV; look for a quotation mark that is not closed"
@@ -195,7 +212,17 @@ class Hierarchy:
             levels.append(_with_missing_label(restricted, column.missing))
         if len(levels) == 1 and len(levels[0]) > 1:
             levels.append(_level([ROOT] * len(picks), None))
-        return Hierarchy(column.labels, tuple(levels), self.from_data)
+        return Hierarchy(column.labels, tuple(levels), self.origin, self.source or self)
+
+    def digest(self) -> str:
+        """Return a digest of the recipe, or of all values with their labels at every level.
+
+        It does not depend on the values that a column happens to have.
+        """
+        if isinstance(self.source, Hierarchy):
+            return self.source.digest()
+        text = json.dumps(self.rows()) if self.source is None else self.source
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _check_delimiter(delimiter: str) -> None:

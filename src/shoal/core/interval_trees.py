@@ -12,13 +12,14 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.core.column import Column, Kind
-from shoal.core.hierarchy import ROOT, Hierarchy
+from shoal.core.hierarchy import Hierarchy
 from shoal.core.recipe_arguments import (
-    as_column,
     is_list,
     is_number,
     known_labels,
     misfit,
+    nested,
+    over_domain,
     refusal,
 )
 from shoal.core.values import float_text
@@ -27,13 +28,15 @@ from shoal.core.values import float_text
 def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
     """Group numbers into intervals `[20, 25[` of growing width, each a multiple of the last.
 
+    Interval ends are multiples of the widths, counted from `origin` and never from the data.
+
     >>> intervals([21, 24, 25], [5]).rows()
     [('21', '[20, 25[', '*'), ('24', '[20, 25[', '*'), ('25', '[25, 30[', '*')]
     """
-    column = as_column(column)
+    column = over_domain(column)
     if pa.types.is_temporal(column.values.type):
         raise refusal(column, "intervals", "they need numbers; dates have `dates`")
-    if column.kind is not Kind.NUMERIC:
+    if column.known and column.kind is not Kind.NUMERIC:
         raise refusal(column, "intervals", misfit(column, "numbers", "1234.50"))
     _check_widths(column, widths)
     if not is_number(origin):
@@ -57,9 +60,7 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
                 math.ceil(high) - 1.0 if whole else float(high),
             )
         levels.append([named[step // merged] for step in steps])
-    return Hierarchy.from_rows(
-        list(zip(labels, *levels, [ROOT] * len(labels), strict=True)), bounds
-    )
+    return nested(column, labels, levels, bounds, fixed=True)
 
 
 def _text(column: Column, end: Fraction) -> str:

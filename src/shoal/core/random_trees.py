@@ -6,8 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.hierarchy import ROOT, Hierarchy
-from shoal.core.recipe_arguments import as_column, is_whole, known_labels, refusal
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.recipe_arguments import (
+    is_whole,
+    known_labels,
+    nested,
+    over_domain,
+    refusal,
+)
 
 
 def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
@@ -17,7 +23,7 @@ def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
     would be flat), again and again, down to single values; then every branch is cut to the depth
     of the shallowest leaf. `ordered=False` shuffles first.
     """
-    column = as_column(column)
+    column = over_domain(column)
     if not is_whole(seed) or seed < 0 or not isinstance(ordered, bool):
         raise refusal(
             column, "random", "seed must be a whole number, 0 or more; ordered, a yes or no"
@@ -34,9 +40,7 @@ def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
             text = "{" + ", ".join(labels[i] for i in sorted(part)) + "}"
             for i in part:
                 row[i] = text
-    return Hierarchy.from_rows(
-        list(zip(labels, *reversed(names), [ROOT] * len(labels), strict=True))
-    )
+    return nested(column, labels, names[::-1], fixed=False)
 
 
 def _split(part: Any, generator: np.random.Generator) -> list[Any]:

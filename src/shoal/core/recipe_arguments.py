@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
+from shoal.core import domains
+from shoal.core.arrays import frozen
 from shoal.core.column import Column
+from shoal.core.hierarchy import ROOT, Hierarchy
 from shoal.core.values import is_text
 from shoal.errors import InputError
 
@@ -16,6 +22,64 @@ from shoal.errors import InputError
 def as_column(values: Any) -> Column:
     """Return the column, or one of plain values."""
     return values if isinstance(values, Column) else Column.encode("values", values)
+
+
+def over_domain(values: Any) -> Column:
+    """Return the column, or one of plain values, over all that is declared of its domain.
+
+    The bounds of integers, dates and decimals of fixed places list their domain, as long as it has
+    no more than 100,000 values.
+    """
+    column = as_column(values)
+    if column.declared or not column.closed:
+        return column
+    domain = domains.between(column.type, column.bounds)
+    if domain is None:
+        return column
+    nobody = np.zeros(0, dtype=np.int32)
+    return replace(
+        column, codes=nobody, values=domain, declared=True, spelling=None, hierarchy=None
+    )
+
+
+def nested(
+    column: Column,
+    labels: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    bounds: Mapping[int, Mapping[str, tuple[float, float]]] | None = None,
+    *,
+    fixed: bool,
+) -> Hierarchy:
+    """Make a hierarchy of labels and, for each level, the group of each label; the root is added.
+
+    A column without known values gives the same levels as any other.
+    fixed: whether the group of a value follows from the value alone, whichever others there are.
+    """
+    rows: list[tuple[str | None, ...]]
+    rows = list(zip(labels, *levels, [ROOT] * len(labels), strict=True))
+    empty = [(None, *([None] * len(levels)), ROOT)]
+    tree = Hierarchy.from_rows(rows or empty, bounds, "values" if fixed else "data")
+    if column.declared:
+        return replace(tree, origin="declared")
+    countable = bounds is not None or not levels  # a mask hides which values it stands for
+    return _over_bounds(tree, column) if fixed and countable and column.closed else tree
+
+
+def _over_bounds(tree: Hierarchy, column: Column) -> Hierarchy:
+    """Return a hierarchy over a domain too large to list, its leaves counted between the bounds."""
+    least, greatest = column.extent
+    step = domains.step(column.type, (least, greatest))
+    total = round((greatest - least) / step) + 1
+    counted = [tree.levels[0]]
+    for level in tree.levels[1:-1]:
+        if level.bounds is None:  # no value is known
+            counted.append(level)
+            continue
+        low, high = np.maximum(level.bounds[:, 0], least), np.minimum(level.bounds[:, 1], greatest)
+        leaves = np.clip(np.rint((high - low) / step), 1, total).astype(np.int64)
+        counted.append(replace(level, leaves=frozen(leaves)))
+    root = replace(tree.levels[-1], leaves=frozen(np.full(1, total, dtype=np.int64)))
+    return replace(tree, levels=(*counted, root), origin="declared")
 
 
 def known_labels(column: Column) -> list[str]:

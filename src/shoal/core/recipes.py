@@ -19,11 +19,16 @@ from shoal.core.date_trees import dates
 from shoal.core.hierarchy import ROOT, Hierarchy
 from shoal.core.interval_trees import intervals, suggest_widths
 from shoal.core.random_trees import random
-from shoal.core.recipe_arguments import as_column, is_list, is_whole, known_labels, refusal
+from shoal.core.recipe_arguments import (
+    as_column,
+    is_list,
+    is_whole,
+    known_labels,
+    nested,
+    over_domain,
+    refusal,
+)
 from shoal.errors import HierarchyError, InputError
-
-_FROM_DATA = ("quantiles", "ordering", "random")  # groups by which values there are
-_EMPTY = Hierarchy.from_rows([(None, ROOT)])  # of a column that knows no value
 
 
 def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
@@ -32,7 +37,7 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
     The cuts are taken from the data, so they say a little about it.
     """
     column = as_column(column)
-    if not column.ordered:
+    if column.known and not column.ordered:
         raise refusal(column, "quantiles", "they need an ordered column")
     if not is_list(groups) or not groups or not all(is_whole(n) and n > 0 for n in groups):
         raise refusal(column, "quantiles", "a list of numbers of groups, each 1 or more")
@@ -45,7 +50,7 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
     finest = np.minimum((middle / total * groups[0]).astype(np.int64), groups[0] - 1)
     labels = known_labels(column)
     levels = [_range_labels(labels, finest // (groups[0] // wanted)) for wanted in groups]
-    return Hierarchy.from_rows(list(zip(labels, *levels, [ROOT] * len(labels), strict=True)))
+    return replace(nested(column, labels, levels, fixed=False), origin="data")
 
 
 def ordering(column: Any, fanout: int = 2) -> Hierarchy:
@@ -54,7 +59,7 @@ def ordering(column: Any, fanout: int = 2) -> Hierarchy:
     >>> ordering(["low", "mid", "high", "top"]).rows()[0]
     ('high', '[high, low]', '*')
     """
-    column = as_column(column)
+    column = over_domain(column)
     if not is_whole(fanout) or fanout < 2:
         raise refusal(
             column, "ordering", f"fanout must be 2 or more, a whole number, not {fanout!r}"
@@ -65,13 +70,13 @@ def ordering(column: Any, fanout: int = 2) -> Hierarchy:
     while width < len(labels):
         levels.append(_range_labels(labels, ranks // width))
         width *= fanout
-    return Hierarchy.from_rows(list(zip(labels, *levels, [ROOT] * len(labels), strict=True)))
+    return nested(column, labels, levels, fixed=False)
 
 
 def _range_labels(labels: Sequence[str], groups: Any) -> list[str]:
     """Label consecutive groups by their first and last value."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    ends = np.append(starts[1:], len(labels)) - 1
+    ends = np.append(starts[1:], len(labels))[: len(starts)] - 1
     named: list[str] = []
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         text = labels[start] if start == end else f"[{labels[start]}, {labels[end]}]"
@@ -87,7 +92,7 @@ def mask(column: Any, side: str = "right", sign: str = "*", length: int | None =
     >>> mask(["28411", "28426"]).rows()[0]
     ('28411', '2841*', '284**', '28***', '2****', '*')
     """
-    column = as_column(column)
+    column = over_domain(column)
     if side not in ("right", "left"):
         raise refusal(column, "mask", f"the side is right or left, not {side!r}")
     if not isinstance(sign, str) or len(sign) != 1:
@@ -108,9 +113,8 @@ def mask(column: Any, side: str = "right", sign: str = "*", length: int | None =
         signs = sign * count
         return text[: len(text) - count] + signs if side == "right" else signs + text[count:]
 
-    return Hierarchy.from_rows(
-        [(text, *(hidden(text, n) for n in range(1, longest)), ROOT) for text in labels]
-    )
+    levels = [[hidden(text, count) for text in labels] for count in range(1, longest)]
+    return nested(column, labels, levels, fixed=length is not None)
 
 
 def tree(nested: Mapping[str, Any] | Sequence[Any]) -> Hierarchy:
@@ -139,15 +143,19 @@ def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 def suppression(column: Any) -> Hierarchy:
     """Keep or hide: each value under the root."""
-    column = as_column(column)
-    return Hierarchy.from_rows([(label, ROOT) for label in column.labels[: column.known]])
+    column = over_domain(column)
+    return nested(column, known_labels(column), (), fixed=True)
 
 
 def suggest(column: Column) -> Hierarchy:
     """Return a starting hierarchy for any column, to be edited by its owner."""
+    return replace(_suggest(column), origin="data")
+
+
+def _suggest(column: Column) -> Hierarchy:
     kind = column.values.type
     if not column.known:
-        return _EMPTY
+        return suppression(column)
     if pa.types.is_date(kind):
         return dates(column)
     if pa.types.is_timestamp(kind):
@@ -186,14 +194,6 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     arguments = [] if argument is None or argument is True else [argument]
     if name != "tree" and isinstance(argument, Mapping):
         arguments, options = [], {**options, **argument}
-    made = _call(column, name, arguments, options)
-    looked = name in _FROM_DATA or (name == "mask" and options.get("length") is None)
-    return replace(made, from_data=looked)
-
-
-def _call(column: Column, name: str, arguments: list[Any], options: dict[str, Any]) -> Hierarchy:
-    if not column.known:
-        return _EMPTY
     try:
         return RECIPES[name](column, *arguments, **options)
     except HierarchyError as error:

@@ -21,12 +21,12 @@ from shoal.core.coverage import Coverage
 from shoal.core.frames import to_pandas, to_polars
 from shoal.core.grouping import group
 from shoal.core.recoding import Recoding, Summary
+from shoal.core.row_order import Order, canonical, check_order
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, Verification, recount
-from shoal.core.withholding import sorted_rows
 from shoal.core.wording import counted
-from shoal.core.writing import decoded, write_table
-from shoal.errors import NotAnonymous
+from shoal.core.writing import check_ending, decoded, write_table
+from shoal.errors import InputError, NotAnonymous
 
 
 @dataclass(frozen=True)
@@ -187,31 +187,44 @@ class Release:
     def _rows(self) -> Counts:
         """Positions of the published rows, repeated by multiplicity in a weighted table.
 
-        In the order of the original, or of what is published where that must not be told.
+        In the order of the original, or of what is published where that must not be known.
         """
-        every = np.arange(len(self.original))
-        kept = every if self.suppressed is None else every[~self.suppressed]
+        kept = self._kept
         if self.withheld:
-            kept = sorted_rows(self.original, self.recodings, kept)
+            kept = kept[canonical(self._cells(kept))]
         if self.original.counts is None:
             return kept
         return np.repeat(kept, self.original.counts[kept])
+
+    @property
+    def _kept(self) -> Counts:
+        every = np.arange(len(self.original))
+        return every if self.suppressed is None else every[~self.suppressed]
 
     def to_arrow(self) -> Any:
         """Return the published rows: quasi-identifiers coarsened, identifiers gone."""
         return decoded(self._published())
 
-    def _published(self) -> Any:
-        """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size."""
+    def _published(self, *, spelled: bool = False) -> Any:
+        """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size.
+
+        spelled: numbers that keep the text of their file as this text, for a text file.
+        """
         whole = len(self._rows) == len(self.original) and self.original.counts is None
-        rows: Any = slice(None) if whole and not self.withheld else self._rows
+        rows = slice(None) if whole and not self.withheld else self._rows
+        return self._cells(rows, spelled=spelled)
+
+    def _cells(self, rows: Any, *, spelled: bool = False) -> Any:
+        """Return what is published of some rows of the original."""
         cells = {}
         for column in self.original.columns:
+            text = spelled and column.spelling is not None
             if column.role is Role.QUASI:
                 coarse = self.withheld and self.node is not None and self.node[column.name] > 0
-                cells[column.name] = self.recodings[column.name].published(rows, as_text=coarse)
+                recoding = self.recodings[column.name]
+                cells[column.name] = recoding.published(rows, as_text=coarse or text)
             elif column.role is not Role.IDENTIFIER:
-                cells[column.name] = column.take(rows).to_arrow()
+                cells[column.name] = column.take(rows).to_arrow(as_text=text)
         return pa.table(cells)
 
     def to_pandas(self) -> Any:
@@ -255,21 +268,33 @@ class Release:
         path: str | Path,
         *,
         force: bool = False,
-        shuffle: bool = False,
-        seed: int | None = None,
+        order: Order = "canonical",
     ) -> Verification:
         """Write the published rows as CSV or Parquet, by the name's ending, whole or not at all.
 
-        Returns the outcome of the check that these very rows have passed.
+        Parameters:
+            path: The file; its ending decides the format.
+            force: Overwrite an existing file.
+            order: "canonical" sorts the rows by their published values, so that their order says
+                nothing else. "original" keeps that of the input, which can give away what was
+                hidden: a table sorted by date shows each row's date by its position.
 
-        force: overwrite an existing file.
-        shuffle: write the rows in random order, so that their order says nothing.
-        seed: repeats a shuffle, for testing: who guesses it can undo the shuffle.
+        Returns:
+            The outcome of the check that these rows have passed.
+
+        Raises:
+            NotAnonymous: The guarantee does not hold; nothing was written.
         """
-        published, rows = self._published(), self._rows
-        if shuffle:
-            order = np.random.default_rng(seed).permutation(published.num_rows)
-            published, rows = published.take(pa.array(order)), rows[order]
+        check_order(order)
+        if order == "original" and self.withheld:
+            raise InputError(
+                "a release that claims differential privacy has no original order; leave it out"
+            )
+        published = self._published(spelled=check_ending(Path(path)) != ".parquet")
+        rows = self._rows
+        if order == "canonical" and not self.withheld:
+            places = canonical(published)
+            published, rows = published.take(pa.array(places)), rows[places]
         checked = self._check(published, rows)
         if checked.failing:
             raise NotAnonymous(
@@ -292,7 +317,7 @@ class Release:
         date: str | None = None,
         released: str | Path | None = None,
         command: str | None = None,
-        shuffled: bool = False,
+        order: Order = "canonical",
         least: int | None = None,
         target: str | None = None,
         force: bool = False,
@@ -304,7 +329,7 @@ class Release:
         title, date: as they are to stand there; without a date, equal releases give equal reports.
         released: the file that was written; the report tells its name and digest.
         command: how the release was made, if not by a call in Python.
-        shuffled: the rows were written in random order; no seed is told then, as it would undo it.
+        order: how the rows were written, as for `write`; the report says what it gives away.
         target: a column; how well models still predict it is told too.
         force: overwrite an existing file.
         """
@@ -315,7 +340,7 @@ class Release:
             date=date,
             released=released,
             command=command,
-            shuffled=shuffled,
+            order=order,
             least=least,
             target=target,
             force=force,

@@ -46,6 +46,7 @@ class Table:
     person: whom each row is about; None where each record is a person of their own.
     household: the household of each row's person, where the table names one.
     rows_are_people: whether the owner states that every row is a different person.
+    guessed: file settings that were neither declared nor the default, such as the encoding.
     """
 
     columns: tuple[Column, ...]
@@ -54,6 +55,7 @@ class Table:
     person: Unit | None = None
     household: Unit | None = None
     rows_are_people: bool = False
+    guessed: tuple[str, ...] = ()
     _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -226,7 +228,7 @@ class Table:
         """Make a table of anything that speaks the Arrow C stream: pandas, polars, pyarrow.
 
         roles: for each column its role, or a mapping with role, kind, weight, bounds, order,
-            hierarchy; a column without one is not held.
+            hierarchy, type, values; a column without one is not held.
         hierarchies: for some of these columns a hierarchy or its recipe.
         counts: (rows,) records behind each row, which makes the table weighted.
         person: the columns that identify the person behind a row; never published.
@@ -293,7 +295,7 @@ def _of_rows(unit: Unit | None, rows: Counts) -> Unit | None:
     return None if unit is None else replace(unit, ids=unit.ids[rows])
 
 
-_OPTIONS = ("role", "kind", "weight", "bounds", "order", "hierarchy")
+_OPTIONS = ("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values")
 
 
 def _spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:

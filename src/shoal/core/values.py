@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.arrays import Codes, Floats
+from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.nested import plain_nested
+from shoal.core.spelled import as_numbers, is_spelled
 from shoal.errors import InputError
 
 
@@ -29,6 +30,8 @@ def combined(data: Any, name: str) -> Any:
 
 def _plain(array: Any) -> Any:
     """Return the array in a type that Arrow can sort, take from and write."""
+    if is_spelled(array.type):
+        return as_numbers(array)
     if pa.types.is_run_end_encoded(array.type):
         array = pc.run_end_decode(array)
     if pa.types.is_dictionary(array.type):
@@ -71,7 +74,8 @@ def _decimal(value: Any) -> Decimal | None:
 def is_numeric(kind: Any) -> bool:
     """Whether values of this Arrow type lie on a line: numbers, dates, times."""
     return bool(
-        pa.types.is_integer(kind)
+        is_spelled(kind)
+        or pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
         or pa.types.is_decimal(kind)
         or pa.types.is_date(kind)
@@ -151,23 +155,27 @@ def _check_calendar(values: Any, name: str) -> None:
         ) from None
 
 
-def reorder(codes: Codes, values: Any, order: Sequence[Any], name: str) -> tuple[Codes, Any]:
-    """Return codes and values in the stated order, which must name every value once."""
-    known = len(values) - values.null_count
-    texts_in_order = [float_text(v) if isinstance(v, float) else _text(v) for v in order]
-    if len(set(texts_in_order)) < len(texts_in_order):
+def reorder(labels: Sequence[str | None], order: Sequence[Any], name: str) -> Counts:
+    """(values,) the places of the values in the stated order, which must name each of them once.
+
+    labels: the text of each value, None for a missing one, which stays last.
+    """
+    stated = listed_texts(order)
+    if len(set(stated)) < len(stated):
         raise InputError(f"column {name!r}: its order names a value twice")
-    place = {text: rank for rank, text in enumerate(texts_in_order)}
-    ranks = [place.get(text or "", -1) for text in texts(values)[:known]]
+    place = {text: rank for rank, text in enumerate(stated)}
+    known = [text for text in labels if text is not None]
+    ranks = [place.get(text, -1) for text in known]
     absent = ranks.count(-1)
     if absent:
-        raise InputError(f"column {name!r}: its order leaves out {absent} of {known} values")
+        raise InputError(f"column {name!r}: its order leaves out {absent} of {len(known)} values")
     by_rank = np.argsort(np.array(ranks, dtype=np.int64), kind="stable")
-    new = np.empty(len(values), dtype=np.int32)
-    new[by_rank] = np.arange(known, dtype=np.int32)
-    new[known:] = known
-    indices = np.concatenate([by_rank, np.arange(known, len(values))])
-    return new[codes], values.take(pa.array(indices))
+    return np.concatenate([by_rank, np.arange(len(known), len(labels))])
+
+
+def listed_texts(listed: Sequence[Any]) -> list[str]:
+    """Return values that an owner lists as the texts in which they are published."""
+    return [float_text(v) if isinstance(v, float) else _text(v) for v in listed]
 
 
 def texts(values: Any) -> tuple[str | None, ...]:
@@ -239,6 +247,8 @@ def bounds(limits: Sequence[Any], kind: Any, name: str) -> tuple[float, float]:
         raise InputError(f"column {name!r}: bounds has a number too large to count with") from None
     except (ValueError, TypeError, pa.ArrowInvalid):
         raise InputError(f"column {name!r}: bounds must be of the column's type, {kind}") from None
+    if not low < high or not np.isfinite(high - low):
+        raise InputError(f"column {name!r}: bounds must be finite and ascend")
     return low, high
 
 

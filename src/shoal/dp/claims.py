@@ -13,12 +13,14 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, get_args
 
+from shoal.core.wording import counted
 from shoal.dp.rates import check_count
 from shoal.dp.sampling import ROUNDING, Form, least_epsilon, sampling_loss
-from shoal.errors import InputError
+from shoal.errors import InputError, unknown
 
+ProtectedUnit = Literal["record", "person", "household"]
 _SHORT = 1e-9  # the share that a stated δ may fall short by
 _NEIGHBOURS = "neighbours: two tables, one of which has one record more"
 
@@ -76,11 +78,18 @@ class DPUnderSampling(Claim):
     The sample is drawn afresh by the mechanism itself, so its release is (ε, δ)-private for the
     whole table, as long as nobody is told who was drawn.
 
-    epsilon: the whole budget, choice and sample.
-    choice_epsilon: the part that the choice of the recoding takes.
-    proven: whether a proof covers the mechanism; if not, the figures are its paper's.
-    seeded: whether the draws can be repeated; such a release is for testing.
-    public: what the mechanism takes for known to all, as words name it.
+    Parameters:
+        beta: Probability that a record is drawn.
+        epsilon: The whole budget: the choice and every sample.
+        delta: The δ of all samples together.
+        k: The least size of a class that is shown.
+        choice_epsilon: The part of epsilon that the choice of the recoding spends.
+        proven: Whether a proof covers the mechanism; if not, the figures are those of its paper.
+        seeded: Whether the draws can be repeated; such a release is for testing.
+        public: What the mechanism assumes to be public.
+        unit: What one neighbour has more than the other: a record, or a person or household with
+            all their rows.
+        max_rows_per_person: Rows of one unit that take part, each in a sample of its own.
     """
 
     beta: float
@@ -91,12 +100,18 @@ class DPUnderSampling(Claim):
     proven: bool = True
     seeded: bool = False
     public: tuple[str, ...] = ("k", "β", "the hierarchies")
+    unit: ProtectedUnit = "record"
+    max_rows_per_person: int = 1
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)
         check_budget(self.choice_epsilon, 0, option="choice_epsilon")
         check_count("k", self.k)
-        least = sampling_loss(self.k, self.beta, self.sampling_epsilon, form=self.form).delta
+        check_count("max_rows_per_person", self.max_rows_per_person)
+        if self.unit not in get_args(ProtectedUnit):
+            raise unknown("no unit", self.unit, get_args(ProtectedUnit))
+        each = sampling_loss(self.k, self.beta, self.sampling_epsilon, form=self.form).delta
+        least = min(self.max_rows_per_person * float(each), 1.0)
         if self.delta < least * (1 - _SHORT):
             raise InputError(
                 f"delta must be {figure(least)} or more for k = {self.k}, beta = {self.beta:g} "
@@ -112,25 +127,33 @@ class DPUnderSampling(Claim):
         *,
         sampling_epsilon: float | None = None,
         proven: bool = True,
+        max_rows_per_person: int = 1,
         **options: Any,
     ) -> DPUnderSampling:
-        """Return the claim with the least δ; the sampling step has the least ε by default."""
+        """Return the claim with the least δ; each sample spends −ln(1 − β) by default."""
         spent = least_epsilon(beta) if sampling_epsilon is None else sampling_epsilon
         form: Form = "tight" if proven else "published"
+        each = float(sampling_loss(k, beta, spent, form=form).delta)
         return cls(
             beta=beta,
-            epsilon=choice_epsilon + spent,
-            delta=float(sampling_loss(k, beta, spent, form=form).delta),
+            epsilon=choice_epsilon + max_rows_per_person * spent,
+            delta=min(max_rows_per_person * each, 1.0),
             k=k,
             choice_epsilon=choice_epsilon,
             proven=proven,
+            max_rows_per_person=max_rows_per_person,
             **options,
         )
 
     @property
     def sampling_epsilon(self) -> float:
-        """The part of the budget that the sample takes."""
-        return self.epsilon - self.choice_epsilon
+        """The part of the budget that each sample spends."""
+        return (self.epsilon - self.choice_epsilon) / self.max_rows_per_person
+
+    @property
+    def neighbours(self) -> str:
+        """The tables that are compared, as a ledger names them."""
+        return f"add or remove one {self.unit}"
 
     @property
     def form(self) -> Form:
@@ -139,17 +162,21 @@ class DPUnderSampling(Claim):
 
     def __str__(self) -> str:
         figures = ", ".join(figure(value) for value in (self.beta, self.epsilon, self.delta))
-        marks = ["unproven"] * (not self.proven) + ["for testing only"] * self.seeded
-        told = f" ({', '.join(marks)})" if marks else ""
-        return f"differential privacy under sampling({figures}){told}"
+        marks = [f"per {self.unit}"] * (self.unit != "record")
+        marks += ["unproven"] * (not self.proven) + ["for testing only"] * self.seeded
+        note = f" ({', '.join(marks)})" if marks else ""
+        return f"differential privacy under sampling({figures}){note}"
 
     def describe(self) -> str:
-        """Say what the presence of one record can change, and how far this can be relied on."""
+        """Say what the presence of one unit can change, and how far this can be relied on."""
         words = (
-            f"{_change('the released table', self.epsilon, self.delta)}. The mechanism drew each "
-            f"record of the full table with probability {self.beta:g}; who was drawn must stay "
-            "secret."
+            f"{_change('the released table', self.epsilon, self.delta, self.unit)}. The mechanism "
+            f"drew each record of the full table with probability {self.beta:g}; who was drawn "
+            "must stay secret."
         )
+        if self.unit != "record":
+            rows = counted(self.max_rows_per_person, "row")
+            words += f" At most {rows} of one {self.unit} took part, chosen at random."
         if not self.proven:
             words = (
                 "Unproven. The paper of this mechanism claims the following, but the recoding was "
@@ -161,20 +188,40 @@ class DPUnderSampling(Claim):
 
     def arithmetic(self) -> list[str]:
         """Return how ε and δ add up, who counts as a neighbour, and what is public."""
-        size = sampling_loss(self.k, self.beta, self.sampling_epsilon, form=self.form).size
-        spent = self.sampling_epsilon
+        spent, named = self.sampling_epsilon, self.unit
+        size = sampling_loss(self.k, self.beta, spent, form=self.form).size
         return [
             f"choice of the recoding: ε′ = {figure(self.choice_epsilon)}",
             f"sample: {_against(spent, least_epsilon(self.beta))}",
-            f"together: ε = {figure(self.choice_epsilon)} + {figure(spent)} = "
+            f"together: ε = {figure(self.choice_epsilon)} + {self._times(spent)} = "
             f"{figure(self.epsilon)}",
-            f"δ = {figure(self.delta)}, {self.form} form, for classes shown with k = {self.k} "
-            f"records or more; the worst class has n = {size} records",
-            _NEIGHBOURS,
+            f"δ = {self._delta_sum()}{figure(self.delta)}, {self.form} form, for classes shown "
+            f"with k = {self.k} {named}s or more; the worst class has n = {size} {named}s",
+            *self._about_units(),
             f"public: {', '.join(self.public)}",
             "proof: the choice composed with the sample of a recoding fixed before it"
             if self.proven
             else "proof: none; the recoding was chosen on the sample itself",
+        ]
+
+    def _times(self, value: float) -> str:
+        """Return a figure of one sample, times the number of samples."""
+        samples = self.max_rows_per_person
+        return figure(value) if samples == 1 else f"{samples} · {figure(value)}"
+
+    def _delta_sum(self) -> str:
+        """Return the sum that leads to δ, where there is more than one sample."""
+        samples = self.max_rows_per_person
+        return "" if samples == 1 else f"{self._times(self.delta / samples)} = "
+
+    def _about_units(self) -> list[str]:
+        """Say who counts as a neighbour, and how many rows of one unit take part."""
+        if self.unit == "record":
+            return [_NEIGHBOURS]
+        return [
+            f"neighbours: two tables, one of which has one {self.unit} more, with all their rows",
+            f"max_rows_per_person: {self.max_rows_per_person}; rows beyond are left out at random, "
+            "and each row that takes part is in a sample of its own",
         ]
 
 
@@ -191,11 +238,11 @@ def figure(value: float | Fraction) -> str:
     return f"{float(value):.4g}"
 
 
-def _change(what: str, epsilon: float, delta: float) -> str:
-    """Say what one record can change."""
+def _change(what: str, epsilon: float, delta: float, unit: str = "record") -> str:
+    """Say what one record, or one unit with all its rows, can change."""
     more = f", plus a chance of {figure(delta)}" if delta else ""
     return (
-        f"Take any one record out of the input, or put one in: whatever can be seen in {what} is "
+        f"Take any one {unit} out of the input, or put one in: whatever can be seen in {what} is "
         f"then at most {figure(math.exp(epsilon))} times as likely as before{more}"
     )
 

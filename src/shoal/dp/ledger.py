@@ -1,7 +1,8 @@
 """The ledger: what the releases of one table have spent together, held to a granted budget.
 
 A release is paid for before it is made and stays paid for if it fails, as noise may have been drawn
-and seen by then. Nothing of the table is kept: it goes by a name that its owner chooses.
+and seen by then. A ledger belongs to one table: it keeps the name that the owner gives it and a
+fingerprint of its schema, and nothing of its records.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from shoal.core.fingerprint import schema_fingerprint
+from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.dp.claims import Claim
 from shoal.dp.composition import Composed
@@ -52,10 +55,12 @@ class Ledger:
         adaptive: bool = True,
         neighbours: str = ADD_REMOVE,
         table: str = "",
+        when: str | None = None,
     ) -> None:
         self.path: Path | None = None
         self._key: bytes | None = None
-        self._memory = Book(Grant(epsilon, delta, slack, adaptive), neighbours, table)
+        grant = Grant(epsilon, delta, slack, adaptive, when)
+        self._memory = Book((grant,), neighbours, table)
         self._lock = threading.Lock()
 
     @classmethod
@@ -69,6 +74,7 @@ class Ledger:
         neighbours: str = ADD_REMOVE,
         table: str = "",
         key: bytes | None = None,
+        when: str | None = None,
     ) -> Ledger:
         """Open a ledger in a file, or start one there if a grant (epsilon, delta) is given.
 
@@ -82,7 +88,8 @@ class Ledger:
             if table not in ("", ledger._memory.table):
                 raise InputError(f"{place}: the ledger of another table; open the one of this")
         else:
-            ledger = cls(*grant, slack=slack, adaptive=adaptive, neighbours=neighbours, table=table)
+            options = {"adaptive": adaptive, "neighbours": neighbours}
+            ledger = cls(*grant, slack=slack, table=table, when=when, **options)  # type: ignore[arg-type]
             with locked(place):
                 if place.exists():
                     _check_same(place, read_book(place, key), ledger._memory)
@@ -103,8 +110,13 @@ class Ledger:
 
     @property
     def grant(self) -> Grant:
-        """The budget."""
+        """The budget that counts: the one granted last."""
         return self.book.grant
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """Every budget that was granted, in order."""
+        return self.book.grants
 
     def spent(self) -> Composed:
         """Return what the releases cost together: ε, δ and the rule that bounds them."""
@@ -127,13 +139,17 @@ class Ledger:
         what: str,
         when: str | None = None,
         allow_unproven: bool = False,
+        schema: str | None = None,
     ) -> Iterator[Entry]:
         """Pay for the release that is made inside the block; raises BudgetSpent before it starts.
 
         what: the release, in the owner's words. when: a date or time, kept as told.
         allow_unproven: count a claim without proof at its word, and mark its entry.
+        schema: the fingerprint of the table's schema; another one than the ledger's is refused.
         """
-        place = self.reserve(claim, what=what, when=when, allow_unproven=allow_unproven)
+        place = self.reserve(
+            claim, what=what, when=when, allow_unproven=allow_unproven, schema=schema
+        )
         try:
             yield self.entries[place]
         except BaseException:
@@ -148,19 +164,35 @@ class Ledger:
         what: str,
         when: str | None = None,
         allow_unproven: bool = False,
+        schema: str | None = None,
     ) -> int:
         """Pay for a release that is made elsewhere, as `spend` does; returns the entry's place."""
 
         def pay(book: Book) -> Book:
-            return book.adding(book.entry_of(claim, what, when, allow_unproven=allow_unproven))
+            entry = book.entry_of(claim, what, when, allow_unproven=allow_unproven)
+            return book.used_by(schema).adding(entry)
 
         return len(self._change(pay).entries) - 1
 
-    def regrant(self, epsilon: float, delta: float = 0.0) -> None:
-        """Grant another budget; what is spent stays spent."""
+    def regrant(self, epsilon: float, delta: float = 0.0, *, when: str | None = None) -> None:
+        """Grant another budget; earlier grants stay on record, and what is spent stays spent.
+
+        when: a date or time, kept as stated.
+        """
         self._change(
-            lambda book: book.granting(Grant(epsilon, delta, book.grant.slack, book.grant.adaptive))
+            lambda book: book.granting(
+                Grant(epsilon, delta, book.grant.slack, book.grant.adaptive, when)
+            )
         )
+
+    def admit(self, table: Table) -> None:
+        """Let releases of this table's schema be paid for too.
+
+        For the ledger's own table after a change of its schema, such as a coarser hierarchy. For
+        another table, start another ledger.
+        """
+        schema = schema_fingerprint(table)
+        self._change(lambda book: book.admitting(schema))
 
     def _change(self, change: Callable[[Book], Book]) -> Book:
         if self.path is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shoal.dp.claims import Claim, check_budget
 from shoal.dp.composition import (
@@ -18,10 +18,11 @@ from shoal.dp.composition import (
     decimal_sum,
     exact_sum,
 )
-from shoal.errors import BudgetSpent, InputError
+from shoal.errors import BudgetSpent, InputError, unknown
 
 ADD_REMOVE = "add or remove one record"
 REPLACE = "replace one record"
+NEIGHBOURS = (ADD_REMOVE, REPLACE, "add or remove one person", "add or remove one household")
 RESERVED, RELEASED, FAILED = "reserved", "released", "failed"
 
 
@@ -31,12 +32,14 @@ class Grant:
 
     slack: the part of delta set aside for advanced composition; 0 for plain sums.
     adaptive: whether the ε of a release may be chosen in view of earlier ones.
+    when: a date or time, kept as stated.
     """
 
     epsilon: float
     delta: float = 0.0
     slack: float = 0.0
     adaptive: bool = True
+    when: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)
@@ -67,16 +70,29 @@ class Entry:
 
 @dataclass(frozen=True)
 class Book:
-    """The whole ledger of one table, at one time."""
+    """The whole ledger of one table, at one time.
 
-    grant: Grant
+    grants: every budget that was granted, in order; the last one counts.
+    table: the name of the table, as its owner states it.
+    schemas: fingerprints of the table's schema; releases of another schema are refused.
+    """
+
+    grants: tuple[Grant, ...]
     neighbours: str = ADD_REMOVE
     table: str = ""
+    schemas: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.neighbours not in (ADD_REMOVE, REPLACE):
-            raise InputError(f"neighbours must be {ADD_REMOVE!r} or {REPLACE!r}")
+        if not self.grants:
+            raise InputError("a ledger needs a grant")
+        if self.neighbours not in NEIGHBOURS:
+            raise unknown("no neighbours", self.neighbours, NEIGHBOURS)
+
+    @property
+    def grant(self) -> Grant:
+        """The budget that counts: the one granted last."""
+        return self.grants[-1]
 
     def spent(self, more: Sequence[Entry] = ()) -> Composed:
         """Return what the entries, and some more, cost together by the least bound that holds."""
@@ -115,6 +131,26 @@ class Book:
             )
         return replace(self, entries=(*self.entries, entry))
 
+    def used_by(self, schema: str | None) -> Book:
+        """Return the book bound to the schema of a release, or refuse a release of another one.
+
+        The first release of a table binds its schema.
+        """
+        if schema is None or schema in self.schemas:
+            return self
+        if self.schemas:
+            named = f" ({self.table})" if self.table else ""
+            raise InputError(
+                f"this ledger{named} belongs to a table of another schema: columns, roles, types, "
+                "hierarchies or people differ; use the ledger of this table. If it is the same "
+                "table and only its schema changed, say so with admit (--new-schema)"
+            )
+        return self.admitting(schema)
+
+    def admitting(self, schema: str) -> Book:
+        """Return the book with one more schema of its table."""
+        return self if schema in self.schemas else replace(self, schemas=(*self.schemas, schema))
+
     def ending(self, place: int, state: str) -> Book:
         """Return the book with the entry at this place in its final state."""
         entry = replace(self.entries[place], state=state)
@@ -131,7 +167,7 @@ class Book:
             raise InputError(
                 "a grant with a slack is fixed by its first release; it cannot change any more"
             )
-        book = replace(self, grant=grant)
+        book = replace(self, grants=(*self.grants, grant))
         if not book.holds():
             spent = self.spent()
             raise BudgetSpent(

@@ -22,7 +22,7 @@ from shoal.dp.claims import check_budget
 from shoal.dp.ledger_book import FAILED, RELEASED, RESERVED, Book, Entry, Grant
 from shoal.errors import InputError, OutputError
 
-FORMAT, VERSION = "shoal privacy ledger", 1
+FORMAT, VERSION = "shoal privacy ledger", 2
 
 
 def read_book(path: Path, key: bytes | None = None) -> Book:
@@ -35,7 +35,9 @@ def read_book(path: Path, key: bytes | None = None) -> Book:
         raise InputError(f"{path}: not a ledger of Shoal's")
     if data.get("version") != VERSION:
         raise InputError(
-            f"{path}: a ledger of another version; this Shoal reads version {VERSION} only"
+            f"{path}: a ledger of another format version; this Shoal reads version {VERSION} only. "
+            "Start a new ledger with the same budget and enter what was spent, release by "
+            "release, with `shoal dp ledger spend`"
         )
     seal = data.pop("seal", "")
     if not isinstance(seal, str) or not hmac.compare_digest(seal.encode(), _seal(data, key)):
@@ -112,7 +114,9 @@ def _book(data: dict[str, Any]) -> Book:
     if set(data) != {"format", "version", *(field.name for field in fields(Book))}:
         raise KeyError
     entries = tuple(_entry(entry) for entry in data["entries"])
-    return Book(Grant(**data["grant"]), data["neighbours"], str(data["table"]), entries)
+    grants = tuple(Grant(**grant) for grant in data["grants"])
+    schemas = tuple(str(schema) for schema in data["schemas"])
+    return Book(grants, data["neighbours"], str(data["table"]), schemas, entries)
 
 
 def _entry(data: dict[str, Any]) -> Entry:

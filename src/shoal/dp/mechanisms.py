@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
+from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.errors import InputError
 
 _BITS = 64
@@ -85,6 +85,23 @@ def bernoulli(size: int, beta: float, seed: int | None = None) -> Bools:
         words = np.frombuffer(secrets.token_bytes(size * _BITS // 8), dtype=np.uint64)
     drawn: Bools = words < np.uint64(int(math.ldexp(beta, _BITS)))
     return drawn
+
+
+def random_ranks(groups: Codes, seed: int | None = None) -> Counts:
+    """Return the rank of each row, from 0, in a random order of the rows of its group.
+
+    groups: (rows,) the group of each row, from 0 without gaps.
+    """
+    if seed is not None:
+        keys = np.random.default_rng(seed).integers(0, 2**_BITS, len(groups), dtype=np.uint64)
+    else:
+        keys = np.frombuffer(secrets.token_bytes(len(groups) * _BITS // 8), dtype=np.uint64)
+    order = np.lexsort((keys, groups))
+    sizes = np.bincount(groups)
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    ranks = np.empty(len(groups), dtype=np.int64)
+    ranks[order] = np.arange(len(groups)) - starts
+    return ranks
 
 
 def laplace(values: Floats, scale: float, seed: int | None = None) -> Floats:

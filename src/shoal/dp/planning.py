@@ -1,28 +1,22 @@
 """Which k and β reach a budget, and what they are expected to keep.
 
-A larger β keeps more records and needs a larger ε; a larger k costs records and lowers δ. δ is held
-against 1/N as in tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm that achieves
-both k-anonymity and differential privacy", 2019: at 1/N a mechanism may publish some records whole
-and still keep its promise.
+A larger β keeps more records and costs more ε or more δ; a larger k costs records and lowers δ. The
+colours compare δ with 1/N as tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm
+that achieves both k-anonymity and differential privacy", 2019, do: a mechanism whose δ is 1/N may
+publish some records in full and still keep its promise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from shoal.dp.claims import check_budget, figure
 from shoal.dp.kept_rows import expected_kept
 from shoal.dp.rates import as_rate, check_count
-from shoal.dp.sampling import (
-    LEAST_BUDGET,
-    ROUNDING,
-    least_epsilon,
-    least_k,
-    sampling_delta,
-    sampling_loss,
-)
+from shoal.dp.sample_budget import LEAST_CLASS, SampleBudget
+from shoal.dp.sampling import ROUNDING, least_epsilon
 from shoal.errors import Infeasible
 
 Colour = Literal["green", "yellow", "red"]
@@ -34,14 +28,14 @@ _TENTHS = [tenth / 10 for tenth in range(1, 10)]
 class Setting:
     """A k and a β with what they promise and keep.
 
-    epsilon: the whole budget; sampling_epsilon and choice_epsilon are its parts.
-    delta: tight, paid by a class of `size` records.
-    least_k: what reaches the δ asked for at this β.
-    published_delta, published_least_k: the same by the published form; None where ε is too small
-        for it.
-    reached: whether delta is at most the one asked for.
-    colour: of delta, against 1/rows.
-    kept: {size of class: share of its records expected to be drawn and shown}.
+    epsilon: The whole budget; sampling_epsilon and choice_epsilon are its parts.
+    delta: Tight form, determined by a class of `size` records.
+    least_k: The least k that reaches the wanted δ at this β.
+    published_delta, published_least_k: The same in the published form; None where ε is too
+        small for it.
+    reached: Whether delta is at most the wanted one.
+    colour: How delta compares with 1/rows.
+    kept: {class size: share of its records expected to be released}.
     """
 
     k: int
@@ -69,44 +63,41 @@ def plan(
     choice_epsilon: float = 0.1,
     sizes: Sequence[int] = SIZES,
 ) -> list[Setting]:
-    """Return the pairs (k, β) with their δ: for each β the least k that reaches it, or the k given.
+    """Return pairs (k, β) with their δ: for each β the least k that reaches it, or the k given.
 
-    rows: how many records there are, from public knowledge: the plan is no secret.
-    epsilon: the whole budget; by default each β gets the least that it needs.
-    delta: by default a tenth of 1/rows.
-    beta: by default the tenths for which a k below rows will do.
-    choice_epsilon: what the choice of the recoding takes of the budget.
-    sizes: of classes, to tell what is kept of them.
+    Every setting returned is one that `safe-la` runs with n0 = rows, epsilon, choice and beta; it
+    refuses the red ones unless `allow_large_delta` is set.
 
-    >>> [(found.k, found.beta) for found in plan(30162, 1.31, 1e-6)][-2:]
+    rows: Number of records, from public knowledge: the plan is no secret.
+    epsilon: The whole budget; by default each β gets choice − ln(1 − β).
+    delta: The δ to reach; by default a tenth of 1/rows.
+    k: Values of k to judge; by default the least k for each β.
+    beta: Sampling rates; by default the tenths for which a k below rows is enough.
+    choice_epsilon: The part of the budget that the choice of the recoding spends.
+    sizes: Class sizes for which to report the share expected to be released.
+
+    >>> [(setting.k, setting.beta) for setting in plan(30162, 1.31, 1e-6)][-2:]
     [(110, 0.8), (246, 0.9)]
     """
     check_count("rows", rows)
     for size in sizes:
         check_count("sizes", size)
+    for stated in k:
+        check_count("k", stated, LEAST_CLASS)
     wanted = 0.1 / rows if delta is None else delta
     check_budget(choice_epsilon if epsilon is None else epsilon, wanted)
-    check_budget(choice_epsilon, 0, option="choice_epsilon")
-    left = None if epsilon is None else epsilon - choice_epsilon
-    if left is not None and left < LEAST_BUDGET:
-        raise Infeasible(
-            f"epsilon = {epsilon:g} leaves less than {LEAST_BUDGET} for the sample after "
-            f"{choice_epsilon:g} for the choice; raise it or give the choice less"
-        )
-    found = []
+    settings = []
     for rate in [float(as_rate(stated)) for stated in beta] or _TENTHS:
-        spent = least_epsilon(rate) if left is None else left
-        least = least_k(spent, wanted, rate)
+        whole = choice_epsilon + least_epsilon(rate) if epsilon is None else epsilon
+        budget = SampleBudget(whole, choice_epsilon, rate)
+        least = budget.least_k(wanted)
         asked = k or [least] * (least <= rows or bool(beta))
-        found += [
-            _setting(each, rate, spent, choice_epsilon, wanted, least, rows, sizes)
-            for each in asked
-        ]
-    if not found:
+        settings += [_setting(each, budget, wanted, least, rows, sizes) for each in asked]
+    if not settings:
         raise Infeasible(
             f"no k up to {rows:,} reaches delta = {figure(wanted)}; raise epsilon or delta"
         )
-    return found
+    return settings
 
 
 def colour(delta: float, rows: int) -> Colour:
@@ -118,31 +109,29 @@ def colour(delta: float, rows: int) -> Colour:
 
 def _setting(
     k: int,
-    beta: float,
-    spent: float,
-    choice_epsilon: float,
+    budget: SampleBudget,
     wanted: float,
     least: int,
     rows: int,
     sizes: Sequence[int],
 ) -> Setting:
-    loss = sampling_loss(k, beta, spent)
+    loss = budget.loss(k)
     delta = float(loss.delta)
-    published = spent >= least_epsilon(beta) - ROUNDING
+    published = None
+    if budget.per_sample >= least_epsilon(budget.beta) - ROUNDING:
+        published = replace(budget, form="published")
     return Setting(
         k=k,
-        beta=beta,
-        epsilon=choice_epsilon + spent,
-        sampling_epsilon=spent,
-        choice_epsilon=choice_epsilon,
+        beta=budget.beta,
+        epsilon=budget.epsilon,
+        sampling_epsilon=budget.per_sample,
+        choice_epsilon=budget.choice,
         delta=delta,
         size=loss.size,
         least_k=least,
-        published_delta=float(sampling_delta(k, beta, spent, form="published"))
-        if published
-        else None,
-        published_least_k=least_k(spent, wanted, beta, form="published") if published else None,
+        published_delta=None if published is None else published.delta(k),
+        published_least_k=None if published is None else published.least_k(wanted),
         reached=delta <= wanted,
         colour=colour(delta, rows),
-        kept={size: float(expected_kept(size, k, beta)) / size for size in sizes},
+        kept={size: float(expected_kept(size, k, budget.beta)) / size for size in sizes},
     )

@@ -42,7 +42,7 @@ from shoal.errors import InputError, unknown
 
 Form = Literal["tight", "published", "printed"]
 ROUNDING = 1e-12  # what sums of budgets may be off by
-LEAST_BUDGET, _MOST_BUDGET = 0.05, 100
+LEAST_BUDGET, MOST_BUDGET = 0.05, 100  # ε of one sample
 _DIGITS = Context(prec=40)
 
 
@@ -114,9 +114,9 @@ def _growth(epsilon: float, enough: Fraction) -> Fraction:
     stated = float(as_fraction("epsilon", epsilon))
     if abs(stated - math.log(enough)) <= ROUNDING:
         return enough
-    if not LEAST_BUDGET <= stated <= _MOST_BUDGET:
+    if not LEAST_BUDGET <= stated <= MOST_BUDGET:
         raise InputError(
-            f"epsilon of the sampling step must be from {LEAST_BUDGET} to {_MOST_BUDGET}, "
+            f"epsilon of the sampling step must be from {LEAST_BUDGET} to {MOST_BUDGET}, "
             f"not {stated:.6g}"
         )
     return Fraction(_DIGITS.next_minus(_DIGITS.exp(Decimal(stated))))

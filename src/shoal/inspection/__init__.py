@@ -5,7 +5,6 @@ Suggestions come from names and counts; only the owner knows what others know of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -16,12 +15,14 @@ from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.grouping import group
 from shoal.core.progress import report
+from shoal.core.spelled import is_spelled
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
 from shoal.inspection.hints import noticed
 from shoal.inspection.recipes import suggest_recipe
 from shoal.inspection.roles import suggest_role
+from shoal.inspection.schemas import suggest_schema, suggest_type, suggest_values
 from shoal.risk import checks, identifying_columns, population_uniqueness
 
 _MOST_COMBINATIONS = 12
@@ -62,12 +63,16 @@ def describe(
         report("columns", place, data.num_columns)
         encoded[name] = _encode(name, data.column(name))
     columns = [_column(name, data.column(name), encoded[name]) for name in data.column_names]
+    hints = noticed(data, encoded, columns)
+    for each in columns:  # text that may be numbers or dates has no type yet
+        if each["type"] == "text" and any(each["name"] in hint["columns"] for hint in hints):
+            each |= {"declare": None, "values": None}
     chosen = list(quasi) or [c["name"] for c in columns if c["role"] == Role.QUASI]
     studied = [column for name in chosen if (column := encoded[name]) is not None]
     return {
         "records": data.num_rows,
         "columns": columns,
-        "hints": noticed(data, encoded, columns),
+        "hints": hints,
         "combinations": standing_out(studied),
         "near_keys": near_keys(studied),
         "uniqueness": _uniqueness(studied, sampling_fraction),
@@ -99,6 +104,7 @@ def _column(name: str, cells: Any, column: Column | None) -> dict[str, Any]:
     distinct = 0 if column is None else column.known
     role, reason = suggest_role(name, cells, distinct)
     recipe = suggest_recipe(column) if column is not None and role is Role.QUASI else None
+    values = suggest_values(column, role)
     return {
         "name": name,
         "type": type_words(cells.type),
@@ -109,6 +115,8 @@ def _column(name: str, cells: Any, column: Column | None) -> dict[str, Any]:
         "role": str(role),
         "reason": reason,
         "hierarchy": recipe,
+        "declare": "category" if values else suggest_type(cells.type) if distinct else None,
+        "values": values,
     }
 
 
@@ -120,6 +128,8 @@ def type_words(kind: Any) -> str:
     """
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return type_words(kind.value_type)
+    if is_spelled(kind):
+        return "number" if pa.types.is_floating(kind.number) else "exact decimal"
     if any(is_text(kind) for is_text in _TEXTS):
         return "text"
     if pa.types.is_decimal(kind):
@@ -174,45 +184,12 @@ def _uniqueness(columns: Sequence[Column], fraction: float | None) -> dict[str, 
     return population_uniqueness(Table(tuple(columns)), fraction).to_dict()
 
 
-def suggest_schema(described: dict[str, Any], file: Mapping[str, Any] | None = None) -> str:
-    """Return the suggestions as a YAML schema to start from, one line a column.
-
-    file: how the data is written, as far as it was stated.
-    """
-    import yaml
-
-    columns = {column["name"]: _Line(_spec(column)) for column in described["columns"]}
-    told = {option: list(v) if isinstance(v, tuple) else v for option, v in (file or {}).items()}
-    text: str = yaml.dump(
-        {**({"file": _Line(told)} if told else {}), "columns": columns},
-        Dumper=_dumper(),
-        sort_keys=False,
-        allow_unicode=True,
-        default_flow_style=False,
-        width=math.inf,
-    )
-    return text
-
-
-def _spec(column: dict[str, Any]) -> dict[str, Any]:
-    told = {"role": column["role"], "hierarchy": column["hierarchy"]}
-    return {option: value for option, value in told.items() if value is not None}
-
-
-class _Line(dict[str, Any]):
-    """A mapping that YAML writes on one line."""
-
-
-def _dumper() -> Any:
-    import yaml
-
-    class Dumper(yaml.SafeDumper):
-        pass
-
-    Dumper.add_representer(
-        _Line,
-        lambda dumper, line: dumper.represent_mapping(
-            "tag:yaml.org,2002:map", line, flow_style=True
-        ),
-    )
-    return Dumper
+__all__ = [
+    "describe",
+    "given_away",
+    "near_keys",
+    "standing_out",
+    "suggest_recipe",
+    "suggest_schema",
+    "type_words",
+]

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.core.column import Role
+from shoal.core.spelled import is_spelled
 from shoal.core.values import is_text
 
 _NAMES: tuple[tuple[Role, str, str], ...] = (
@@ -86,5 +87,7 @@ def spelled(name: str) -> str:
 def is_fractional(kind: Any) -> bool:
     """Whether values have decimal places: amounts, which differ without naming anybody."""
     return bool(
-        pa.types.is_floating(kind) or (pa.types.is_decimal(kind) and getattr(kind, "scale", 0) > 0)
+        is_spelled(kind)
+        or pa.types.is_floating(kind)
+        or (pa.types.is_decimal(kind) and getattr(kind, "scale", 0) > 0)
     )

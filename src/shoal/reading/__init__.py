@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from shoal.core.frames import from_frame
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.table import Table, as_names
 from shoal.errors import InputError
-from shoal.reading.checks import check_kinds
+from shoal.reading.checks import as_declared, check_kinds, is_declared
 from shoal.reading.files import Format, read_arrow
+from shoal.reading.formats import guesses_of
+from shoal.reading.notations import PLAIN, Notation
 from shoal.reading.released import Unclaimed, released
 from shoal.reading.schema import Schema, check_spec
 
@@ -41,8 +44,9 @@ def read(
     """Read a table from a file (CSV, Parquet, JSON lines) or a frame (pandas, polars, pyarrow).
 
     schema: a YAML file, or the same as a mapping.
-    roles: `{column: role}`; they win over the schema's. A column that nobody gives a role is not
-        published: one warning names such columns.
+    roles: `{column: role}`, or a mapping with role, type, values and other options of a column;
+        they win over the schema's. A column that nobody gives a role is not published: one warning
+        names such columns.
     hierarchies: `{column: CSV path, Hierarchy or recipe}`, such as `{"age": {"intervals": [5]}}`.
     person: the columns that identify the person behind a row; they are never published, and every
         guarantee counts these people instead of rows. They win over the schema's.
@@ -72,8 +76,10 @@ def read(
     stated: dict[str, Any] = {option: value for option, value in told.items() if value is not None}
     if isinstance(source, (str, Path)):
         form = Format(**{**known.file, **stated})
-        text = {*_carried(specs), *units["person"], *units["household"]}
-        table = _table(read_arrow(Path(source), form, text), specs, trees, units, Path(source))
+        text = {*_kept_as_text(specs), *units["person"], *units["household"]}
+        declared = all("type" in spec or spec["role"] == Role.IDENTIFIER for spec in specs.values())
+        data = read_arrow(Path(source), form, text, may_be_empty=declared)
+        table = _table(data, specs, trees, units, Path(source), form.notation)
     else:
         if stated:
             raise InputError(f"{', '.join(stated)}: for files only; change the frame itself")
@@ -89,6 +95,7 @@ def _table(
     trees: Mapping[str, Any],
     units: Mapping[str, Any],
     path: Path | None = None,
+    notation: Notation = PLAIN,
 ) -> Table:
     """Make the table; what is wrong with it is said of the file."""
     if path is not None and not set(specs) & set(data.column_names):
@@ -98,7 +105,9 @@ def _table(
         )
     try:
         check_kinds(data, specs)
-        return Table.from_arrow(data, specs, trees, **units)
+        declared = as_declared(data, specs, notation)
+        table = Table.from_arrow(declared, specs, trees, **units)
+        return replace(table, guessed=tuple(guesses_of(data)))
     except InputError as error:
         if path is not None:
             error.args = (f"{path}: {error}", *error.args[1:])
@@ -153,9 +162,12 @@ def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[s
     return merged
 
 
-def _carried(specs: Mapping[str, Mapping[str, Any]]) -> set[str]:
+def _kept_as_text(specs: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Return the columns whose type is not inferred: carried ones, and those with their own."""
     passing = (Role.INSENSITIVE, Role.IDENTIFIER)
-    return {name for name, spec in specs.items() if spec.get("role") in passing}
+    return {
+        name for name, spec in specs.items() if spec.get("role") in passing or is_declared(spec)
+    }
 
 
 def _hierarchy(tree: Any) -> Any:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
 from shoal.core.column import Kind, Role
+from shoal.core.data_types import read_as
+from shoal.core.domains import declared_type
 from shoal.core.values import combined, is_numeric, is_text
 from shoal.errors import InputError
 from shoal.reading.inference import misfits
+from shoal.reading.notations import Notation
 
 _PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # forms that released cells have and raw ones have not
 
@@ -50,9 +54,30 @@ def check_kinds(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> None:
             continue
         if spec.get("kind") != Kind.NUMERIC or is_numeric(data.column(name).type):
             continue
+        if is_declared(spec):  # its cells were read as its type
+            continue
         cells = combined(data.column(name), name)
         if is_text(cells.type):
             _refuse_text(name, cells)
+
+
+def is_declared(spec: Mapping[str, Any]) -> bool:
+    """Whether a column has a declared type, by name or by its values."""
+    return spec.get("type") is not None or spec.get("values") is not None
+
+
+def as_declared(data: Any, specs: Mapping[str, Mapping[str, Any]], notation: Notation) -> Any:
+    """Return an Arrow table with every declared column read as its type.
+
+    notation: how the file writes numbers and dates.
+    """
+    for place, name in enumerate(data.column_names):
+        spec = specs.get(name, {})
+        wanted = declared_type(spec.get("type"), spec.get("values"), name)
+        if wanted is not None and data.column_names.count(name) == 1:
+            plain = partial(notation.cells, wanted=wanted)
+            data = data.set_column(place, name, read_as(data.column(name), wanted, name, plain))
+    return data
 
 
 def _refuse_text(name: str, cells: Any) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.reading.checks import check_names, check_rows
-from shoal.reading.dialects import sniff
+from shoal.reading.checks import check_names
+from shoal.reading.dialects import Dialect, sniff
 from shoal.reading.engine import query
-from shoal.reading.formats import Format
+from shoal.reading.formats import Format, with_guesses
 from shoal.reading.inference import typed
-from shoal.reading.text_files import as_utf8
+from shoal.reading.text_files import Utf8File, as_utf8
 
 _READ = """
     SELECT * FROM read_csv($path, auto_detect=false, strict_mode=true, null_padding=false,
@@ -26,7 +26,8 @@ _READ = """
 
 def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     """Return a CSV file as an Arrow table."""
-    with as_utf8(path, form.encoding) as plain:
+    with as_utf8(path, form.encoding) as file:
+        plain = file.path
         dialect = sniff(plain, path, form.delimiter, form.quote)
         names = form.names or dialect.header
         check_names(path, names)
@@ -43,14 +44,22 @@ def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
             "compression": "gzip" if plain.suffix.lower() == ".gz" else "none",
         }
         table = query(plain, _READ, options, lambda message: _explain(path, message))
-    check_rows(path, table)
     read = zip(names, (table.column(place) for place in places), strict=True)
-    return pa.table(
-        {
-            name: cells if name in keep_text else typed(cells, notation=form.notation)
-            for name, cells in read
-        }
-    )
+    typed_cells = {
+        name: cells if name in keep_text else typed(cells, notation=form.notation)
+        for name, cells in read
+    }
+    return with_guesses(pa.table(typed_cells), _guesses(file, form, dialect))
+
+
+def _guesses(file: Utf8File, form: Format, dialect: Dialect) -> dict[str, str]:
+    """Return what was neither declared nor the default: another record could change it."""
+    found = file.guesses
+    if form.delimiter is None and dialect.delimiter != ",":
+        found["delimiter"] = dialect.delimiter
+    if form.quote is None and dialect.quote != '"':
+        found["quote"] = dialect.quote
+    return found
 
 
 def _check_missing(form: Format, delimiter: str, quote: str) -> None:

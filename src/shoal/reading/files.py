@@ -12,19 +12,30 @@ from typing import Any
 
 from shoal.core.files import check_readable
 from shoal.errors import InputError
+from shoal.reading.checks import check_rows
 from shoal.reading.csv_files import read_csv
 from shoal.reading.formats import Format
 from shoal.reading.json_lines import read_json_lines
 from shoal.reading.parquet_files import read_parquet
 
 
-def read_arrow(path: Path, form: Format, keep_text: Collection[str] | None = None) -> Any:
+def read_arrow(
+    path: Path,
+    form: Format,
+    keep_text: Collection[str] | None = None,
+    *,
+    may_be_empty: bool = False,
+) -> Any:
     """Return a file as an Arrow table.
 
     keep_text: columns that are carried unchanged, so their text is left alone; None types all.
+    may_be_empty: accept a file without rows.
     """
     check_readable(path)
-    return _reader(path)(path, form, keep_text or ())
+    table = _reader(path)(path, form, keep_text or ())
+    if not may_be_empty:
+        check_rows(path, table)
+    return table
 
 
 def _reader(path: Path) -> Callable[[Path, Format, Collection[str]], Any]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shoal.core.files import check_sign
 from shoal.errors import InputError
 from shoal.reading.notations import Notation
+
+_GUESSED = b"shoal.guessed"
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,17 @@ class Format:
     def notation(self) -> Notation:
         """How numbers and dates are written."""
         return Notation(self.decimal, self.dates)
+
+
+def with_guesses(data: Any, settings: Mapping[str, str]) -> Any:
+    """Return an Arrow table that knows which file settings were guessed, and as what."""
+    return data.replace_schema_metadata({_GUESSED: json.dumps(dict(settings))})
+
+
+def guesses_of(data: Any) -> dict[str, str]:
+    """Return the file settings that were guessed when an Arrow table was read."""
+    found: dict[str, str] = json.loads((data.schema.metadata or {}).get(_GUESSED, b"{}"))
+    return found
 
 
 def _check_encoding(encoding: Any) -> None:

@@ -14,16 +14,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.data_types import (
+    DATE,
+    FLOAT,
+    MAX_DIGITS,
+    POINT,
+    TIME,
+    WHOLE,
+    decimal_type,
+)
+from shoal.core.spelled import as_number, spelled
 from shoal.core.values import combined, float_text, is_text
 from shoal.reading.notations import Notation
-
-_WHOLE = r"^(0|-?[1-9][0-9]*)$"
-_POINT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
-_FLOAT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$"
-_DAY = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"  # no year 0
-_DATE = rf"^{_DAY}$"
-_TIME = rf"^{_DAY}[ T][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(\.[0-9]{{1,6}})?$"
-_LONGEST = 76  # digits of the widest Arrow decimal
 
 
 def typed(cells: Any, *, numbers: bool = True, notation: Notation | None = None) -> Any:
@@ -44,22 +46,22 @@ def typed(cells: Any, *, numbers: bool = True, notation: Notation | None = None)
 
 def infer(distinct: Any, *, numbers: bool = True) -> Any:
     """Return the distinct texts as integers, decimals, floats, dates or times, or as they are."""
-    if numbers and _all(distinct, _WHOLE):
+    if numbers and _all(distinct, WHOLE):
         return _whole(distinct)
-    if numbers and _all(distinct, _POINT):
+    if numbers and _all(distinct, POINT):
         return _point(distinct)
-    if numbers and _all(distinct, _FLOAT):
+    if numbers and _all(distinct, FLOAT):
         return _floats(distinct)
-    if _all(distinct, _DATE):
+    if _all(distinct, DATE):
         return _cast(distinct, pa.date32())
-    if _all(distinct, _TIME):
+    if _all(distinct, TIME):
         return _cast(distinct, pa.timestamp("us"))
     return distinct
 
 
 def misfits(cells: Any) -> Any:
     """(rows,) the texts that keep a column from being numbers or dates, whichever most are."""
-    forms = (_FLOAT, _DATE, _TIME)
+    forms = (FLOAT, DATE, TIME)
     fits = [pc.fill_null(pc.match_substring_regex(cells, form), True) for form in forms]
     counts = [pc.sum(fit).as_py() for fit in fits]
     best = counts.index(max(counts))
@@ -71,7 +73,7 @@ def misfits(cells: Any) -> Any:
 
 def _reads_as_number(text: str) -> bool:
     try:
-        return len(text) <= _LONGEST // 2 and Decimal(text).is_finite()
+        return len(text) <= MAX_DIGITS // 2 and Decimal(text).is_finite()
     except ArithmeticError:
         return False
 
@@ -107,30 +109,32 @@ def _whole(texts: Any) -> Any:
 
 
 def _point(texts: Any) -> Any:
+    """Return numbers with a point: exact, and written in a release as they are here."""
     point = pc.find_substring(texts, ".")
     decimals = pc.if_else(
         pc.equal(point, -1), 0, pc.subtract(pc.subtract(pc.utf8_length(texts), point), 1)
     )
     least, scale = pc.min(decimals).as_py(), pc.max(decimals).as_py()
     longest = pc.max(pc.utf8_length(texts)).as_py()
-    if least != scale and longest <= 17:
+    if least == scale:
+        return _decimal(texts, digits=longest + scale, scale=scale)
+    if longest <= 17:
         floats = texts.cast(pa.float64())
         if all(float_text(f) == t for f, t in zip(*map(pa.Array.to_pylist, (floats, texts)))):  # noqa: B905
             return floats
-    return _decimal(texts, digits=longest + scale, scale=scale)
+    digits = longest + scale
+    return spelled(texts, decimal_type(digits, scale)) if digits <= MAX_DIGITS else texts
 
 
 def _floats(texts: Any) -> Any:
     """Return numbers with exponents as floats, if all of them read back as the same number."""
-    floats = pc.add(_cast(texts, pa.float64()), 0.0)  # no minus zero
-    pairs = zip(floats.to_pylist(), texts.to_pylist(), strict=True)
-    return floats if all(Decimal(repr(f)) == Decimal(t) for f, t in pairs) else texts
+    pairs = zip(as_number(texts, pa.float64()).to_pylist(), texts.to_pylist(), strict=True)
+    exact = all(Decimal(repr(f)) == Decimal(t) for f, t in pairs)
+    return spelled(texts, pa.float64()) if exact else texts
 
 
 def _decimal(texts: Any, digits: int, scale: int) -> Any:
-    if digits <= 38:
-        return _cast(texts, pa.decimal128(38, scale))
-    return _cast(texts, pa.decimal256(_LONGEST, scale)) if digits <= _LONGEST else texts
+    return _cast(texts, decimal_type(digits, scale)) if digits <= MAX_DIGITS else texts
 
 
 def _cast(texts: Any, kind: Any) -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.reading.checks import check_names, check_rows
+from shoal.reading.checks import check_names
 from shoal.reading.engine import query
-from shoal.reading.formats import Format
+from shoal.reading.formats import Format, with_guesses
 from shoal.reading.inference import typed, without
 from shoal.reading.notations import Notation
 from shoal.reading.text_files import as_utf8, open_bytes
@@ -26,7 +26,8 @@ _NUMBERS = {"UBIGINT", "BIGINT", "DOUBLE", "HUGEINT"}
 
 def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     """Return a JSON lines file as an Arrow table."""
-    with as_utf8(path, form.encoding, marked=False) as plain:
+    with as_utf8(path, form.encoding, marked=False) as file:
+        plain = file.path
         packing = {"compression": "gzip" if plain.suffix.lower() == ".gz" else "none"}
 
         def ask(statement: str, **more: str) -> Any:
@@ -41,13 +42,12 @@ def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any
             f"p{i}": f"/{key.replace('~', '~0').replace('/', '~1')}" for i, key in enumerate(keys)
         }
         table = ask(f"SELECT {parts} FROM {_OBJECTS}", **pointers)
-    check_rows(path, table)
     columns = {}
     for i, key in enumerate(keys):
         cells = without(table.column(f"c{i}"), form.missing)
         kinds = table.column(f"t{i}")
         columns[key] = cells if key in keep_text else _typed(cells, kinds, form.dates)
-    return pa.table(columns)
+    return with_guesses(pa.table(columns), file.guesses)
 
 
 def _keys(path: Path, plain: Path, ask: Any) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.data_types import DataType
 from shoal.errors import InputError
 
 _PARTS = {
@@ -45,13 +46,32 @@ class Notation:
         if numbers and self.decimal is not None:
             wanted = number_pattern(self.decimal)
             if pc.all(pc.match_substring_regex(texts, wanted)).as_py():
-                bare = pc.replace_substring_regex(texts, f"[{_GROUPS[self.decimal]}]", "")
-                return pc.replace_substring(bare, ",", ".") if self.decimal == "," else bare
+                return _pointed(texts, self.decimal)
         if self.dates is not None:
             wanted = date_pattern(self.dates)
             if pc.all(pc.match_substring_regex(texts, wanted)).as_py():
-                return _iso(texts, wanted)
+                return _iso(texts, self.dates)
         return texts
+
+    def cells(self, texts: Any, wanted: DataType) -> Any:
+        """Return the texts of a declared type in the plain notation, each by itself.
+
+        A text that is not written as stated is null: it does not fit.
+        """
+        if wanted.name in ("integer", "decimal", "float") and self.decimal is not None:
+            return _pointed(_matching(texts, number_pattern(self.decimal)), self.decimal)
+        if wanted.name == "date" and self.dates is not None:
+            return _iso(_matching(texts, date_pattern(self.dates, timed=False)), self.dates)
+        if wanted.name == "datetime" and self.dates is not None:
+            return _iso(_matching(texts, date_pattern(self.dates)), self.dates, timed=True)
+        return texts
+
+
+PLAIN = Notation()
+
+
+def _matching(texts: Any, pattern: str) -> Any:
+    return pc.if_else(pc.match_substring_regex(texts, pattern), texts, None)
 
 
 def number_pattern(decimal: str) -> str:
@@ -60,10 +80,10 @@ def number_pattern(decimal: str) -> str:
     return rf"^-?(?:0|[1-9][0-9]*|{parted})(?:{re.escape(decimal)}[0-9]+)?$"
 
 
-def date_pattern(order: str) -> str:
-    """Return a pattern of dates in this order, with or without a time of day."""
+def date_pattern(order: str, *, timed: bool = True) -> str:
+    """Return a pattern of dates in this order, which may have a time of day if `timed`."""
     signs = [_PARTS.get(part, re.escape(part)) for part in _split(order)]
-    return f"^{''.join(signs)}{_TIME}$"
+    return f"^{''.join(signs)}{_TIME if timed else ''}$"
 
 
 def _split(order: str) -> list[str]:
@@ -80,16 +100,25 @@ def _is_pattern(order: Any) -> bool:
     )
 
 
-def _iso(texts: Any, wanted: str) -> Any:
-    """Return dates as 2024-03-09, with a time of day as 2024-03-09 14:30:00 where any has one."""
-    parts = pc.extract_regex(texts, wanted)
+def _pointed(texts: Any, decimal: str) -> Any:
+    """Return numbers without what parts their thousands, and with a decimal point."""
+    bare = pc.replace_substring_regex(texts, f"[{_GROUPS[decimal]}]", "")
+    return pc.replace_substring(bare, ",", ".") if decimal == "," else bare
+
+
+def _iso(texts: Any, order: str, *, timed: bool = False) -> Any:
+    """Return dates as 2024-03-09, with a time of day as 2024-03-09 14:30:00 where any has one.
+
+    timed: whether all are written with a time of day, even if none has one.
+    """
+    parts = pc.extract_regex(texts, date_pattern(order))
     dash, colon, space = (pa.scalar(sign, texts.type) for sign in "-: ")
     padded = {
         name: pc.utf8_lpad(pc.struct_field(parts, name), 2, "0")
         for name in ("year", "month", "day", "hour", "minute", "second")
     }
     day = pc.binary_join_element_wise(padded["year"], padded["month"], padded["day"], dash)
-    if not pc.any(pc.not_equal(pc.struct_field(parts, "hour"), "")).as_py():
+    if not timed and not pc.any(pc.not_equal(pc.struct_field(parts, "hour"), "")).as_py():
         return day
     clock = pc.binary_join_element_wise(padded["hour"], padded["minute"], padded["second"], colon)
     return pc.binary_join_element_wise(day, clock, space)

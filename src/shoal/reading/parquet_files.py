@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.reading.checks import check_names, check_rows
+from shoal.reading.checks import check_names
 from shoal.reading.formats import Format
 from shoal.reading.inference import without
 
@@ -26,5 +26,4 @@ def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError):
         # the cause may quote cells
         raise InputError(f"{path}: is damaged or not Parquet; write the file anew") from None
-    check_rows(path, table)
     return pa.table({n: without(table.column(n), form.missing) for n in table.column_names})

@@ -1,7 +1,7 @@
 """Released files, from Shoal or not: published forms read back into subsets of the originals.
 
-The rows of both files are lined up by position or by a key, and nothing is taken at its word: each
-released row must cover the original one.
+The rows of both files are lined up by a key, by position, or else by what they say. Nothing is
+trusted: each released row must cover the original one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Role
 from shoal.core.frames import from_frame
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee
@@ -28,6 +29,12 @@ from shoal.errors import InputError
 from shoal.reading.files import Format, read_arrow
 from shoal.reading.released_cells import Forms
 from shoal.reading.released_columns import Cells, read_cells, recoding
+from shoal.reading.row_matching import match_rows
+
+_MATCHED = (
+    "the rows were matched to the original by their values; several originals fit some rows, so "
+    "figures about single rows may differ from those of the release itself"
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,8 @@ def released(
     """Read what was released of a table, by whatever tool, from a file or a frame.
 
     key: a column of both that tells the rows apart; originals without a released row count as
-        suppressed. Without it the rows must be all there and in order.
+        suppressed. Without it rows go by position if all of them fit so, and are matched by their
+        values otherwise, as in files that are sorted.
     model: the guarantee that the release is to claim; none by default.
     delimiter, quote, encoding, missing: as for `read`.
 
@@ -90,7 +98,44 @@ def _release(data: Any, original: Table, key: str | None, model: Guarantee | Non
     for name in (*original.quasi, *([] if key is None else [key])):
         if data.column_names.count(name) != 1:
             raise InputError(f"has no column {name!r}, or several; the original has it")
-    rows = _in_order(data, original) if key is None else _by_key(data, original[key])
+    notes: tuple[str, ...] = ()
+    if key is not None:
+        lined_up = _line_up(data, original, _by_key(data, original[key]))
+        _check_fit(lined_up.misfits)
+    else:
+        lined_up, notes = _by_position_or_value(data, original)
+    hidden = lined_up.hidden if lined_up.hidden.any() else None
+    claim = Unclaimed() if model is None else model
+    run = Run(method="read from a file", notes=notes)
+    return Release(original, lined_up.recodings, claim, hidden, run)
+
+
+class _LinedUp(NamedTuple):
+    """Released rows beside their originals.
+
+    hidden: (original rows,) those without a released row.
+    misfits: for each column the released rows that do not cover their original.
+    """
+
+    recodings: dict[str, Recoding]
+    hidden: Bools
+    misfits: dict[str, Bools]
+
+
+def _by_position_or_value(data: Any, original: Table) -> tuple[_LinedUp, tuple[str, ...]]:
+    """Line rows up by position if all fit so, else by what they say."""
+    if data.num_rows == len(original):
+        lined_up = _line_up(data, original, np.arange(len(original)))
+        if not any(wrong.any() for wrong in lined_up.misfits.values()):
+            return lined_up, ()
+    matched = match_rows(data, original)
+    lined_up = _line_up(data, original, matched.rows)
+    _check_fit(lined_up.misfits)
+    return lined_up, () if matched.certain else (_MATCHED,)
+
+
+def _line_up(data: Any, original: Table, rows: Counts) -> _LinedUp:
+    """Read the released cells beside the original rows behind them."""
     hidden = np.ones(len(original), dtype=np.bool_)
     hidden[rows] = False
     recodings, misfits = {}, {}
@@ -101,10 +146,7 @@ def _release(data: Any, original: Table, key: str | None, model: Guarantee | Non
     for name in original.sensitive:
         if name in data.column_names:
             misfits[name] = _changed(_cells(data, original[name], rows), original[name])
-    _check_fit(misfits, by_key=key is not None)
-    suppressed = hidden if hidden.any() else None
-    claim = Unclaimed() if model is None else model
-    return Release(original, recodings, claim, suppressed, Run(method="read from a file"))
+    return _LinedUp(recodings, hidden, misfits)
 
 
 def _cells(data: Any, column: Column, rows: Counts) -> Cells:
@@ -124,15 +166,6 @@ def _changed(cells: Cells, column: Column) -> Bools:
     codes = np.array([forms.value(text) for text in cells.texts], dtype=np.int32)
     changed: Bools = codes[cells.codes] != cells.originals
     return changed
-
-
-def _in_order(data: Any, original: Table) -> Counts:
-    if data.num_rows != len(original):
-        raise InputError(
-            f"has {counted(data.num_rows, 'row')} and the original {len(original):,}, so they "
-            "cannot be lined up by position; name as key a column of both that tells the rows apart"
-        )
-    return np.arange(len(original))
 
 
 def _by_key(data: Any, column: Column) -> Counts:
@@ -158,18 +191,11 @@ def _by_key(data: Any, column: Column) -> Counts:
     return found
 
 
-def _check_fit(misfits: dict[str, Bools], *, by_key: bool) -> None:
+def _check_fit(misfits: dict[str, Bools]) -> None:
     wrong = np.logical_or.reduce(list(misfits.values()))
-    if not wrong.any():
-        return
-    told = ", ".join(f"{name!r} {int(m.sum())}" for name, m in misfits.items() if m.any())
-    advice = (
-        "the file publishes values that are not true"
-        if by_key
-        else "if its rows are in another order, name as key a column of both that tells them "
-        "apart; else it publishes values that are not true"
-    )
-    raise InputError(
-        f"{int(wrong.sum()):,} of {counted(len(wrong), 'row')} do not cover the original row "
-        f"(by column: {told}); {advice}"
-    )
+    if wrong.any():
+        told = ", ".join(f"{name!r} {int(m.sum())}" for name, m in misfits.items() if m.any())
+        raise InputError(
+            f"{int(wrong.sum()):,} of {counted(len(wrong), 'row')} do not cover the original row "
+            f"(by column: {told}); the file publishes values that are not true"
+        )

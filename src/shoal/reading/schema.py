@@ -1,4 +1,4 @@
-"""The schema file: one place for roles, kinds, weights, bounds and hierarchies."""
+"""The schema file: one place for roles, types, domains, weights and hierarchies."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from shoal.core.data_types import TYPES, DataType
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.table import as_names, check_words
@@ -22,9 +23,11 @@ _TOP = (*_UNITS, "columns", "file")
 _FILE = ("delimiter", "quote", "encoding", "missing", "decimal", "dates")
 _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "role": ((str,), "quasi, sensitive, identifier or insensitive"),
+    "type": ((str,), f"one of {', '.join(TYPES)}, or decimal(2)"),
     "kind": ((str,), "numeric, ordinal or nominal"),
     "weight": ((int, float), "a number, 0 or more"),
     "bounds": ((list, tuple), "two values, [least, greatest]"),
+    "values": ((list, tuple), "a list of all values that may occur"),
     "order": ((list, tuple), "the values, [least, …, greatest]"),
     "hierarchy": ((str, Path, Mapping, Hierarchy), "a file, or a recipe such as {mask: right}"),
 }
@@ -117,6 +120,8 @@ def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
     stated = {option: value for option, value in spec.items() if value is not None}
     try:
         check_words(name, stated)
+        if "type" in stated:
+            stated["type"] = str(DataType.parse(stated["type"], name))
     except InputError as error:
         raise InputError(f"{where}{error}") from None
     return stated

@@ -11,6 +11,7 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -25,6 +26,7 @@ _MARKS = {  # the longer first: one begins with another
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _UTF8 = ("utf-8", "utf-8-sig")
+_GUESSES = ("cp1252", "latin-1")  # of bytes that are not UTF-8 and have no mark
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -46,11 +48,28 @@ def is_utf8(path: Path) -> bool:
     return text and _decodes(decoder, b"", final=True)
 
 
-@contextmanager
-def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterator[Path]:
-    """Give the path of the same text in UTF-8 with even line ends: mostly the file itself.
+@dataclass(frozen=True)
+class Utf8File:
+    """A text file in UTF-8.
 
-    Otherwise a private temporary copy, gone at the end of the block.
+    guessed: the encoding of its source, if that was neither declared nor marked nor UTF-8.
+    """
+
+    path: Path
+    guessed: str | None = None
+
+    @property
+    def guesses(self) -> dict[str, str]:
+        """The guessed file settings."""
+        return {} if self.guessed is None else {"encoding": self.guessed}
+
+
+@contextmanager
+def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterator[Utf8File]:
+    """Give the same text in UTF-8 with even line ends: mostly the file itself.
+
+    Otherwise a private temporary copy, gone at the end of the block. A declared encoding is used as
+    declared.
     marked: whether a byte order mark may stay.
     """
     stated = encoding and codecs.lookup(encoding).name
@@ -61,14 +80,14 @@ def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterato
             stacklevel=3,  # the caller of the block
         )
     if even and found in _UTF8 and (marked or found == "utf-8"):
-        yield path
+        yield Utf8File(path)
         return
     chosen = found if stated is None or found in _UTF8 else encoding
     handle, name = tempfile.mkstemp(suffix=".txt")  # readable by its owner alone
     try:
         with os.fdopen(handle, "wb") as copy:
             _transcode(path, chosen or found, copy)
-        yield Path(name)
+        yield Utf8File(Path(name), found if encoding is None and found in _GUESSES else None)
     finally:
         Path(name).unlink(missing_ok=True)
 
@@ -104,7 +123,7 @@ def _survey(path: Path) -> tuple[str, bool]:
     even = len(kinds) <= 1
     if valid and _decodes(decoder, b"", final=True):
         return encoding or "utf-8", even
-    return ("cp1252" if high else "latin-1"), even
+    return _GUESSES[0 if high else 1], even
 
 
 def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = False) -> bool:

@@ -10,11 +10,13 @@ from typing import Any
 
 import yaml
 
-_VERBATIM = ("order", "missing", "tree")
+_VERBATIM = ("order", "values", "missing", "tree")
 
 
 def load_yaml(text: str) -> Any:
-    """Return the data of a YAML text; names are text, and so is all under order, missing, tree.
+    """Return the data of a YAML text.
+
+    Names are text, and so is all under order, values, missing and tree.
 
     >>> load_yaml("columns: {no: {order: [007, yes]}}")
     {'columns': {'no': {'order': ['007', 'yes']}}}

@@ -13,6 +13,7 @@ from shoal.core.column import Role
 from shoal.core.files import check_writable, replace_file
 from shoal.core.progress import report as tell
 from shoal.core.release import Release
+from shoal.core.row_order import Order
 from shoal.core.verification import Verification
 from shoal.errors import NotAnonymous, OutputError
 from shoal.report.attacks import attacks, sensitive_columns
@@ -91,7 +92,7 @@ def contents(
     date: str | None = None,
     released: str | Path | None = None,
     command: str | None = None,
-    shuffled: bool = False,
+    order: Order = "canonical",
     least: int | None = None,
     target: str | None = None,
 ) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def contents(
     title, date: as they are to stand there; without a date, equal releases give equal reports.
     released: the file that was written; its name, size and digest are told.
     command: how the release was made, if not by the call in Python that is told anyhow.
-    shuffled: the rows were put in random order, so that no seed is told.
+    order: how the rows were written.
     least: people behind anything shown, by default 5, or k where that is more.
     target: a column; how well models still predict it is told too.
 
@@ -116,7 +117,7 @@ def contents(
         refuse_learning(target)
         guarantee = _guarantee(release, checked)
         return head | withheld_contents(
-            release, guarantee, mask, command=command, released=file, shuffled=shuffled
+            release, guarantee, mask, command=command, released=file, order=order
         )
     kept = released_only(release)
     found = Reidentification.of(kept)
@@ -142,8 +143,8 @@ def contents(
         "utility": learned,
         "distributions": _distributions(kept, mask),
         "correlations": related,
-        "limits": limits(kept, sensitive, by_class=found.by_class, shuffled=shuffled),
-        "repeat": repeating(release, command, file, shuffled=shuffled),
+        "limits": limits(kept, sensitive, by_class=found.by_class, order=order),
+        "repeat": repeating(release, command, file, order=order),
     }
     tell("report", _STAGES, _STAGES)
     return told

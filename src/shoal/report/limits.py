@@ -12,7 +12,7 @@ Limit = dict[str, str]
 
 
 def limits(
-    release: Release, sensitive: Sequence[dict[str, Any]], *, by_class: bool, shuffled: bool
+    release: Release, sensitive: Sequence[dict[str, Any]], *, by_class: bool, order: str
 ) -> list[Limit]:
     """Return the limits that apply to this release, those of every release after its own."""
     told = [_homogeneity(sensitive)] if sensitive else []
@@ -28,7 +28,8 @@ def limits(
     if insensitive:
         told.append(_insensitive(insensitive))
     told.append(_MEMBERSHIP)
-    told.append(_SHUFFLED if shuffled else _ROW_ORDER)
+    if order == "original":
+        told.append(_ROW_ORDER)
     told.append(_WORD)
     return told
 
@@ -90,13 +91,8 @@ _NO_CLASSES = limit(
 )
 _ROW_ORDER = limit(
     "Order of rows",
-    "Unless they were shuffled, rows leave in the order in which they came. The order of "
-    "admission, or of the alphabet, can point at people.",
-)
-_SHUFFLED = limit(
-    "Order of rows",
-    "The rows were put in random order. The seed of that order is kept back, as it would undo it; "
-    "whoever has it should keep it too.",
+    "The rows keep the order of the original table, by choice of its owner. A row's position can "
+    "give away what was hidden: in a table sorted by admission it says when a person came.",
 )
 _WORD = limit(
     "The word anonymous",

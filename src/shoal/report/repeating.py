@@ -18,23 +18,21 @@ _CHUNK = 1 << 20
 
 
 def repeating(
-    release: Release, command: str | None, released: Path | None, *, shuffled: bool
+    release: Release, command: str | None, released: Path | None, *, order: str
 ) -> dict[str, Any]:
     """Return method, options, versions, the command, and a digest of the released file.
 
-    shuffled: the rows were put in random order, so that the seed, which would undo it, stays here.
+    order: how the rows were written.
     """
-    run = release.run
-    hidden = ("seed",) if shuffled else ()
-    options = {n: plain(value) for n, value in run.options.items() if n not in hidden}
-    seed, proof = None if shuffled else run.seed, release.proof
+    run, proof = release.run, release.proof
+    options = {name: plain(value) for name, value in run.options.items()}
     return {
         "command": command,
-        "call": _call(release, options, seed) if run.method in METHODS else None,
+        "call": _call(release, options, run.seed) if run.method in METHODS else None,
         "method": run.method,
         "options": options,
-        "seed": seed,
-        "shuffled": shuffled,
+        "seed": run.seed,
+        "order": order,
         "levels": None if release.node is None else dict(release.node),
         "evaluated": release.evaluated,
         "gap": None if proof is None else round(proof.gap, 4),

@@ -34,7 +34,7 @@ def withheld_contents(
     *,
     command: str | None,
     released: Path | None,
-    shuffled: bool,
+    order: str,
 ) -> dict[str, Any]:
     """Return what may be told; tables with the same released rows and node give the same.
 
@@ -55,7 +55,7 @@ def withheld_contents(
         },
         "columns": _columns(release),
         "limits": list(_LIMITS),
-        "repeat": repeating(release, command, released, shuffled=shuffled),
+        "repeat": repeating(release, command, released, order=order),
     }
 
 

@@ -14,6 +14,10 @@ TREES = {
     "letter": Hierarchy.from_rows([("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")]),
     "sign": Hierarchy.from_rows([("x", "*"), ("y", "*")]),
 }
+ROLES = {
+    "letter": {"role": "quasi", "type": "text", "values": ["a", "b", "c"]},
+    "sign": {"role": "quasi", "type": "text", "values": ["x", "y"]},
+}
 
 
 def small(rows):
@@ -27,7 +31,7 @@ def _small(rows):
     data = pa.table(
         {"letter": pa.array(letters, pa.string()), "sign": pa.array(signs, pa.string())}
     )
-    return Table.from_arrow(data, dict.fromkeys(TREES, "quasi"), TREES)
+    return Table.from_arrow(data, ROLES, TREES)
 
 
 def at(row, node):

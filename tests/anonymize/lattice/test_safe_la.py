@@ -18,6 +18,7 @@ from tests.examples import examples
 import shoal
 from shoal import Hierarchy, InputError, KAnonymity, LDiversity, SafeLA, Table
 from shoal.anonymize.lattice.node_choice import NodeChoice
+from shoal.anonymize.lattice.sampled_draw import draw_seeds
 from shoal.cli import main
 from shoal.cli.console import plain
 from shoal.cli.summary import summarize
@@ -27,12 +28,14 @@ from shoal.report.lattice_picture import draw_release
 from shoal.report.page import page
 
 AGES = Hierarchy.from_rows([(str(a), str(a // 10 * 10), "*") for a in range(100)])
+LARGE_DELTA = {"allow_large_delta": True}  # small tables show more with a small k
 ROLES = {
     "name": "identifier",
-    "age": {"role": "quasi", "hierarchy": AGES},  # "20" is an age and a label
-    "town": "quasi",
-    "ill": "sensitive",
-    "pay": "insensitive",
+    # "20" is an age and a label
+    "age": {"role": "quasi", "type": "integer", "bounds": [0, 99], "hierarchy": AGES},
+    "town": {"role": "quasi", "type": "text", "values": ["a", "b", "c"]},
+    "ill": {"role": "sensitive", "type": "text", "values": ["u", "v"]},
+    "pay": {"role": "insensitive", "type": "float", "bounds": [0, 10]},
 }
 
 
@@ -54,7 +57,7 @@ def released(rows, node, k, drawn=None, **options):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mechanisms, "bernoulli", lambda *_: mask)
         patch.setattr(NodeChoice, "draw", lambda *_: node)
-        return shoal.anonymize(people(rows), KAnonymity(k), "safe-la", **options)
+        return shoal.anonymize(people(rows), KAnonymity(k), "safe-la", **LARGE_DELTA, **options)
 
 
 rows_of_people = st.lists(
@@ -95,16 +98,19 @@ def outcomes(rows, choice, k, beta):
     return found
 
 
-@pytest.mark.parametrize("spare", [0, 0.2])
+@pytest.mark.parametrize("spare", [0, 0.2, -0.3])
 def test_no_neighbour_changes_the_outcome_by_more_than_is_claimed(spare):
     k, beta, share = 2, 0.5, 0.6
-    method = SafeLA(epsilon=share + math.log(2) + spare, choice=share, beta=beta, n0=3)
+    spent = share + math.log(2) + spare
+    method = SafeLA(epsilon=spent, choice=share, beta=beta, n0=3, **LARGE_DELTA)
     claim, made, worst = method.claim(k), {}, 0.0
 
     def chances(rows):
         key = tuple(sorted(rows))
         if key not in made:
-            made[key] = outcomes(rows, method._choice(small(rows), k), k, beta)
+            draw = method.prepare(small(rows), KAnonymity(k))
+            choice = draw.choice(np.zeros(len(rows), np.int32), [])
+            made[key] = outcomes(rows, choice, k, beta)
         return made[key]
 
     for rows, larger in neighbours(3):
@@ -143,19 +149,38 @@ def test_k_is_raised_to_reach_delta():
     assert enough.claims[0].k == 100
 
 
-def test_a_large_delta_is_pointed_out():
-    release = shoal.anonymize(small(CELLS * 5), KAnonymity(2), "safe-la")
-    assert "more than 1 / n0" in " ".join(release.run.notes)
+@pytest.mark.parametrize(
+    ("options", "stated", "least"),
+    [
+        ({}, "delta = 0.168 exceeds 1/n0 = 0.0001", 35),
+        ({"published": True}, "delta = 0.168 exceeds 1/n0 = 0.0001", 44),
+        ({"delta": 1e-3, "n0": 2000}, "delta = 0.000794 exceeds 1/n0 = 0.0005", 26),
+    ],
+)
+def test_a_large_delta_is_refused_with_the_k_that_avoids_it(options, stated, least):
+    table = small(CELLS * 5)
+    with pytest.raises(InputError, match="set allow_large_delta to release") as refused:
+        shoal.anonymize(table, KAnonymity(5), "safe-la", **options)
+    assert stated in str(refused.value)
+    assert f"ask for k = {least} or more" in str(refused.value)
+    shoal.anonymize(table, KAnonymity(least), "safe-la", **options)
+    with pytest.raises(InputError, match="allow_large_delta"):
+        SafeLA(**{**options, "delta": None}).price(KAnonymity(least - 1))
+
+
+def test_an_allowed_large_delta_is_noted():
+    release = shoal.anonymize(small(CELLS * 5), KAnonymity(2), "safe-la", **LARGE_DELTA)
+    assert "exceeds 1/n0, as allow_large_delta permits" in " ".join(release.run.notes)
 
 
 def test_columns_that_tell_records_apart_are_named():
-    release = shoal.anonymize(people([(20, "a", "u", 1)] * 9), KAnonymity(2), "safe-la")
+    table = people([(20, "a", "u", 1)] * 9)
+    release = shoal.anonymize(table, KAnonymity(2), "safe-la", **LARGE_DELTA)
     assert "classes are counted over ill, pay too" in " ".join(release.run.notes)
 
 
 def test_the_published_mechanism_says_that_it_is_unproven():
-    options = {"k": 2, "beta": 0.5, "epsilon": 1.0, "choice": 0.1}
-    k = options.pop("k")
+    k, options = 2, {"beta": 0.5, "epsilon": 1.0, "choice": 0.1, **LARGE_DELTA}
     release = shoal.anonymize(small(CELLS * 9), KAnonymity(k), "safe-la", published=True, **options)
     (claim,) = release.claims
     assert not claim.proven
@@ -169,44 +194,45 @@ def test_only_the_published_mechanism_chooses_on_its_sample(published, seen, mon
     records = []
     of = NodeChoice.of
 
-    def spying(lattice, **options):
-        records.append((lattice.table.records, options["score"]))
-        return of(lattice, **options)
+    def spying(parts, **options):
+        records.append((sum(part.table.records for part in parts), options["score"]))
+        return of(parts, **options)
 
     monkeypatch.setattr(NodeChoice, "of", spying)
     mask = np.array([True, True, False, False, False, False])
     monkeypatch.setattr(mechanisms, "bernoulli", lambda *_: mask)
-    shoal.anonymize(small(CELLS), KAnonymity(2), "safe-la", published=published)
+    options = {"published": published, **LARGE_DELTA}
+    shoal.anonymize(small(CELLS), KAnonymity(2), "safe-la", **options)
     assert records == [(seen, "published" if published else "expected")]
 
 
 def test_a_seed_repeats_a_release_and_is_said_to_be_for_testing():
     table = small(CELLS * 20)
-    options = {"n0": 100, "method": "safe-la", "seed": 4}
+    options = {"n0": 100, "method": "safe-la", "seed": 4, **LARGE_DELTA}
     one, again = (shoal.anonymize(table, KAnonymity(3), **options) for _ in range(2))
     assert one.to_arrow().equals(again.to_arrow())
     assert one.node == again.node
     assert "for testing only" in " ".join(one.run.notes)
     assert one.claims[0].seeded
     secure = {
-        shoal.anonymize(table, KAnonymity(3), "safe-la", n0=100).to_arrow().num_rows
+        shoal.anonymize(table, KAnonymity(3), "safe-la", n0=100, **LARGE_DELTA).to_arrow().num_rows
         for _ in range(12)
     }
     assert len(secure) > 1
 
 
 def test_the_draws_of_node_and_sample_have_seeds_of_their_own():
-    first, second = SafeLA(seed=4)._seeds()
-    assert first != second
-    assert SafeLA()._seeds() == (None, None)
+    assert len(set(draw_seeds(4, slots=3))) == 5
+    assert draw_seeds(None, slots=2) == [None] * 4
 
 
 def test_a_weighted_table_is_drawn_record_by_record():
     light = small(CELLS)
     heavy = Table(light.columns, np.arange(1, 7) * 5)
     full = small([cell for i, cell in enumerate(CELLS) for _ in range(5 * (i + 1))])
+    options = {"n0": 50, "seed": 2, **LARGE_DELTA}
     short, long = (
-        shoal.anonymize(table, KAnonymity(4), "safe-la", n0=50, seed=2) for table in (heavy, full)
+        shoal.anonymize(table, KAnonymity(4), "safe-la", **options) for table in (heavy, full)
     )
     assert short.to_arrow().equals(long.to_arrow())
     assert 0 < short.to_arrow().num_rows < heavy.records
@@ -233,8 +259,14 @@ def test_other_models_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epsilon": 1.2}, r"epsilon must be at least choice − ln\(1 − beta\) = 1\.30397"),
-        ({"beta": 0.8}, "raise epsilon, or lower beta or choice"),
+        (
+            {"epsilon": 1.2, "published": True},
+            r"needs epsilon of at least choice − ln\(1 − beta\) = 1\.30397",
+        ),
+        ({"beta": 0.8, "published": True}, "raise epsilon, or lower beta or choice"),
+        ({"epsilon": 0.14}, r"leaves 0.04 for each sample after 0.1 for the choice"),
+        ({"epsilon": 0.1}, "leaves 0 for each sample"),
+        ({"epsilon": 101}, "leaves 100.9 for each sample"),
         ({"beta": 0}, "beta must be"),
         ({"beta": 1}, "beta must be less than 1"),
         ({"choice": 0}, "choice must be"),
@@ -244,6 +276,7 @@ def test_other_models_are_refused():
         ({"delta": 0}, "delta must be"),
         ({"delta": "1e-6"}, "delta must be"),
         ({"published": "yes"}, "published must be one of"),
+        ({"allow_large_delta": "yes"}, "allow_large_delta must be one of"),
         ({"seed": -1}, "seed must be"),
         ({"epsilon": math.nan}, "epsilon must be"),
     ],
@@ -253,16 +286,21 @@ def test_options_without_meaning_are_refused(options, message):
         SafeLA(**options)
 
 
-def test_the_least_budget_is_enough():
+def test_a_smaller_epsilon_is_paid_for_in_delta():
     method = SafeLA(epsilon=0.1 - math.log(0.3), choice=0.1, beta=0.7)
     assert method.claim(75).delta == pytest.approx(2.15e-7, rel=0.01)
+    less = replace(method, epsilon=1.0, delta=1e-6)
+    assert less.claim(75).delta == sampling_delta(75, 0.7, 0.9) > method.claim(75).delta
+    assert less.price(KAnonymity(5)).k == least_k(0.9, 1e-6, 0.7)
+    assert less.claim(75).epsilon == 1.0
 
 
 def test_a_lattice_too_large_is_refused_by_its_shape():
     cells = {f"q{i}": ["a", "b"] for i in range(30)}
-    table = Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"))
+    role = {"role": "quasi", "type": "text", "values": ["a", "b"]}
+    table = Table.from_arrow(pa.table(cells), dict.fromkeys(cells, role))
     with pytest.raises(InputError, match="1,073,741,824 nodes, too many"):
-        shoal.anonymize(table, KAnonymity(2), "safe-la")
+        shoal.anonymize(table, KAnonymity(50), "safe-la")
 
 
 cells = st.tuples(
@@ -364,7 +402,11 @@ def test_the_command_tells_the_claim_and_nothing_of_those_left_out(
     monkeypatch.chdir(tmp_path)
     lines = [f"{20 + i % 2},{'ab'[i % 2]}" for i in range(4321)]
     (tmp_path / "in.csv").write_text("\n".join(["age,town", *lines]) + "\n")
-    command = "shoal anonymize in.csv --quasi age,town -k 90 --method safe-la -o out.csv"
+    (tmp_path / "in.yaml").write_text(
+        "columns:\n  age: {role: quasi, type: integer, bounds: [0, 99]}\n"
+        "  town: {role: quasi, type: text, values: [a, b]}\n"
+    )
+    command = "shoal anonymize in.csv --schema in.yaml -k 90 --method safe-la -o out.csv"
     options = [
         "-O",
         "n0=5000",

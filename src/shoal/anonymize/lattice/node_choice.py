@@ -58,6 +58,8 @@ class NodeChoice:
     epsilon: what the draw of a node spends.
     penalty: f, how much worse it is to lose all records than to hide all cells.
     n0: about how many records the table is publicly known to have; unused by "published".
+    records: how many records were scored.
+    slots: parts of the table that were scored; one person has one row in each at most.
     """
 
     lattice: Lattice
@@ -68,11 +70,13 @@ class NodeChoice:
     penalty: float
     n0: float
     score: Score
+    records: int
+    slots: int = 1
 
     @classmethod
     def of(
         cls,
-        table: Table | Lattice,
+        table: Table | Lattice | Sequence[Lattice],
         *,
         k: int,
         beta: float = 1.0,
@@ -85,7 +89,8 @@ class NodeChoice:
     ) -> NodeChoice:
         """Score every node of a table, by classes over all of its published columns.
 
-        table: or a lattice, which may count classes otherwise.
+        table: or a lattice, which may count classes otherwise; of several of one shape, one for
+            each slot, the scores are summed.
         interpolation: how some nodes are guessed instead of counted; the generalization of each is
             known without the data and never guessed.
         """
@@ -96,11 +101,15 @@ class NodeChoice:
         check_range("n0", n0, 0, above=True)
         check_range("n0 / penalty", n0 / penalty, 0, MOST_PENALTY)
         check_choice("score", score, get_args(Score))
-        lattice = table if isinstance(table, Lattice) else all_published(table)
-        kept = _kept(lattice, k, beta if score == "expected" else 1.0, threads)
+        parts = [all_published(table)] if isinstance(table, Table) else table
+        parts = [parts] if isinstance(parts, Lattice) else parts
+        rate = beta if score == "expected" else 1.0
+        kept = np.sum([_kept(part, k, rate, threads) for part in parts], axis=0)
         if interpolation is not None:
             kept = interpolation.fill(kept)
-        return cls(lattice, frozen(kept), k, beta, epsilon, penalty, n0, score)
+        records = sum(part.table.records for part in parts)
+        options = (k, beta, epsilon, penalty, n0, score, records, len(parts))
+        return cls(parts[0], frozen(kept), *options)
 
     def __repr__(self) -> str:
         return (
@@ -122,7 +131,7 @@ class NodeChoice:
     @cached_property
     def suppression(self) -> Floats:
         """The share of records that are not kept at each node, of those drawn if any are."""
-        drawn = self.lattice.table.records * (self.beta if self.score == "expected" else 1.0)
+        drawn = self.records * (self.beta if self.score == "expected" else 1.0)
         return frozen(1 - self.kept / drawn if drawn else np.zeros(self.lattice.shape))
 
     @cached_property
@@ -135,10 +144,11 @@ class NodeChoice:
 
     @property
     def sensitivity(self) -> float:
-        """By how much one record more or less moves a score at most."""
+        """By how much one person more or less, with a row in every slot, moves a score at most."""
         if self.score == "published":
-            return self.penalty * self.k / max(self.lattice.table.records, 1)
-        return score_sensitivity(self.k, self.beta if self.score == "expected" else 1.0)
+            return self.penalty * self.k / max(self.records, 1)
+        rate = self.beta if self.score == "expected" else 1.0
+        return self.slots * score_sensitivity(self.k, rate)
 
     @property
     def monotone(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.anonymize import anonymize
 from shoal.anonymize.lattice.interpolation import LevelInterpolation
 from shoal.anonymize.lattice.node_choice import NodeChoice
-from shoal.anonymize.lattice.safe_la import in_large_classes
+from shoal.anonymize.lattice.sampled_draw import in_large_classes
 from shoal.core.arrays import Counts
 from shoal.dp import bernoulli, sampling_delta
 from shoal.experiments.dp_learning.models import (

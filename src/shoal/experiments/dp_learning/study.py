@@ -32,12 +32,13 @@ def run(out: Path, *, full: bool, data: str) -> Path:
         f"Tables {', '.join(tables)}; total ε = 1.704 wherever it is spent, k and β as published. "
         "Fresh split and fresh draws in each run; intervals are 95 % of the mean over runs; time "
         "is CPU seconds, without reading the table. Draws have seeds, so that they can be "
-        "repeated, and are for testing. The few attributes, their hierarchies and settings are the "
-        "outcome of a search over some 65 settings (18 of the regression) on the rows of adult, "
-        "which no ε here pays for: there, take their figures as upper bounds; nothing was chosen "
-        "by census-income. Lines as published read its penalties as percent, which is a guess, as "
-        "are its ten attributes and its hierarchies. ola counts classes over quasi-identifiers "
-        "alone, safe-la over the target too."
+        "repeated, and are for testing. Domains are those that the public tables happen to have, "
+        "which a private table would have to declare. The few attributes, their hierarchies and "
+        "settings are the outcome of a search over some 65 settings (18 of the regression) on "
+        "the rows of adult, which no ε here pays for: there, take their figures as upper "
+        "bounds; nothing was chosen by census-income. Lines as published read its penalties as "
+        "percent, which is a guess, as are its ten attributes and its hierarchies. ola counts "
+        "classes over quasi-identifiers alone, safe-la over the target too."
     )
     return write_page(out, "What privacy costs those who learn", about, sections_of(out, rows))
 

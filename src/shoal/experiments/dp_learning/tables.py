@@ -23,6 +23,7 @@ from shoal.core.hierarchy import Hierarchy
 from shoal.core.recipes import tree
 from shoal.core.table import Table
 from shoal.experiments.dp_learning import trees
+from shoal.experiments.public_domains import take_domains_as_public
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,4 +242,4 @@ def _table(cells: Mapping[str, Any], hierarchies: Mapping[str, Any], target: str
         name: {"role": "quasi", "hierarchy": told} for name, told in hierarchies.items()
     }
     data = pa.table({name: cells[name] for name in (*hierarchies, target)})
-    return Table.from_arrow(data, {**roles, target: "sensitive"})
+    return take_domains_as_public(Table.from_arrow(data, {**roles, target: "sensitive"}))

@@ -1,4 +1,4 @@
-"""Small mechanisms to audit: the sound one, and five that go wrong as such mechanisms do.
+"""Small mechanisms to try the audit itself on: a sound one, and five with a known fault.
 
 A table is four counts: two quasi-identifier values, with two sensitive values each. A recoding
 keeps the quasi-identifier or hides it; a release shows how often each published tuple was drawn.

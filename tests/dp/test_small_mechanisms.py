@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.dp.small_mechanisms import EXAMPLES, SameSampleRule, SmallRelease
 from tests.examples import examples
 
 from shoal.dp import mechanisms
 from shoal.dp.audit import audit
 from shoal.dp.audit_bounds import lower_bound, upper_bound
 from shoal.dp.audit_exact import audit_exactly
-from shoal.dp.audit_examples import EXAMPLES, SameSampleRule, SmallRelease
 from shoal.dp.claims import DP
 
 SOUND = SmallRelease()

@@ -1,0 +1,130 @@
+"""A schema to start from: roles, types and the values of small categories.
+
+It is a file for the data's owner, who completes it. Bounds are never taken from the data: a comment
+asks for them, as the least and greatest value seen would say something about two people.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.column import Column, Role
+from shoal.core.spelled import is_spelled
+from shoal.core.values import is_text
+
+_MAX_VALUES = 20  # of a category that is listed
+_LISTED = "# The values listed here come from the data: keep this file where the data is.\n"
+_HEADER = "# Check every role, and replace each ? by what you know, not by what the data shows.\n"
+_TYPES = (
+    (pa.types.is_boolean, "boolean"),
+    (pa.types.is_integer, "integer"),
+    (pa.types.is_floating, "float"),
+    (pa.types.is_date, "date"),
+    (pa.types.is_timestamp, "datetime"),
+    (is_text, "text"),
+    (pa.types.is_string_view, "text"),
+)
+_BOUNDED = ("integer", "decimal", "float", "date", "datetime")
+
+
+def suggest_type(kind: Any) -> str | None:
+    """Return the type to declare for an Arrow type, None where there is none.
+
+    >>> suggest_type(pa.decimal128(38, 2)), suggest_type(pa.time64("us"))
+    ('decimal(2)', None)
+    """
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return suggest_type(kind.value_type)
+    if is_spelled(kind):
+        return "float" if pa.types.is_floating(kind.number) else "decimal"
+    if pa.types.is_decimal(kind):
+        return f"decimal({max(kind.scale, 0)})"
+    return next((name for is_such, name in _TYPES if is_such(kind)), None)
+
+
+def suggest_values(column: Column | None, role: Role) -> list[str] | None:
+    """Return the values of a small category, None for anything else.
+
+    Identifiers and free text are never listed: a category is text of at most 20 values, each of
+    which two rows have on average.
+    """
+    if column is None or role not in (Role.QUASI, Role.SENSITIVE):
+        return None
+    filled = int((column.codes < column.known).sum())
+    if not is_text(column.values.type) or not 0 < column.known <= min(_MAX_VALUES, filled // 2):
+        return None
+    if np.bincount(column.codes, minlength=column.known)[: column.known].max() < 2:
+        return None
+    return [str(label) for label in column.labels[: column.known]]
+
+
+def suggest_schema(
+    described: dict[str, Any], file: Mapping[str, Any] | None = None, *, list_values: bool = True
+) -> str:
+    """Return the suggestions as a YAML schema to start from, one line a column.
+
+    file: how the data is written, as far as it was stated or found out.
+    list_values: whether the values of small categories are listed, for a file that stays with the
+        data.
+    """
+    told = {option: list(v) if isinstance(v, tuple) else v for option, v in (file or {}).items()}
+    head = _dump({"file": _Line(told)}) if told else ""
+    lines = "".join(_line(column, list_values) for column in described["columns"])
+    listed = any(column["values"] for column in described["columns"]) and list_values
+    return f"{_LISTED if listed else ''}{_HEADER}{head}columns:\n{lines}"
+
+
+def _line(column: dict[str, Any], list_values: bool) -> str:
+    told = {
+        "role": column["role"],
+        "type": column["declare"],
+        "values": column["values"] if list_values else None,
+        "hierarchy": column["hierarchy"],
+    }
+    spec = {option: value for option, value in told.items() if value is not None}
+    text = _dump({column["name"]: _Line(spec)}).rstrip("\n").replace("\n", "\n  ")
+    return f"  {text}{_comment(column, list_values)}\n"
+
+
+def _comment(column: dict[str, Any], list_values: bool) -> str:
+    """Return what is left to declare of a published column."""
+    if column["declare"] is None:
+        return "  # type: ?"
+    name = column["declare"].partition("(")[0]
+    if column["role"] == Role.IDENTIFIER or name == "boolean":
+        return ""
+    if name in _BOUNDED:
+        return "  # bounds: [?, ?]"
+    return "" if column["values"] and list_values else "  # values: [?]"
+
+
+class _Line(dict[str, Any]):
+    """A mapping that YAML writes on one line."""
+
+
+def _dump(data: dict[str, Any]) -> str:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    Dumper.add_representer(
+        _Line,
+        lambda dumper, line: dumper.represent_mapping(
+            "tag:yaml.org,2002:map", line, flow_style=True
+        ),
+    )
+    text: str = yaml.dump(
+        data,
+        Dumper=Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False,
+        width=math.inf,
+    )
+    return text

@@ -1,0 +1,175 @@
+"""Released rows matched to original rows by what they say, where nothing else lines them up.
+
+A released row can stand for an original one if its cells cover that row's quasi-identifiers and all
+columns that pass unchanged are equal. Rows are matched one to one, so that every released row has
+an original; which of several equally fitting originals it is cannot be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core import values as ground
+from shoal.core.arrays import Codes, Counts
+from shoal.core.column import Column, Role
+from shoal.core.coverage import Fits
+from shoal.core.grouping import Grouping, group
+from shoal.core.subsets import Subsets
+from shoal.core.table import Table
+from shoal.core.wording import counted
+from shoal.errors import InputError
+from shoal.reading.linked import read_published
+
+
+class Matched(NamedTuple):
+    """Which original row stands behind each released row.
+
+    rows: (released rows,) positions in the original.
+    certain: whether no other way to match rows exists, equal ones aside.
+    """
+
+    rows: Counts
+    certain: bool
+
+
+class _Attribute(NamedTuple):
+    """One column on both sides.
+
+    originals: (original rows,) codes. domain: how many there are.
+    published: (released rows,) entries. subsets: the codes that each entry admits.
+    """
+
+    originals: Codes
+    domain: int
+    published: Codes
+    subsets: Subsets
+
+
+def match_rows(data: Any, original: Table) -> Matched:
+    """Match the rows of a released Arrow table to those of its original.
+
+    Raises:
+        InputError: Some released rows fit no original row that is left.
+    """
+    if data.num_rows > len(original):
+        raise InputError(
+            f"has {counted(data.num_rows, 'row')}, more than the original's {len(original):,}"
+        )
+    attributes = [*_coarsened(data, original), *_unchanged(data, original)]
+    attributes.sort(key=lambda attribute: -attribute.domain)  # few pass a fine column
+    kinds = group([a.originals for a in attributes], [a.domain for a in attributes])
+    boxes = group([a.published for a in attributes], [len(a.subsets) for a in attributes])
+    fits = Fits(
+        _cells(attributes, kinds.first, boxes.first),
+        kinds.sizes(),
+        boxes.sizes(),
+        np.zeros((0, 2), dtype=np.int32),
+    )
+    pairs = _dealt(fits, data.num_rows)
+    certain = bool((np.diff(fits.edges[0]) <= 1).all()) and data.num_rows == len(original)
+    return Matched(_rows(pairs, kinds, boxes), certain)
+
+
+def _coarsened(data: Any, original: Table) -> list[_Attribute]:
+    published = read_published(data, original, original.quasi)
+    return [
+        _Attribute(original[name].codes, original[name].domain, codes, subsets)
+        for name, (codes, subsets) in published.items()
+    ]
+
+
+def _unchanged(data: Any, original: Table) -> list[_Attribute]:
+    """Return the columns of both that pass as they are, by their text."""
+    passing = (Role.SENSITIVE, Role.INSENSITIVE)
+    shared = [c for c in original if c.role in passing and data.column_names.count(c.name) == 1]
+    return [_by_text(data.column(column.name), column) for column in shared]
+
+
+def _by_text(cells: Any, column: Column) -> _Attribute:
+    mine = pa.array(ground.texts(ground.combined(column.to_arrow(), column.name)), pa.string())
+    theirs = pa.array(ground.texts(ground.combined(cells, column.name)), pa.string())
+    known = pc.fill_null(mine, "").dictionary_encode()  # a file does not tell missing from empty
+    entries = pc.fill_null(theirs, "").dictionary_encode()
+    places = pc.index_in(entries.dictionary, value_set=known.dictionary).fill_null(-1).to_numpy()
+    domain = len(known.dictionary)
+    indptr = np.concatenate(([0], np.cumsum(places >= 0))).astype(np.int64)
+    starts = places[places >= 0].astype(np.int32)
+    codes = [
+        each.indices.to_numpy(zero_copy_only=False).astype(np.int32) for each in (known, entries)
+    ]
+    return _Attribute(codes[0], domain, codes[1], Subsets(domain, indptr, starts, starts + 1))
+
+
+def _cells(attributes: Sequence[_Attribute], originals: Counts, released: Counts) -> Any:
+    """Return the values of some original rows, and the runs of codes of some released ones."""
+    from shoal.core._fits import Cells
+
+    offsets = np.cumsum([0, *(len(a.subsets.starts) for a in attributes)]).tolist()
+    begins, ends = [], []
+    for attribute, offset in zip(attributes, offsets, strict=False):
+        indptr, entry = attribute.subsets.indptr, attribute.published[released]
+        nobody = indptr[entry] == indptr[entry + 1]  # a run without codes, behind all others
+        begins.append(np.where(nobody, offsets[-1], indptr[entry] + offset))
+        ends.append(np.where(nobody, offsets[-1] + 1, indptr[entry + 1] + offset))
+    none = np.zeros(1, dtype=np.int32)
+    return Cells(
+        np.stack([a.originals[originals] for a in attributes], axis=1),
+        np.stack(begins, axis=1),
+        np.stack(ends, axis=1),
+        np.concatenate([*(a.subsets.starts for a in attributes), none]),
+        np.concatenate([*(a.subsets.stops for a in attributes), none]),
+    )
+
+
+def _dealt(fits: Fits, wanted: int) -> Any:
+    """Return how many originals of each kind stand behind released rows of each kind.
+
+    A sparse matrix of kinds of originals by kinds of released rows.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    (indptr, indices), kinds, boxes = fits.edges, len(fits.people), len(fits.copies)
+    source, sink = kinds + boxes, kinds + boxes + 1
+    heads = np.repeat(np.arange(kinds), np.diff(indptr))
+    begins = np.concatenate([np.full(kinds, source), heads, kinds + np.arange(boxes)])
+    ends = np.concatenate([np.arange(kinds), indices + kinds, np.full(boxes, sink)])
+    room = np.minimum(fits.people[heads], fits.copies[indices])
+    limits = np.concatenate([fits.people, room, fits.copies]).astype(np.int32)
+    network = csr_array((limits, (begins, ends)), shape=(sink + 1, sink + 1))
+    dealt = maximum_flow(network, source, sink)
+    lacking = wanted - int(dealt.flow_value)
+    if lacking:
+        raise InputError(
+            f"{lacking:,} of {counted(wanted, 'row')} do not cover any row of the original that is "
+            "left; the file publishes values that are not true, or is not a release of this table"
+        )
+    return dealt.flow[:kinds, kinds : kinds + boxes].tocoo()
+
+
+def _rows(pairs: Any, kinds: Grouping, boxes: Grouping) -> Counts:
+    """Return an original row for each released row, rows of one kind in their order."""
+    many = pairs.data > 0
+    heads, ends, counts = pairs.row[many], pairs.col[many], pairs.data[many].astype(np.int64)
+    rows = np.empty(len(boxes.ids), dtype=np.int64)
+    rows[_in_turn(boxes, ends, counts)] = _in_turn(kinds, heads, counts)
+    return rows
+
+
+def _in_turn(groups: Grouping, wanted: Counts, counts: Counts) -> Counts:
+    """Return so many members of each wanted group, none twice, in the order of the wants."""
+    order = np.argsort(groups.ids, kind="stable")
+    starts = np.searchsorted(groups.ids[order], np.arange(len(groups)))
+    by_group = np.argsort(wanted, kind="stable")
+    before = np.cumsum(counts[by_group]) - counts[by_group]
+    first = before[np.searchsorted(wanted[by_group], wanted[by_group])]
+    offset = np.empty(len(wanted), dtype=np.int64)
+    offset[by_group] = before - first
+    begins = np.repeat(starts[wanted] + offset, counts)
+    inside = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return order[begins + inside]
