@@ -204,9 +204,9 @@ def hinted(**columns):
         (["01/02/2024", "02/17/2024"], "dates: add --dates MM/DD/YYYY"),
         (["01/02/2024", "03/04/2024"], "dates: add --dates DD/MM/YYYY or --dates MM/DD/YYYY"),
         (["1,5", "2"], "numbers with a decimal comma: add --decimal ,"),
-        ([f"{i},5" for i in range(20)] + ["n"], "numbers with a decimal comma, save 1 value, to be "
-         "mended or named with --missing: add --decimal ,"),
-        ([str(i) for i in range(20)] + ["?"], "numbers, save 1 value, to be mended or named with "
+        ([f"{i},5" for i in range(20)] + ["n"], "numbers with a decimal comma, except for 1 value; "
+         "fix or declare with --missing: add --decimal ,"),
+        ([str(i) for i in range(20)] + ["?"], "numbers, except for 1 value; fix or declare with "
          "--missing"),
     ],
 )  # fmt: skip
@@ -233,7 +233,7 @@ def test_rows_that_repeat_and_people_with_several_are_pointed_out():
     assert once == []
     repeated = hinted(patient_id=["a", "b", "c", "c"], age=[1, 2, 3, 3])
     assert [columns for columns, _ in repeated] == [[], ["patient_id"]]
-    assert repeated[0][1].startswith("1 row repeats another in every column")
+    assert repeated[0][1].startswith("1 row repeats another row in every column")
     several = hinted(patient_id=["a", "b", "c", "c"], age=[1, 2, 3, 4])
     assert [columns for columns, _ in several] == [["patient_id"]]
 

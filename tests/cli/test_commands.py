@@ -92,7 +92,7 @@ def test_demo_goes_the_whole_way(shoal, folder):
 def test_the_parts_of_the_demo_are_one_blank_line_apart(shoal):
     lines = [line.strip() for line in shoal("demo", "--rows", 200, "-k", 3).out.splitlines()]
     before, after = lines.index("before"), lines.index("after")
-    records = next(i for i, line in enumerate(lines) if line.startswith("records"))
+    records = next(i for i, line in enumerate(lines) if line.startswith("released"))
     promised = next(i for i, line in enumerate(lines) if line.startswith("k-anonymity"))
     assert before == 0
     for place in (after, promised, records):
@@ -146,7 +146,7 @@ def test_anonymize_writes_a_release_that_keeps_its_promise(shoal, folder, ending
     out = f"out.{ending}"
     found = shoal("anonymize", "people.csv", *ROLES, "-k", 4, "-o", out)
     assert (found.status, found.err) == (0, "")
-    for part in ("k-anonymity(k=4)  verified", "12 of 12 released", "left out, identifying"):
+    for part in ("k-anonymity(k=4)  verified", "12 of 12 records", "left out, identifying"):
         assert part in found.out
     assert f"written to {out}" in found.out
     data = (
@@ -184,18 +184,22 @@ def test_anonymize_without_an_output_writes_nothing_and_says_so(shoal, folder):
 
 def test_a_sensitive_column_that_no_model_guards_is_named(shoal):
     found = shoal("anonymize", "people.csv", *ROLES, "-k", 3)
-    assert "unguarded" in found.out
-    assert "disease: up to" in found.out or "disease: one class shows a single" in found.out
+    assert "not protected" in found.out
+    assert "of the people share one value" in " ".join(found.out.split())
     assert "add l-diversity or t-closeness" in found.out
     guarded = shoal("anonymize", "people.csv", *ROLES, "--model", "l-diversity(2, disease)")
-    assert "unguarded" not in guarded.out
+    assert "not protected" not in guarded.out
 
 
 @pytest.mark.parametrize(
     ("diseases", "share", "told"),
     [
-        (("flu", "flu", "flu", "cold"), 1.0, "one class shows a single value for all its people"),
-        (("flu", "cold", "flu", "cold"), 0.5, "up to 50 % of a class share one value"),
+        (("flu", "flu", "flu", "cold"), 1.0, "in one class all people share one value"),
+        (
+            ("flu", "cold", "flu", "cold"),
+            0.5,
+            "in the worst class 50 % of the people share one value",
+        ),
     ],
 )
 def test_the_worst_class_of_an_unguarded_column_decides(shoal, folder, diseases, share, told):
@@ -576,6 +580,32 @@ def test_help_ends_with_examples_as_they_are_typed(shoal, monkeypatch, command):
     shown = shoal(*command.split()[1:], "--help").out
     for line in EXAMPLES[command]:
         assert f"$ {line}" in shown
+
+
+def test_the_summary_counts_people_and_households(shoal, folder):
+    """Two homes of two people with two rows each, alike in age, and one person of another age."""
+    rows = [f"p{i},h{i // 2},30\n" * 2 for i in range(4)]
+    (folder / "visits.csv").write_text("id,home,age\n" + "".join(rows) + "p9,h9,99\n")
+    asked = ("anonymize", "visits.csv", "--quasi", "age", "--person", "id", "-k", 2)
+    asked += ("--method", "datafly", "--hierarchy", "age=mask: right", "-O", "max_suppression=0.2")
+    data = parsed(shoal(*asked, "--json"))
+    assert (data["records"], data["people"], data["released"]) == (9, 5, 8)
+    assert (data["released_people"], data["suppressed_people"]) == (4, 1)
+    assert data["person_columns"] == ["id"]
+    shown = " ".join(shoal(*asked).out.split())
+    assert "released 8 of 9 rows about 4 of 5 people" in shown
+    assert "suppressed 1 row; 1 person lost all rows" in shown
+    assert "classes 1, the smallest of 4 people" in shown
+    shown = " ".join(shoal(*asked, "--household", "home").out.split())
+    assert "households 2 of 3 released" in shown
+    assert "classes 1, the smallest of 2 people of different households" in shown
+
+
+def test_the_summary_repeats_that_rows_were_stated_to_be_people(shoal, folder):
+    (folder / "rows.csv").write_text("name,age\nann,1\nann,1\n")
+    asked = ("anonymize", "rows.csv", "--identifier", "name", "--quasi", "age", "-k", 2)
+    shown = " ".join(shoal(*asked, "--rows-are-people").out.split())
+    assert "person you stated that every row is a different person" in shown
 
 
 def test_verify_counts_people_where_it_can(shoal, folder):

@@ -23,8 +23,9 @@ def compared(shoal, folder):
 
 def test_runs_are_shown_written_drawn_and_taken_up_again(compared, shoal, folder):
     assert compared.status == 0
-    head, first = compared.out.splitlines()[:2]
-    assert head.split() == ["method", "k", "risk", "ncp", "suppressed", "time"]
+    original, _, head, first = compared.out.splitlines()[:4]
+    assert original == "original: 12 records"
+    assert " ".join(head.split()) == "method k risk ncp smallest suppressed time"
     assert first.split()[:3] == ["*", "mondrian", "5"]
     assert "1 of 2 runs gave no release" in compared.out
     assert "doka-greedy, k-anonymity(k=5): unfit" in compared.out
@@ -88,3 +89,21 @@ def test_options_of_a_method_may_be_lists():
     )
     assert _method("some:order=[b, a],deep=true") == ("some", {"order": ["b", "a"], "deep": True})
     assert _method("mondrian") == ("mondrian", {})
+
+
+def test_runs_on_a_table_with_several_rows_a_person_count_people(shoal, folder):
+    rows = [f"{i},{20 + i // 4},flu\n" * 3 for i in range(8)]  # eight people, two ages
+    (folder / "visits.csv").write_text("id,age,disease\n" + "".join(rows))
+    asked = (
+        "compare", "visits.csv", "--quasi", "age", "--sensitive", "disease", "--person", "id",
+        "-k", "4", "--method", "mondrian", "--metric", "ncp", "--processes", "1",
+    )  # fmt: skip
+    data = json.loads(shoal(*asked, "--json").out)
+    assert data["original"] == {"records": 24, "people": 8, "households": None}
+    run = data["runs"][0]
+    assert (run["smallest class"], run["smallest class rows"]) == (4, 12)
+    assert (run["released people"], run["suppressed"], run["ncp"]) == (8, 0, 0)
+    lines = shoal(*asked).out.splitlines()
+    assert lines[0] == "original: 8 people in 24 rows (id)"
+    assert " ".join(lines[2].split()) == "method k risk ncp smallest people suppressed time"
+    assert lines[3].split()[5:8] == ["4", "8", "0"]

@@ -130,3 +130,29 @@ def test_verify_checks_who_may_be_whom_beside_the_original(shoal, files, model, 
     assert told["check"]["holds"] is (status == 0)
     assert told["reached"]["k"] == 1
     assert "name the original with --original" in shoal(*asked).err
+
+
+VISITS = "id,age,ill\na,20,x\na,21,x\na,22,x\nb,23,y\nc,30,x\nc,31,y\nd,32,y\ne,90,x\n"
+CLASSES = (
+    "id,age\n" + "".join(f"{i},20-23\n" for i in "1234") + "".join(f"{i},30-32\n" for i in "567")
+)
+
+
+def test_rows_and_people_are_counted(shoal, folder):
+    """e, of the eighth visit, is the only one without a released row."""
+    numbered = VISITS.splitlines()
+    lines = [f"visit,{numbered[0]}", *(f"{i},{row}" for i, row in enumerate(numbered[1:], 1))]
+    (folder / "visits.csv").write_text("\n".join(lines) + "\n")
+    (folder / "released.csv").write_text(CLASSES.replace("id,", "visit,"))
+    asked = ("metrics", "visits.csv", "released.csv", "--quasi", "age", "--person", "id")
+    asked += ("--key", "visit", "--metric", "ncp")
+    found = parsed(shoal(*asked, "--json"))
+    assert (found["records"], found["people"], found["households"]) == (8, 5, None)
+    assert (found["released"], found["released_people"]) == (7, 4)
+    assert (found["suppressed"], found["suppressed_people"]) == (1, 1)
+    assert (found["smallest_class"], found["smallest_class_rows"]) == (2, 3)
+    assert (found["average_class_people"], found["average_class_rows"]) == (2.0, 3.5)
+    shown = shoal(*asked).out
+    assert "released: 7 of 8 rows about 4 of 5 people, in 2 classes\n" in shown
+    assert "suppressed: 1 row; 1 person lost all their rows\n" in shown
+    assert "classes: at least 2 people and 3 rows; on average 2.0 people and 3.5 rows\n" in shown

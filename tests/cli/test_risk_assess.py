@@ -95,3 +95,48 @@ def test_a_comparison_tells_the_expected_risk_where_asked(shoal, ask):
     told = shoal(*asked, "--metric", "ncp", "--risk").out
     assert "expected risk" in told
     assert "0.5000" in told  # two classes that do not overlap, of four people
+
+
+VISITS = (
+    "id,home,x,disease\n1,h,1,qxa\n1,h,2,qxb\n2,h,1,qxc\n3,i,2,qxa\n4,i,1,qxa\n"  # 1 came twice
+)
+UNITS = ("--quasi", "x", "--sensitive", "disease", "--person", "id", "--household", "home")
+
+
+@pytest.fixture
+def visits(shoal, folder):
+    (folder / "visits.csv").write_text(VISITS)
+
+    def asked(*more):
+        return shoal("risk", "assess", "visits.csv", "visits.csv", *UNITS, *more)
+
+    return asked
+
+
+def test_people_are_found_by_any_of_their_rows(visits):
+    """Three rows of three people have x = 1, and two rows of two people x = 2."""
+    found = parsed(visits("--json"))
+    assert (found["people"], found["records"], found["k"]) == (4, 5, 2)
+    first = 1 - 2 / 3 * 1 / 2
+    assert found["value"] == pytest.approx(first + 1 / 3 + 1 / 2 + 1 / 3)
+    assert found["links"] == pytest.approx(2)
+    assert found["household"]["households"] == 2
+    both = [1 - (1 - first) * (1 - 1 / 3), 1 - (1 - 1 / 2) * (1 - 1 / 3)]
+    assert found["household"]["expected"] == pytest.approx(sum(both))
+    assert [each["rows"] for each in found["known_rows"]] == [1, 2]
+    assert found["known_rows"][1]["singled_out"] == 1
+
+
+def test_words_name_people_records_and_households(visits):
+    shown = " ".join(visits().out.split())
+    for part in (
+        "of 4 people released are expected to be found",
+        "records released 5",
+        "records linked to their person 2",
+        "households released 2",
+        "average risk of a household",
+        "rows known",
+        "at least one of her rows is matched with one of her records",
+    ):
+        assert part in shown
+    assert "qx" not in shown

@@ -124,7 +124,7 @@ def test_a_fraction_asks_for_the_population(shoal, files):
 def test_a_population_that_lacks_people_is_said_so(shoal, files, folder):
     (folder / "few.csv").write_text("age,sex\n22,m\n")
     found = shoal("risk", "records", "raw.csv", "--quasi", "age,sex", "--population", "few.csv")
-    assert "7 records stand for more people than the population has" in found.out
+    assert "7 people have a record that fits fewer people" in found.out
     (folder / "none.csv").write_text("age\n22\n")
     found = shoal("risk", "records", "raw.csv", "--quasi", "age,sex", "--population", "none.csv")
     assert (found.status, "none.csv: has no column 'sex'" in found.err) == (2, True)

@@ -42,7 +42,7 @@ def test_what_is_learned_from_a_released_file(shoal, files):
 def test_a_table_for_people(shoal, files):
     shown = shoal(*ASKED, "--models", "gradient-boosting", "--features", "midpoints")
     assert shown.status == 0
-    assert "ill: learned from 80 released records, tested on 80 raw ones, 5 folds" in shown.out
+    assert "ill: trained on 80 released records, tested on 80 raw records, 5 folds" in shown.out
     assert "gradient-boosting  accuracy" in shown.out
     assert "QXZW" not in shown.out
 
@@ -95,3 +95,30 @@ def test_what_misleads_keeps_none_and_what_cannot_be_told_a_dash():
     assert _kept({"kept": -14.0, "telling": True}) == "none"
     assert _kept({"kept": -14.0, "telling": False}) == "–"
     assert _kept({"kept": 0.25, "telling": True}) == "0.25"
+
+
+def visits(first, people):
+    rows = (f"p{p},{20 + 3 * p},{'yes' if p % 2 else 'no'}" for p in range(first, first + people))
+    return "id,age,ill\n" + "".join(f"{row}\n" * 3 for row in rows)
+
+
+def test_people_of_the_original_are_left_out_of_a_test_file(shoal, folder):
+    (folder / "visits.csv").write_text(visits(0, 20))
+    (folder / "later.csv").write_text(visits(18, 10))  # two of ten people are in the original
+    roles = ("--quasi", "age", "--person", "id")
+    made = shoal("anonymize", "visits.csv", *roles, "--sensitive", "ill", "-k", 2, "-o", "out.csv")
+    assert made.status == 0
+    asked = ("utility", "visits.csv", "out.csv", *roles, "--target", "ill", "--test", "later.csv")
+    shown = shoal(*asked, "--models", "gradient-boosting").out
+    head = "ill: trained on 60 released rows about 20 people, tested on 24 raw rows about 8 people"
+    assert shown.startswith(f"{head}, a test table\n")
+    assert "left out of the test table: 6 rows about people who are in ORIGINAL" in shown
+
+
+def test_too_few_people_for_the_folds_is_said(shoal, folder):
+    (folder / "visits.csv").write_text(visits(0, 8))
+    (folder / "out.csv").write_text(visits(0, 8))
+    roles = ("--quasi", "age", "--person", "id")
+    found = shoal("utility", "visits.csv", "out.csv", *roles, "--target", "ill")
+    assert found.status == 2
+    assert "8 people have a label; 5 folds need 10 or more" in found.err

@@ -13,7 +13,8 @@ from shoal.comparison.grid import Trial
 
 
 def people(ages, counts=None):
-    data = pa.table({"age": ages, "disease": ["flu"] * len(ages), "name": ["n"] * len(ages)})
+    names = [f"n{i}" for i in range(len(ages))]
+    data = pa.table({"age": ages, "disease": ["flu"] * len(ages), "name": names})
     roles = {"age": "quasi", "disease": "sensitive", "name": "identifier"}
     return Table.from_arrow(data, roles, counts=counts)
 
@@ -63,6 +64,18 @@ def test_all_metrics_that_are_defined_are_counted_unless_some_are_named():
 
 def test_identifiers_do_not_go_to_other_processes():
     assert [column.name for column in fresh(people([1, 2]))] == ["age", "disease"]
+
+
+def test_a_run_knows_which_rows_are_one_persons():
+    """Four rows of two people, two of each: no release hides anybody among three."""
+    data = pa.table({"id": [1, 1, 2, 2], "age": [1, 1, 2, 2]})
+    table = Table.from_arrow(data, {"age": "quasi"}, person="id")
+    assert (fresh(table).people, [column.name for column in fresh(table)]) == (2, ["age"])
+    bench = Bench(fresh(table), ("ncp",), {})
+    assert bench(Trial(shoal.Mondrian(), KAnonymity(3), 0))["status"] == "unfit"
+    found = bench(Trial(shoal.Mondrian(), KAnonymity(2), 0))
+    assert (found["records"], found["people"], found["released people"]) == (4, 2, 2)
+    assert (found["smallest class"], found["smallest class rows"]) == (2, 4)
 
 
 def test_risk_is_one_in_the_size_of_the_class():

@@ -7,7 +7,7 @@ import pytest
 from tests.comparison import tasks
 
 from shoal import KAnonymity, LDiversity, Mondrian, Table
-from shoal.comparison.bench import Bench
+from shoal.comparison.bench import Bench, fresh
 from shoal.comparison.grid import Trial
 from shoal.comparison.identity import fingerprint, identify
 
@@ -41,6 +41,17 @@ def test_the_same_table_read_again_is_the_same():
 )
 def test_a_table_that_differs_in_anything_is_another(other):
     assert fingerprint(other) != fingerprint(people())
+
+
+def test_a_table_of_other_people_or_households_is_another():
+    data = pa.table({"id": [1, 1, 2], "home": [1, 2, 2], "age": [3, 4, 5]})
+
+    def table(**units):
+        return Table.from_arrow(data, {"age": "quasi"}, **units)
+
+    bare = [fresh(table(**units)) for units in ({}, {"person": "id"}, {"person": "home"})]
+    bare += [fresh(table(household="id")), fresh(table(person="id", household="home"))]
+    assert len({fingerprint(each) for each in bare}) == 5
 
 
 def test_a_run_that_differs_in_anything_is_another():

@@ -67,6 +67,14 @@ def test_homonyms_do_not_matter_beside_an_identifier_that_tells_all_apart():
         Table.from_arrow(single, {**ROLES, "name": "identifier"})
 
 
+def test_the_number_of_a_visit_does_not_say_who_the_people_are():
+    visits = VISITS.append_column("encounter_id", pa.array(range(7)))
+    roles = {**ROLES, "encounter_id": "identifier"}
+    assert Table.from_arrow(visits, roles).people == 7  # nothing else says who is who
+    with pytest.raises(RepeatedIdentifier, match="'patient' has 4 distinct values in 7 rows"):
+        Table.from_arrow(visits, {**roles, "patient": "identifier", "name": "identifier"})
+
+
 def test_missing_identifiers_do_not_count_as_repeated():
     phones = VISITS.append_column("phone", pa.array(["1", None, None, "", "2", "3", None]))
     assert Table.from_arrow(phones, {**ROLES, "phone": "identifier"}).people == 7

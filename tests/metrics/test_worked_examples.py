@@ -220,3 +220,18 @@ def test_figures_of_classes_are_those_that_pycanon_gives():
     assert found == pytest.approx(
         {"discernibility": 70, "average-class-size": 20 / 6 / 3, "classification": 0.1}
     )
+
+
+def test_average_class_size_counts_people():
+    """a has three rows, b, c and d one each: classes {a, a, b} and {c, d}, a's last row is gone.
+
+    Two people on average; the suppressed row, a sixth, is in a class of four. Untouched, each row
+    is a class of one person.
+    """
+    data = pa.table({"id": list("aabcda"), "age": range(6)})
+    table = Table.from_arrow(data, {"age": "quasi"}, person="id")
+    ids = np.array([0, 0, 0, 1, 1, -1], dtype=np.int32)
+    release = Release.of_groups(table, ids, 2, KAnonymity(2))
+    size = 5 / 6 * 2 + 1 / 6 * 4
+    assert metrics.average_class_size(release, raw=True) == pytest.approx(size / 2)
+    assert metrics.average_class_size(release) == pytest.approx((size - 1) / (4 - 1))

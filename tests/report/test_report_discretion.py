@@ -111,6 +111,9 @@ def test_few_left_out_records_are_not_counted():
             "suppressed": told,
             "suppressed_share": None if total is None else round(hidden / total, 3),
             "total": total,
+            "released_people": 20,
+            "suppressed_people": told,
+            "total_people": total,
         }
 
 

@@ -124,7 +124,7 @@ def test_before_and_after_by_hand():
     """Ages 1 1 2 2 3 3, published as [1, 2] four times and as 3 twice."""
     column = Column.encode("age", [1, 1, 2, 2, 3, 3])
     ids = np.array([0, 0, 0, 0, 1, 1], dtype=np.int32)
-    told = distribution(column, Recoding.of_groups(column, ids, 2), None, Mask(2))
+    told = distribution(column, Recoding.of_groups(column, ids, 2), shoal.Table((column,)), Mask(2))
     third = round(1 / 3, 3)
     assert told["groups"] == [
         {"label": "1", "before": third, "after": third},
@@ -132,7 +132,9 @@ def test_before_and_after_by_hand():
         {"label": "3", "before": third, "after": third},
     ]
     lopsided = Column.encode("age", [1, 1, 1, 1, 2, 2])
-    hidden = distribution(lopsided, Recoding.suppressed(lopsided), None, Mask(2))
+    hidden = distribution(
+        lopsided, Recoding.suppressed(lopsided), shoal.Table((lopsided,)), Mask(2)
+    )
     assert [(g["before"], g["after"]) for g in hidden["groups"]] == [(0.667, 0.5), (0.333, 0.5)]
 
 
@@ -141,9 +143,7 @@ def test_a_weighted_table_gives_what_its_records_give():
     spec = {"x": "quasi"}
     light = shoal.Table.from_arrow(pa.table({"x": values}), spec, counts=counts)
     heavy = shoal.Table.from_arrow(pa.table({"x": np.repeat(values, counts)}), spec)
-    found = [
-        distribution(t["x"], Recoding.identity(t["x"]), t.counts, Mask(2)) for t in (light, heavy)
-    ]
+    found = [distribution(t["x"], Recoding.identity(t["x"]), t, Mask(2)) for t in (light, heavy)]
     assert found[0] == found[1]
 
 

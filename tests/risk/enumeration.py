@@ -79,3 +79,33 @@ def cracks(rows, cells, known=(0, 1), *, suppressed=(), present=True, rates=None
         for p in released
     }
     return {p: (own[p] / total, fits[p], len(seen[p])) for p in released}
+
+
+def people_found(rows, cells, person, known=(0, 1), *, suppressed=(), present=True, rates=None):
+    """By people with a released record: the chance that a row is matched with one of theirs.
+
+    Also the expected number of rows matched with a record of their person, the first of the two.
+    """
+    released = [i for i in range(len(rows)) if i not in suppressed]
+    asking = released if present else list(range(len(rows)))
+    slots = [*released, *([None] * len(suppressed) if not present else [])]
+    weights = [
+        [1 if s is None else weight(rows[p], cells[s], known, rates or {}) for s in slots]
+        for p in asking
+    ]
+    total, links = Fraction(0), Fraction(0)
+    found = {person[i]: Fraction(0) for i in released}
+    for way in permutations(range(len(slots))):
+        mass = prod((weights[i][j] for i, j in enumerate(way)), start=Fraction(1))
+        if not mass:
+            continue
+        total += mass
+        right = [
+            person[asking[i]]
+            for i, j in enumerate(way)
+            if slots[j] is not None and person[slots[j]] == person[asking[i]]
+        ]
+        links += mass * len(right)
+        for who in set(right):
+            found[who] += mass
+    return links / total, {who: mass / total for who, mass in found.items()}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.risk.enumeration import published, releases
+from tests.risk.with_people import about
 
 from shoal.errors import InputError
 from shoal.risk import assess, exposure
@@ -71,3 +72,26 @@ def test_wrong_questions_are_refused(telling, monkeypatch):
     monkeypatch.setattr(import_module("shoal.risk.exposure"), "_SETS", 2)
     with pytest.raises(InputError, match="too many sets of 2"):
         exposure(telling, most=2)
+
+
+@given(
+    drawn=releases(most=6, columns=3), person=st.lists(st.integers(0, 2), min_size=6, max_size=6)
+)
+@examples(25)
+def test_the_bound_holds_for_people_with_several_records(drawn, person):
+    release = about(published(*drawn), person[: len(drawn[0])])
+    kinds = _Kinds(release)
+    for size in (3, 2, 1):
+        for known in combinations("abc", size):
+            assert kinds.count(known) <= kinds.at_most(known, ("a", "b", "c"))
+            found = assess(release, known, method="fast")
+            if found.method == "exact":
+                assert found.value <= found.links + 1e-9 <= kinds.count(known) + 2e-9
+
+
+def test_more_people_than_kinds_of_records_may_be_found():
+    """Both people have two of four rows that all look alike."""
+    release = about(published([(0,)] * 4, [({0},)] * 4), [0, 0, 1, 1])
+    (found,) = exposure(release).exposed
+    assert found.value == pytest.approx(2 * 5 / 6)
+    assert (found.bound, exposure(release).people) == (2, 2)

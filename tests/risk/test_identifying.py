@@ -1,12 +1,15 @@
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from tests.examples import examples
 from tests.metrics.strategies import tables
+from tests.risk.with_people import unit
 
 from shoal.core.table import Table
 from shoal.errors import InputError
@@ -111,3 +114,61 @@ def test_too_many_sets_are_refused():
     table = table_of(**{f"c{i}": [1] for i in range(60)})
     with pytest.raises(InputError, match="sets of columns are too many"):
         identifying_columns(table, most=5)
+
+
+def people_by_hand(person, rows):
+    """Distinction, separation and the share of people alone, from the values of each row."""
+    sharing = {}
+    for who, values in zip(person, rows, strict=True):
+        sharing.setdefault(values, set()).add(who)
+    best = {}
+    for who, values in zip(person, rows, strict=True):
+        best[who] = max(best.get(who, 0), 1 / len(sharing[values]))
+    pairs = [
+        values != others
+        for (who, values), (other, others) in combinations(zip(person, rows, strict=True), 2)
+        if who != other
+    ]
+    apart = sum(pairs) / len(pairs) if pairs else 1.0
+    alone = sum(risk == 1 for risk in best.values()) / len(best)
+    return sum(best.values()) / len(best), apart, alone
+
+
+@given(table=tables(), data=st.data())
+@examples(60)
+def test_a_set_of_columns_singles_out_people_and_not_rows(table, data):
+    many = len(table)
+    person = data.draw(st.lists(st.integers(0, 3), min_size=many, max_size=many))
+    table = replace(table, counts=None, person=unit(person))
+    found = identifying_columns(table, table.quasi, most=3, distinction=1.0)
+    assert (found.rows, found.people) == (many, len(set(person)))
+    measured = {}
+    for one in found.sets:
+        rows = list(zip(*(table[name].codes.tolist() for name in one.columns), strict=True))
+        measured[one.columns] = (one.distinction, one.separation, one.alone)
+        assert measured[one.columns] == pytest.approx(people_by_hand(person, rows))
+    for fine, figures in measured.items():  # what is skipped would be a key, too
+        for coarse, others in measured.items():
+            if set(coarse) < set(fine):
+                assert all(a >= b - 1e-9 for a, b in zip(figures, others, strict=True))
+
+
+def test_nobody_is_alone_with_values_of_her_own_rows():
+    table = replace(table_of(a=[1, 1, 2, 3]), person=unit("xxyy"))
+    (found,) = identifying_columns(table).sets
+    assert (found.distinction, found.alone) == (1.0, 1.0)
+    shared = replace(table_of(a=[1, 1, 1, 2]), person=unit("xxyx"))
+    (found,) = identifying_columns(shared).sets
+    assert (found.distinction, found.alone) == (0.75, 0.5)
+
+
+def test_a_sample_takes_all_rows_of_a_person():
+    draw = np.random.default_rng(0)
+    person = np.repeat(np.arange(400), 5)
+    table = replace(table_of(a=draw.integers(0, 6, 2000).tolist()), person=unit(person.tolist()))
+    found = identifying_columns(table, sample=1000, counted=0)
+    assert (found.sampled, found.rows, found.people) == (1000, 2000, 400)
+    (one,) = found.sets
+    exact = identifying_columns(table).sets[0].separation
+    assert not one.counted
+    assert one.low <= exact <= one.high

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.metrics.strategies import tables
 from tests.risk import naive
+from tests.risk.with_people import grouped_people
 
 import shoal
+from shoal.core.classes import Classes
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
@@ -16,7 +18,7 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.metrics import ncp_by_attribute
 from shoal.privacy import KAnonymity, LDiversity
-from shoal.risk import intersect, intersect_classes, overlay
+from shoal.risk import Crowds, intersect, intersect_classes, overlay
 from shoal.risk.overlaps import overlaps
 
 GRID = {"x": [1, 1, 2, 2], "y": [1, 2, 1, 2], "disease": list("abba")}
@@ -284,3 +286,18 @@ def test_together_no_column_loses_more_than_in_the_finest_release(releases):
     for name, loss in found.together.losses.items():
         for release in releases:
             assert loss <= ncp_by_attribute(release)[name] + 1e-9
+
+
+def test_people_hide_among_people_in_every_release():
+    """Rows 0 and 1 are one person's; she is alone in class 0 of the second release."""
+    first = grouped_people("aabc", [0, 0, 0, 0], disease=list("xxyy"))
+    table = first.original
+    found = intersect_classes(
+        [first.classes, Classes.of(table, np.array([0, 0, 1, 1], dtype=np.int32))], k=2
+    )
+    assert [view.people for view in found.releases] == [3, 3]
+    assert (found.together.people, found.together.classes) == (3, 2)
+    assert found.together.alike == Crowds(fewest=1, mean=(1 + 2 + 2) / 3, below=1, alone=1)
+    assert found.sensitive[0].linked == 3
+    assert found.sensitive[0].unlinked == 3
+    assert intersect(first, first, k=2).together.rows == Crowds(3, 3.0, 0, 0)

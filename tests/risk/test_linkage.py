@@ -1,4 +1,5 @@
-from itertools import permutations
+from dataclasses import replace
+from itertools import permutations, product
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.metrics.strategies import freeform
 from tests.risk import naive
+from tests.risk.with_people import unit
 
 import shoal
 from shoal.core.table import Table
@@ -213,3 +215,74 @@ def test_weighted_and_empty_tables_have_no_rows_to_link():
             refused()
     with pytest.raises(InputError, match="nothing to link"):
         link(table_of(x=[1]), table_of(x=[1]).take([]))
+
+
+def about(table, person):
+    return replace(table, person=unit(person))
+
+
+def test_a_person_is_found_by_any_of_her_rows():
+    """Person a has two rows alike, b one like them, c one of her own."""
+    table = about(table_of(x=[1, 1, 1, 2]), "aabc")
+    found = link(table, table, truth=np.arange(4))
+    assert (found.people, found.records, found.links) == (3, 4, 4)
+    assert (found.certain, found.lost) == (1, 0)
+    won = found.success
+    assert won.present == 3
+    assert won.recall.value == won.hits / 3
+    a = 1 - (1 - 2 / 3) ** 2  # each of two rows takes one of three records, two of them hers
+    assert won.guess.value == pytest.approx(a + 1 / 3 + 1)
+    assert won.blind == pytest.approx(1 - (1 - 2 / 4) ** 2 + 1 / 4 + 1 / 4)
+    runs = [link(table, table, truth=np.arange(4), seed=seed).success for seed in range(100)]
+    # a gets two of three records: one of them at least is hers
+    assert np.mean([run.hits for run in runs]) == pytest.approx(1 + 1 / 3 + 1, abs=0.15)
+    assert won.expected == pytest.approx(1 + 1 / 3 + 1, abs=0.25)
+
+
+def test_a_name_list_with_one_row_a_person_finds_any_of_her_records():
+    records = about(table_of(x=[1, 1, 1]), "aab")
+    names = table_of(x=[1, 1])
+    won = link(records, names, truth=np.array([0, 2])).success
+    assert won.present == 2
+    assert won.guess.value == pytest.approx(2 / 3 + 1 / 3)
+
+
+def test_rows_of_the_name_list_are_of_one_person_where_their_records_are():
+    records = about(table_of(x=[1, 2, 3]), "aab")
+    won = link(records, table_of(x=[1, 2, 9]), truth=np.array([0, 1, -1])).success
+    assert (won.present, won.hits, won.recall.value) == (1, 1, 1.0)
+    assert won.precision.value == 1.0
+
+
+@given(
+    values=st.lists(st.integers(0, 1), min_size=2, max_size=5),
+    person=st.lists(st.integers(0, 2), min_size=5, max_size=5),
+)
+@examples(40)
+def test_guesses_find_as_many_people_as_all_guesses_written_out(values, person):
+    person = person[: len(values)]
+    table = about(table_of(x=values), person)
+    fitting = [[j for j, other in enumerate(values) if other == value] for value in values]
+    every = list(product(*fitting))
+    found = [
+        len({person[i] for i, j in enumerate(taken) if person[i] == person[j]}) for taken in every
+    ]
+    won = link(table, table, truth=np.arange(len(values))).success
+    assert won.guess.value == pytest.approx(sum(found) / len(every))
+    assert won.present == len(set(person))
+
+
+@pytest.mark.parametrize(("share", "both", "alone"), [(1.0, 6, 0), (0.5, 3, 2), (0.0, 0, 3)])
+def test_all_rows_of_a_person_go_where_she_does(share, both, alone):
+    person = list("aabbbcddef")
+    table = about(table_of(x=list(range(10))), person)
+    split = split_for_linkage(table, share, seed=1)
+    mine, theirs = (
+        {person[code] for code in part["x"].codes} for part in (split.released, split.identified)
+    )
+    assert (len(mine), len(mine & theirs)) == (both + alone, both)
+    for part, people in ((split.released, mine), (split.identified, theirs)):
+        assert len(part) == sum(who in people for who in person)
+    known = split.truth >= 0
+    codes = split.released["x"].codes[split.truth[known]]
+    assert (codes == split.identified["x"].codes[known]).all()

@@ -5,6 +5,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
+from tests.risk.with_people import about
 
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.recoding import Recoding
@@ -189,3 +191,49 @@ def test_cuts_are_judged_as_by_hand(rows, k, released):
         held += bool(fair) and not diverse
     found = minimality(release)
     assert (found.divisible, found.held) == (divisible, held)
+
+
+@pytest.mark.parametrize(
+    ("person", "divisible"),
+    [
+        ("abcd", 1),  # two people on either side
+        ("aabc", 0),  # one person on the left
+        ("abab", 1),  # the same two people on both sides
+        ("abcc", 0),
+    ],
+)
+def test_parts_of_a_cut_hold_k_people(released, person, divisible):
+    release = released({"age": [20, 20, 30, 30], "disease": list("aabb")}, [0] * 4)
+    found = minimality(about(release, person))
+    assert (found.divisible, found.people) == (divisible, len(set(person)))
+    assert found.divisible_people == divisible * len(set(person))
+
+
+def test_a_cut_keeps_k_households_too(released):
+    release = released({"age": [20, 20, 30, 30], "disease": list("aabb")}, [0] * 4)
+    assert minimality(about(release, "abcd", "hhij")).divisible == 0
+    assert minimality(about(release, "abcd", "hihi")).divisible == 1
+
+
+@given(
+    ages=st.lists(st.integers(0, 4), min_size=2, max_size=9),
+    person=st.lists(st.integers(0, 4), min_size=9, max_size=9),
+)
+@examples(60)
+def test_cuts_in_order_are_those_that_leave_k_people_on_both_sides(released, ages, person):
+    person = person[: len(ages)]
+    release = about(released({"age": ages}, [0] * len(ages)), person)
+    fair = 0
+    for limit in sorted(set(ages)):
+        left = {who for who, age in zip(person, ages, strict=True) if age <= limit}
+        right = {who for who, age in zip(person, ages, strict=True) if age > limit}
+        fair += len(left) >= 2 and len(right) >= 2
+    assert len(list(cuts(release, 2))) == fair
+
+
+def test_the_model_is_asked_about_people(released):
+    """Both sides show two values; on the left both are one person's, who may show either."""
+    columns = {"q": [1, 1, 1, 2, 2], "disease": list("xyxxy")}
+    release = released(columns, [0] * 5, KAnonymity(2) & AlphaKAnonymity(0.8, 2, "disease"))
+    assert minimality(release).held == 0  # at most two of three rows of a part show one value
+    assert minimality(about(release, "aabcd")).held == 1  # both people on the left show x

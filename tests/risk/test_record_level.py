@@ -3,6 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from tests.examples import examples
+from tests.risk.with_people import grouped_people, several_rows, unit
 
 import shoal
 from shoal.core.table import Table
@@ -109,3 +112,49 @@ def test_options_are_checked(options, told):
 def test_a_release_has_its_classes(released):
     with pytest.raises(InputError, match="of a table only"):
         record_risk(released({"age": [1, 2]}, [0, 0]), columns=["age"])
+
+
+def test_risks_are_those_of_people_where_people_have_several_rows():
+    found = record_risk(grouped_people("a" + 9 * "b" + "cd", 10 * [0] + 2 * [1]), threshold=0.5)
+    assert (found.records, found.people, found.k) == (12, 4, 2)
+    assert found.prosecutor.highest == 0.9
+    assert found.prosecutor.average == pytest.approx((0.5 + 0.9 + 0.5 + 0.5) / 4)
+    assert found.prosecutor.at_risk == 1
+    assert found.marketer == pytest.approx((0.5 + 1 - 0.5**9 + 0.5 + 0.5) / 4)
+
+
+@given(drawn=several_rows())
+@examples(40)
+def test_people_of_one_row_each_are_rows(drawn):
+    _, ids = drawn
+    release = grouped_people(range(len(ids)), ids)
+    plain = replace(release, original=replace(release.original, person=None))
+    told, known = record_risk(release).to_dict(), record_risk(plain).to_dict()
+    assert told.pop("attackers")[0] == pytest.approx(known.pop("attackers")[0])
+    assert told.pop("marketer") == pytest.approx(known.pop("marketer"))
+    assert told == known
+
+
+def test_a_journalist_names_one_of_the_people_who_fit():
+    """Three people of the population have x = 1, one of them in two rows."""
+    table = about_table(table_of(x=[1, 1, 2]), "aab")
+    everybody = about_table(table_of(x=[1, 1, 1, 1, 2, 2]), "aabcbd")
+    found = record_risk(table, population=everybody)
+    assert found.journalist.risks.tolist() == [1 / 3, 1 / 2]
+    assert found.marketer == pytest.approx((1 - (2 / 3) ** 2 + 1 / 2) / 2)
+    counted = k_map(table, everybody)
+    assert counted.people.tolist() == [3, 3, 2]
+    assert (counted.k, counted.below(3), counted.to_dict()["people"]) == (2, 1, 2)
+    assert found.short == 0
+    assert record_risk(table, population=about_table(table_of(x=[1, 2]), "ab")).short == 0
+    assert record_risk(table, population=table_of(x=[2])).short == 1
+
+
+def test_a_population_read_beside_a_release_counts_people():
+    release = grouped_people("aab", [0, 0, 1])
+    everybody = about_table(table_of(x=["v0", "v0", "v0", "v1"]), "aabb")
+    assert k_map(release, everybody).people.tolist() == [2, 2, 1]
+
+
+def about_table(table, person):
+    return replace(table, person=unit(person))

@@ -1,6 +1,9 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from tests.examples import examples
+from tests.risk.with_people import about, grouped_people, prosecutor, several_rows, tallies
 
 from shoal.privacy import FreeformAnonymity, KAnonymity
 from shoal.risk.reidentification import Reidentification
@@ -41,3 +44,37 @@ def test_where_classes_do_not_settle_it_people_hide_among_the_records_they_fit(r
     assert found.sizes.tolist() == [2, 2, 3, 3, 3]
     assert found.highest_risk == 1 / 2
     assert found.average_risk == pytest.approx((2 / 2 + 3 / 3) / 5)
+
+
+def test_a_person_with_most_rows_of_a_class_is_easier_to_find_than_one_in_k():
+    found = Reidentification.of(grouped_people("a" + 9 * "b", 10 * [0]))
+    assert (found.people, found.fewest) == (2, 2)
+    assert found.risks.tolist() == [0.5, 0.9]  # 1 of 2 people; 9 of 10 rows
+    assert found.highest_risk == 0.9
+    assert found.average_risk == pytest.approx(0.7)
+
+
+@given(drawn=several_rows())
+@examples(60)
+def test_the_risk_of_a_person_is_the_largest_over_her_classes(drawn):
+    person, ids = drawn
+    found, expected = Reidentification.of(grouped_people(person, ids)), prosecutor(person, ids)
+    assert found.people == len(expected)
+    assert found.risks.tolist() == pytest.approx([expected[who] for who in sorted(expected)])
+    sizes = {place: len(members) for place, members in tallies(person, ids).items()}
+    smallest = {
+        who: min(size for place, size in sizes.items() if who in tallies(person, ids)[place])
+        for who in expected
+    }
+    assert found.sizes.tolist() == [smallest[who] for who in sorted(smallest)]
+    assert sorted(found.class_sizes.tolist()) == sorted(sizes.values())
+
+
+def test_people_with_several_rows_hide_among_the_people_whose_records_they_fit(released):
+    """Rows 0 and 1 fit the first box of one person; the others fit three rows of two people."""
+    release = released({"age": [1, 1, 2, 2, 3]}, [0, 0, 1, 1, 1], FreeformAnonymity(3))
+    found = Reidentification.of(about(release, "aabbc"))
+    assert not found.by_class
+    assert found.sizes.tolist() == [1, 2, 2]
+    assert found.risks.tolist() == pytest.approx([1, 2 / 3, 1 / 2])
+    assert found.highest_risk == 1

@@ -102,14 +102,14 @@ def test_what_is_kept_of_what_raw_rows_teach(score, value, raw, majority, kept):
 
 def test_results_as_frames_and_text():
     score = Score("ridge", "r2", 0.5, 0.4, None, 0.8, 0.0)
-    found = Utility("cost", "regression", "flags", 5, 0, 90, 100, (score,))
+    found = Utility("cost", "regression", "flags", 5, 0, 90, 90, 100, 100, 0, (score,))
     assert found["ridge", "r2"] is score
     assert found.to_pandas().loc[0, "kept"] == pytest.approx(0.625)
     assert found.to_polars()["model"].to_list() == ["ridge"]
     assert found.to_dict()["scores"][0]["high"] is None
     assert repr(found).splitlines() == [
         "Utility('cost', regression, flags, trained on 90 released records, "
-        "tested on 100 raw, 5 folds)",
+        "tested on 100 raw records, 5 folds)",
         "model  score   value     low  high     raw  majority    kept",
         "ridge  r2     0.5000  0.4000     –  0.8000    0.0000  0.6250",
     ]

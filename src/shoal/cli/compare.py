@@ -20,7 +20,7 @@ from shoal.cli.options import (
     names,
 )
 from shoal.cli.sources import EveryRole, Form, grouped, load
-from shoal.core.wording import counted
+from shoal.core.wording import counted, people_in_rows
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -147,9 +147,19 @@ def compare(
     if picture is not None and found.done:
         found.picture(picture, loss=loss, force=force)
     front = found.front(loss) if found.done else []
-    data = {"runs": list(found.rows), "front": [found.rows.index(row) for row in front]}
+    original = {
+        "records": table.records,
+        "people": table.people,
+        "households": None if table.household is None else table.household.count,
+    }
+    data = {
+        "original": original,
+        "runs": list(found.rows),
+        "front": [found.rows.index(row) for row in front],
+    }
 
     def show() -> None:
+        _show_original(original, table.person_columns)
         _show(found, front, loss)
         if output is not None:
             out.print(f"\nwritten to {output}", soft_wrap=True)
@@ -174,14 +184,23 @@ def _method(text: str) -> tuple[str, dict[str, Any]]:
     return name.strip(), method_options(_NEXT_OPTION.split(stated) if stated.strip() else [])
 
 
+def _show_original(original: dict[str, Any], person_columns: tuple[str, ...]) -> None:
+    told = people_in_rows(original["people"], original["records"])
+    if original["households"] is not None:
+        told += f", {counted(original['households'], 'household')}"
+    named = f" ({', '.join(person_columns)})" if person_columns else ""
+    out.print(f"original: {told}{named}\n", soft_wrap=True)
+
+
 def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> None:
     lost = loss or (found.metrics[0] if found.metrics else "")
     apart = len({(row["model"], row["k"]) for row in found}) > len({row["k"] for row in found})
     best = [id(row) for row in front]
     if found.done:
         learned = [name for name in found.measures if name in ("expected risk", "utility loss")]
-        head = ["", "method", "model" if apart else "k", "risk", lost, *learned]
-        rows = grid(*head, "suppressed", "time")
+        several = any(row["people"] != row["records"] for row in found.done)
+        head = ["", "method", "model" if apart else "k", "risk", lost, *learned, "smallest"]
+        rows = grid(*head, *(["people"] if several else []), "suppressed", "time")
         for row in sorted(found.done, key=lambda row: (row["highest risk"], row[lost] or 0.0)):
             rows.add_row(
                 "*" if id(row) in best else "",
@@ -189,12 +208,17 @@ def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> N
                 row["model"] if apart else str(row["k"] or ""),
                 share(row["highest risk"]),
                 *("" if row[name] is None else share(row[name]) for name in (lost, *learned)),
+                f"{row['smallest class']:,}",
+                *([f"{row['released people']:,}"] if several else []),
                 f"{row['suppressed']:,}",
                 f"{row['search seconds'] + row['verify seconds']:.2f} s",
             )
         out.print(rows)
+        out.print("\nsmallest: people in the smallest class")
+        if several:
+            out.print("people: those with a released row; suppressed: rows")
         out.print(
-            "\n* no other release beats it in loss without more risk, or in risk without more loss"
+            "* no other release beats it in loss without more risk, or in risk without more loss"
         )
     failures = [row for row in found if row["status"] != "done"]
     if failures:

@@ -13,7 +13,6 @@ from shoal.cli.options import File, Force, Hierarchies, Json, names
 from shoal.cli.risk_record import Fraction, show_uniqueness
 from shoal.cli.sources import Form, Roles, grouped, hierarchies_of
 from shoal.core.files import check_readable, check_writable, replace_file
-from shoal.core.wording import counted
 from shoal.errors import OutputError
 
 _VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
@@ -36,8 +35,9 @@ def inspect(
 ) -> None:
     """Show the columns of FILE with suggested roles, and who stands out by them.
 
-    Counted are the people who are alone with their values in the columns that --quasi names, else
-    in those suggested as such, one by one and together.
+    It counts the people whose values nobody else has, in the columns that --quasi names, else in
+    those suggested as such, one by one and together. If the identifier with the most distinct
+    values repeats, the suggested schema declares it as the person.
 
     With --sensitive, or a schema that names such columns, FILE is also looked at as a release: what
     rows that are alike in the quasi-identifiers give away of these columns. With
@@ -70,7 +70,7 @@ def inspect(
         if spec.get("role") == "quasi" and name in data.column_names
     ]
     with bars(), about(file):
-        found = describe(data, others, guarded, sampling_fraction)
+        found = describe(data, others, guarded, sampling_fraction, **_units(roles))
     written = {**guesses_of(data), **stated}
     if output is not None:
         with replace_file(output, force=force) as temporary:
@@ -79,6 +79,14 @@ def inspect(
     schema = suggest_schema(found, written, list_values=False)
     told: dict[str, Any] = {**found, "columns": shown, "schema": schema}
     emit(json, told, lambda: _show(told, file, output))
+
+
+def _units(roles: Roles) -> dict[str, Any]:
+    """Return the unit of protection as options state it, else as the schema does."""
+    stated = roles.units
+    for what in ("person", "household"):
+        stated[what] = stated[what] or getattr(roles.known, what)
+    return stated
 
 
 def _check_schema(output: Path, file: Path, *, force: bool) -> None:
@@ -100,7 +108,7 @@ def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, 
 
 
 def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
-    out.print(f"{counted(data['records'], 'record')}; the roles are suggestions\n")
+    out.print(f"{data['about']}; the roles are suggestions\n", soft_wrap=True)
     columns = grid("column", "type", "values", "missing", "role", "because")
     columns.columns[-1].no_wrap = True  # reasons are short
     for column in data["columns"]:
@@ -115,7 +123,7 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
     out.print(columns)
     _show_hints(data["hints"])
     if data["combinations"]:
-        out.print("\npeople alone with their combination of values:")
+        out.print("\npeople whose combination of values nobody else has:")
         rows = grid("columns", "unique", "share", "smallest group")
         for found in data["combinations"]:
             rows.add_row(
@@ -127,7 +135,7 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
         out.print(rows)
     if data["near_keys"]:
         told = "; ".join(" + ".join(key["columns"]) for key in data["near_keys"])
-        out.print(f"\nnearly everybody is told apart by: {told}", soft_wrap=True)
+        out.print(f"\nthese columns identify nearly everyone: {told}", soft_wrap=True)
     if data["uniqueness"]:
         show_uniqueness(data["uniqueness"])
     if data["checks"]:

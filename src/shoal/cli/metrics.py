@@ -10,6 +10,7 @@ from shoal.cli.console import bars, compiling_told, emit, grid, number, out, sha
 from shoal.cli.options import Hierarchies, Json, Key
 from shoal.cli.pairs import Original, Released, load_pair
 from shoal.cli.sources import EveryRole, Form, grouped
+from shoal.core.tally import Tally, released_of
 from shoal.core.wording import counted
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def metrics(
     k: Annotated[
         int | None,
         typer.Option(
-            "-k", metavar="N", help="k that was asked for: average-class-size counts by it."
+            "-k",
+            metavar="N",
+            help="k that was asked for; average-class-size divides people per class by it.",
         ),
     ] = None,
     key: Key = None,
@@ -80,10 +83,7 @@ def _measure(
     values = evaluate(release, names, raw=raw, target=target)
     table = release.original
     data: dict[str, Any] = {
-        "records": table.records,
-        "released": table.records - release.classes.suppressed,
-        "suppressed": release.classes.suppressed,
-        "classes": len(release.classes),
+        **Tally.of(release.classes).to_dict(),
         "quasi": list(table.quasi),
         "raw": raw,
         "metrics": values,
@@ -98,10 +98,7 @@ def _measure(
 def _show(data: dict[str, Any]) -> None:
     from shoal.metrics import METRICS
 
-    out.print(
-        f"{data['released']:,} of {counted(data['records'], 'record')} released, "
-        f"in {counted(data['classes'], 'class')}\n"
-    )
+    _show_counts(data)
     if data["raw"]:
         rows = grid("metric", "value", "scale", "better")
     else:
@@ -123,6 +120,28 @@ def _show(data: dict[str, Any]) -> None:
         for name, reason in data["undefined"].items():
             reasons.add_row(name, reason)
         out.print(reasons)
+
+
+def _show_counts(data: dict[str, Any]) -> None:
+    several = data["people"] != data["records"]
+    out.print(
+        f"released: {released_of(data)}, in {counted(data['classes'], 'class')}", soft_wrap=True
+    )
+    if several and data["suppressed"]:
+        out.print(
+            f"suppressed: {counted(data['suppressed'], 'row')}; "
+            f"{counted(data['suppressed_people'], 'person', 'people')} lost all their rows"
+        )
+    if several and data["classes"]:
+        unit = "people" if data["households"] is None else "people of different households"
+        out.print(
+            f"classes: at least {data['smallest_class']:,} {unit} and "
+            f"{counted(data['smallest_class_rows'], 'row')}; on average "
+            f"{data['average_class_people']:,.1f} people and {data['average_class_rows']:,.1f} rows"
+        )
+    if data["households"] is not None:
+        out.print(f"households: {data['households']:,} in the original")
+    out.print()
 
 
 def _show_by_attribute(data: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import notes
+from shoal.cli.console import note, notes
 from shoal.cli.options import Hierarchies
 from shoal.cli.sources import EveryRole, Form, load, of_release
 from shoal.errors import InputError
@@ -54,7 +54,10 @@ def load_pair(
         table = load(original, roles, hierarchy, form, otherwise=more, quiet=True)
         stated = of_release(released, {**roles.known.file, **form.stated})
         with notes(unless=UnassignedColumns):
-            return read_released(released, table, key=key, model=claim, **stated)
+            release = read_released(released, table, key=key, model=claim, **stated)
+    for text in release.run.notes:
+        note(text)
+    return release
 
 
 @contextmanager

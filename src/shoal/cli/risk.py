@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import risk_assess, risk_link, risk_record, risk_rehearse
-from shoal.cli.console import bars, emit, grid, notes, number, out, share
+from shoal.cli.console import bars, emit, grid, note, notes, number, out, share
 from shoal.cli.options import Command, Group, Hierarchies, Json, Key
 from shoal.cli.sources import Form, Roles, as_written, grouped, load, of_release, told_apart
 from shoal.errors import InputError
@@ -61,9 +61,10 @@ def intersect(
 
     With --original the cells are read back and intersected row by row: what is lost then, how many
     rows a person fits, how many people fit a row. Without it, only rows that look alike in all
-    releases are counted.
+    releases are counted. With --person people are counted, not rows, which needs --original.
 
-    Rows go by position, or by --key: people without a row in a release count as left out of it.
+    Rows go by --key, by position, or with --original by their values: people without a row in a
+    release count as left out of it.
     """
     from shoal.core.files import check_readable
 
@@ -93,6 +94,9 @@ def _read(
 
     with notes(unless=UnassignedColumns):
         releases = [released(file, original, key=key, **of_release(file, stated)) for file in files]
+    for file, release in zip(files, releases, strict=True):
+        for text in release.run.notes:
+            note(f"{file}: {text}")
     return lay_over(*releases, k=k)
 
 
@@ -104,6 +108,11 @@ def _bare(
     from shoal.risk import aligned, intersect_classes
 
     roles.check()
+    if roles.person or roles.household:
+        raise InputError(
+            "a release does not say whom its rows are about; name with --original the table that "
+            "has the --person and --household columns"
+        )
     specs = roles.columns
     for spec in specs.values():
         spec.pop("hierarchy", None)  # nothing is read by it here

@@ -67,7 +67,12 @@ def assess(
     with one, and takes any such matching for as likely as another. The command says how many
     people get their own record then, with an interval where it is estimated, and who has no choice.
 
-    Rows go by position, or by --key: people without a released row count as left out.
+    With --person, rows are matched, and a person is found when one of her rows gets one of her
+    records. The command then also shows what an attacker finds who knows 1, 2 or 3 of her rows, and
+    with --household how likely a household is found.
+
+    Rows go by --key, by position or by their values: people without a released row count as left
+    out.
     """
     from shoal.risk import assess as attack
     from shoal.risk import exposure
@@ -99,21 +104,52 @@ def _rates(stated: list[str] | None) -> dict[str, float]:
 
 
 def _show(data: dict[str, Any]) -> None:
+    repeated = data["records"] > data["people"]
     out.print(_headline(data))
     out.print()
     rows = grid("", "")
     rows.add_row("share of people", share(data["share"]))
+    if repeated:
+        rows.add_row("records released", f"{data['records']:,}")
+        rows.add_row("records linked to their person", _people(data["links"]))
     rows.add_row("people whose record is certain", f"{data['forced']:,}")
     rows.add_row("highest risk of a person", share(data["highest_risk"]))
     rows.add_row(f"people with a risk above 1/{data['k']:,}", f"{data['above']:,}")
-    rows.add_row("records that a person fits, on average", number(data["mean_candidates"]))
+    fitting = "people whose records a person fits" if repeated else "records that a person fits"
+    rows.add_row(f"{fitting}, on average", number(data["mean_candidates"]))
     rows.add_row("  of these not ruled out by others", number(data["mean_feasible"]))
+    if data["household"] is not None:
+        add_household(rows, data["household"])
     out.print(rows)
+    if data["known_rows"]:
+        _show_known_rows(data["known_rows"])
     out.print(f"\n{data['guarantee']}")
     for line in data["assumptions"]:
         out.print(f"- {line}")
     if "exposure" in data:
         _show_exposure(data["exposure"])
+
+
+def add_household(rows: Any, household: dict[str, Any]) -> None:
+    """Add the risk of households to a grid of two columns."""
+    rows.add_row("households released", f"{household['households']:,}")
+    rows.add_row("  fewest in a class", f"{household['k']:,}")
+    rows.add_row("  expected to be found", _people(household["expected"]))
+    rows.add_row("  highest risk of a household", share(household["highest"]))
+    rows.add_row("  average risk of a household", share(household["average"]))
+
+
+def _show_known_rows(found: list[dict[str, Any]]) -> None:
+    out.print("\nan attacker who knows the classes of several rows of one person finds her with")
+    rows = grid("rows known", "people", "average", "rows at random", "highest", "singled out")
+    for each in found:
+        mark = "" if each["complete"] else "~"
+        figures = (f"{mark}{share(each[name])}" for name in ("average", "random", "highest"))
+        singled_out = f"{mark}{each['singled_out']:,}"
+        rows.add_row(f"{each['rows']}", f"{each['people']:,}", *figures, singled_out)
+    out.print(rows)
+    if not all(each["complete"] for each in found):
+        out.print("figures with ~ were measured on a sample of rows and may be higher")
 
 
 def _headline(data: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.console import about, bars, emit, grid, notes, number, out, share
-from shoal.cli.options import Hierarchies, Json, SchemaFile, names
+from shoal.cli.options import Hierarchies, Json, Person, SchemaFile, names
 from shoal.cli.pairs import Released, check_order
 from shoal.cli.sources import Form, as_written, grouped, hierarchies_of
 from shoal.core.wording import counted
@@ -40,6 +40,7 @@ def link(
             help="Who is whom: a column of both files, for the owner's eyes. It is not linked on.",
         ),
     ] = None,
+    person: Person = "",
     schema: SchemaFile = None,
     hierarchy: Hierarchies = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Of ties, broken by chance.")] = 0,
@@ -51,27 +52,33 @@ def link(
     A person fits a record whose cells admit all their values. People are then linked to records,
     one to one, the rarest matches first. With --key it is told how many links are right, beside
     what mere guessing among the records that fit would find.
+
+    With --person, a column of IDENTIFIED, a person with several rows counts once, and is found when
+    one of them is linked rightly. If RELEASED has the column too, no --key is needed.
     """
     from shoal.core.files import check_readable
-    from shoal.reading.linked import rows_by_key
+    from shoal.reading.linked import rows_by_key, rows_by_person
     from shoal.risk.linkage import link_published
 
     for file in (identified, released):
         check_readable(file)
     known = schema_of(schema)
     stated = {**known.file, **form.stated}
+    who, owner = names(person), None
+    hidden = [*([] if key is None else [key]), *who]
     with bars():
-        people = arrow_of(identified, as_written(identified, stated), [] if key is None else [key])
+        people = arrow_of(identified, as_written(identified, stated), hidden)
         with about(identified):
             columns = _chosen(on, known, people)
         check_order("IDENTIFIED", identified, released, columns)
-        table = table_of(people, known, columns, hierarchy, identified)
-        keyed = [*columns, *([] if key is None else [key])]
-        data = arrow_of(released, as_written(released, stated), keyed)
+        table = table_of(people, known, columns, hierarchy, identified, tuple(who))
+        data = arrow_of(released, as_written(released, stated), [*columns, *hidden])
         with about(released):
             published = published_of(data, table, columns)
         truth = None if key is None else rows_by_key(people, data, key)
-        found = link_published(published, table, truth, seed)
+        if who and key is None and set(who) <= set(data.column_names):
+            truth, owner = rows_by_person(people, data, who)
+        found = link_published(published, table, truth, seed, owner)
     told = {"released": str(released), "identified": str(identified), **found.to_dict()}
     emit(json, told, lambda: _show(told))
 
@@ -105,15 +112,27 @@ def _chosen(on: str, known: Schema, data: Any) -> list[str]:
 
 
 def table_of(
-    data: Any, known: Schema, columns: list[str], hierarchy: Hierarchies, file: Path
+    data: Any,
+    known: Schema,
+    columns: list[str],
+    hierarchy: Hierarchies,
+    file: Path,
+    person: tuple[str, ...] = (),
 ) -> Table:
-    """Return the columns of a file that are compared, as the schema says they are to be read."""
+    """Return the columns of a file that are compared, as the schema says they are to be read.
+
+    person: the columns that identify the person behind a row.
+    """
     from shoal.reading import Schema, read
 
     kept = {name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns}
     trees = {name: tree for name, tree in hierarchies_of(hierarchy).items() if name in kept}
     with about(file), notes():
-        return read(data.select(columns), Schema(kept), hierarchies=trees)
+        for name in person:
+            if name not in data.column_names:
+                raise InputError(f"no column {name!r} that identifies a person")
+        chosen = data.select([*columns, *(name for name in person if name not in columns)])
+        return read(chosen, Schema(kept), hierarchies=trees, person=person)
 
 
 def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:
@@ -147,7 +166,7 @@ def _show(data: dict[str, Any]) -> None:
     out.print("\nwho knows the truth sees:")
     rows = grid("", "", "95 % interval", "what it means")
     rows.add_row("people in the release", f"{success['present']:,}", "", "of those looked for")
-    rows.add_row("right links", f"{success['hits']:,}", "", "ties broken by chance")
+    rows.add_row("people found", f"{success['hits']:,}", "", "ties broken by chance")
     for name, meaning in (("precision", "of the links"), ("recall", "of the people in it")):
         told = success[name]
         between = f"{share(told['low'])} to {share(told['high'])}"

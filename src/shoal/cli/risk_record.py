@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli.console import about, bars, emit, grid, number, out, share
-from shoal.cli.options import File, Hierarchies, Json, names
+from shoal.cli.options import File, Hierarchies, Json, Person, names
+from shoal.cli.risk_assess import add_household
 from shoal.cli.risk_link import arrow_of, published_of, table_of
 from shoal.cli.sources import Form, Roles, as_written, grouped, told_apart
 from shoal.core.wording import counted
@@ -34,7 +36,7 @@ def records(
     ] = None,
     sampling_fraction: Fraction = None,
     threshold: Annotated[
-        float, typer.Option(metavar="X", help="The risk that no record should exceed.")
+        float, typer.Option(metavar="X", help="The risk that no person should exceed.")
     ] = 0.2,
     hierarchy: Hierarchies = None,
     form: Form,
@@ -45,6 +47,9 @@ def records(
     Rows are alike that show the same text in the quasi-identifiers. With --population the cells
     are read beside a table of everybody; with --sampling-fraction it is estimated how many people
     outside FILE are like its records.
+
+    With --person, a column of FILE, the risk is that of a person: the highest over her rows. With
+    --household the command also shows how likely a household is found.
     """
     from shoal.risk import population_uniqueness, record_risk
     from shoal.risk.k_map import count_people
@@ -55,16 +60,18 @@ def records(
     with bars():
         own = as_written(file, stated)
         data = arrow_of(file, own, known)
-        table = _as_text(told_apart(data, file, own, known), known, file)
+        table = _as_text(told_apart(data, file, own, known), known, file, _units(roles, data, file))
         if population is not None:
             everybody = arrow_of(population, as_written(population, stated), [])
             with about(population):
                 for name in known:
                     if name not in everybody.column_names:
                         raise InputError(f"has no column {name!r}")
-            people = table_of(everybody, roles.known, known, hierarchy, population)
+            person = _present(names(roles.person) or roles.known.person, everybody)
+            people = table_of(everybody, roles.known, known, hierarchy, population, person)
             with about(file):
-                found = count_people(published_of(data, people, known), people)
+                published = published_of(data, people, known)
+                found = count_people(published, people, person=table.person)
         risk = record_risk(
             table, population=found, sampling_fraction=sampling_fraction, threshold=threshold
         )
@@ -88,6 +95,7 @@ def columns(
         float, typer.Option(metavar="X", help="Distinct rows / rows that make a near-key.")
     ] = 0.9,
     show: Annotated[int, typer.Option(metavar="N", help="Sets to list.")] = 12,
+    person: Person = "",
     form: Form,
     json: Json = False,
 ) -> None:
@@ -95,14 +103,18 @@ def columns(
 
     Distinction is the share of rows left if equal ones were merged, separation the share of pairs
     of rows that differ. A set that holds a near-key is not listed: it is one, too.
+
+    With --person, distinction is the average over people of 1 / people who share the values of one
+    of her rows, the row that tells most, and separation is about pairs of rows of different people.
     """
     from shoal.risk import identifying_columns
 
     with bars():
-        data = arrow_of(file, form.stated, [])
-        chosen = names(among) or _plain(data)
+        identifying = names(person)
+        data = arrow_of(file, form.stated, identifying)
+        chosen = names(among) or [n for n in _plain(data) if n not in identifying]
         with about(file):
-            table = _encoded(data, chosen)
+            table = _encoded(data, chosen, identifying)
         found = identifying_columns(table, chosen, most=most, distinction=distinction)
     told = {"file": str(file), **found.to_dict(show)}
     emit(json, told, lambda: _show_columns(told))
@@ -116,13 +128,36 @@ def _quasi(roles: Roles) -> list[str]:
     return found
 
 
-def _as_text(data: Any, known: list[str], file: Path) -> Table:
+def _units(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
+    """Return the columns of the file that identify people and households.
+
+    Those that the schema names may be missing, as a release has none of them.
+    """
+    found: dict[str, Any] = {}
+    for what in ("person", "household"):
+        asked = names(getattr(roles, what))
+        lacking = [name for name in asked if name not in data.column_names]
+        if lacking:
+            raise InputError(
+                f"{file}: has no column {lacking[0]!r} that identifies a {what}; `shoal risk "
+                "assess` reads a release beside its original, which has it"
+            )
+        known = () if what == "person" and roles.rows_are_people else getattr(roles.known, what)
+        found[what] = tuple(asked) or _present(known, data)
+    return found
+
+
+def _present(columns: Sequence[str], data: Any) -> tuple[str, ...]:
+    """Return the columns if the data has them all, and else none."""
+    return tuple(columns) if set(columns) <= set(data.column_names) else ()
+
+
+def _as_text(data: Any, known: list[str], file: Path, units: dict[str, Any]) -> Table:
     from shoal.core.table import Table
 
     with about(file):
-        return Table.from_arrow(
-            data, {name: {"role": "quasi", "kind": "nominal"} for name in known}
-        )
+        roles = {name: {"role": "quasi", "kind": "nominal"} for name in known}
+        return Table.from_arrow(data, roles, **units)
 
 
 def _plain(data: Any) -> list[str]:
@@ -132,14 +167,22 @@ def _plain(data: Any) -> list[str]:
     return [field.name for field in data.schema if not pa.types.is_nested(field.type)]
 
 
-def _encoded(data: Any, chosen: list[str]) -> Table:
+def _encoded(data: Any, chosen: list[str], person: list[str]) -> Table:
     from shoal.core.table import Table
 
-    return Table.from_arrow(data, {name: {"role": "quasi", "kind": "nominal"} for name in chosen})
+    roles = {name: {"role": "quasi", "kind": "nominal"} for name in chosen}
+    return Table.from_arrow(data, roles, person=person)
+
+
+def _who(people: int, records: int, name: str) -> str:
+    rows = counted(records, name)
+    return rows if people == records else f"{counted(people, 'person', 'people')} in {rows}"
 
 
 def _show_records(data: dict[str, Any], threshold: float) -> None:
-    out.print(f"{counted(data['records'], 'record')}; {data['basis']}\n", soft_wrap=True)
+    out.print(
+        f"{_who(data['people'], data['records'], 'record')}; {data['basis']}\n", soft_wrap=True
+    )
     rows = grid("attacker", "highest risk", "average", f"above {number(threshold)}", "who")
     for each in data["attackers"]:
         above = f"{each['at_risk']:,} ({share(each['share_at_risk'])})"
@@ -148,10 +191,16 @@ def _show_records(data: dict[str, Any], threshold: float) -> None:
     marketer = data["marketer"]
     rows.add_row("marketer", "", share(marketer["average"]), "", marketer["knows"])
     out.print(rows)
+    if data["household"] is not None:
+        out.print()
+        households = grid("", "")
+        add_household(households, data["household"])
+        out.print(households)
     if data["short"]:
+        people = counted(data["short"], "person has a record", "people have a record")
         out.print(
-            f"\n{counted(data['short'], 'record stands', 'records stand')} for more people than "
-            "the population has: it is not whole, and their own number was taken",
+            f"\n{people} that fits fewer people of the population than of FILE: the population is "
+            "not complete, and the people of FILE were counted instead",
             soft_wrap=True,
         )
     show_uniqueness(data["uniqueness"])
@@ -180,7 +229,8 @@ def show_uniqueness(found: dict[str, Any]) -> None:
 
 
 def _show_columns(data: dict[str, Any]) -> None:
-    out.print(f"{counted(data['rows'], 'row')}; sets of columns by how far they tell them apart\n")
+    who = _who(data["people"], data["rows"], "row")
+    out.print(f"{who}; sets of columns by how far they tell them apart\n")
     show_sets(data["sets"])
     if data["sampled"] < data["rows"]:
         out.print(f"\nsets with ~ were looked at in {data['sampled']:,} rows only")

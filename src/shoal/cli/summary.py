@@ -12,12 +12,25 @@ from rich.table import Table as Grid
 from shoal.cli.console import grid, listed, number, share, verdict
 from shoal.core.column import Role
 from shoal.core.release import Release
+from shoal.core.tally import Tally, released_of
 from shoal.core.verification import Verification
+from shoal.core.wording import counted
 from shoal.metrics import METRICS, evaluate
 from shoal.privacy import AlphaKAnonymity
 
 _LOSSES = ("ncp", "class", "pub")
-_WITHHELD: dict[str, Any] = {"records": None, "suppressed": None, "seconds": {}, "unguarded": {}}
+_WITHHELD: dict[str, Any] = {  # what depends on records that are not released
+    "records": None,
+    "people": None,
+    "households": None,
+    "suppressed": None,
+    "suppressed_people": None,
+    "released_people": None,  # nothing published tells which rows are one person's
+    "released_households": None,
+    "average_class_people": None,
+    "seconds": {},
+    "unguarded": {},
+}
 _COLUMNS = {
     "coarsened": "quasi",
     "kept": "sensitive",
@@ -34,9 +47,10 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
     """
     table = release.original
     told = {
-        "records": table.records,
-        "released": table.records - release.classes.suppressed,
-        "suppressed": release.classes.suppressed,
+        **Tally.of(release.classes).to_dict(),
+        "person_columns": list(table.person_columns),
+        "rows_are_people": table.rows_are_people,
+        "released_households": checked.households,
         "classes": checked.classes,
         "smallest_class": checked.smallest,
         "model": checked.model,
@@ -84,9 +98,7 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     console.print(Padding(data["promise"], (0, 0, 0, 2)))
     console.print()
     rows = grid("", "")
-    total = "" if data["records"] is None else f"of {data['records']:,} "
-    rows.add_row("records", f"{data['released']:,} {total}released")
-    rows.add_row("classes", f"{data['classes']:,}, the smallest of {data['smallest_class']:,}")
+    _add_counts(rows, data)
     for model, level in data["levels"].items():
         rows.add_row("reached", f"{model}: {number(level)}")
     seconds = f", {sum(data['seconds'].values()):.2f} s" if data["seconds"] else ""
@@ -118,14 +130,34 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         console.print(f"\nwritten to {data['output']}", soft_wrap=True)
 
 
+def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
+    """Add how many rows and people are released, and in how many classes."""
+    withheld = data["records"] is None
+    rows.add_row("released", counted(data["released"], "record") if withheld else released_of(data))
+    if data["suppressed_people"] and data["people"] != data["records"]:
+        lost = counted(data["suppressed_people"], "person", "people")
+        rows.add_row("suppressed", f"{counted(data['suppressed'], 'row')}; {lost} lost all rows")
+    households = data["released_households"]
+    if households is not None:
+        rows.add_row("households", f"{households:,} of {data['households']:,} released")
+    if data["person_columns"]:
+        rows.add_row("person", listed(data["person_columns"]))
+    elif data["rows_are_people"]:
+        rows.add_row("person", "you stated that every row is a different person")
+    smallest = counted(data["smallest_class"], "person", "people")
+    if households is not None:
+        smallest += " of different households"
+    rows.add_row("classes", f"{data['classes']:,}, the smallest of {smallest}")
+
+
 def _add_unguarded(rows: Grid, shares: dict[str, float]) -> None:
     for name, most in shares.items():
         percent = min(round(100 * most), 99)
         told = (
-            "one class shows a single value for all its people"
+            "in one class all people share one value"
             if most == 1
-            else f"up to {percent} % of a class share one value"
+            else f"in the worst class {percent} % of the people share one value"
         )
-        rows.add_row("unguarded", f"{name}: {told}")
+        rows.add_row("not protected", f"{name}: {told}")
     if shares:
         rows.add_row("", "add l-diversity or t-closeness with --model")

@@ -11,6 +11,7 @@ from shoal.cli.console import bars, emit, grid, number, out
 from shoal.cli.options import Hierarchies, Json, Key, names
 from shoal.cli.pairs import Original, Released, load_pair
 from shoal.cli.sources import EveryRole, Form, grouped, load
+from shoal.core.wording import counted, rows_about
 
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="What models are to predict.")]
 Test = Annotated[
@@ -67,7 +68,8 @@ def utility(
 
     Cells are read back as for `shoal metrics`. Without --test, models learn from the released rows
     of all folds but one and are tested on the raw rows of that one, those of people whose records
-    were suppressed among them.
+    were suppressed among them. With --person all rows of a person are in one fold, and rows of the
+    test file about people of ORIGINAL are left out.
 
     Rows go by position, or by --key: originals without a released row count as suppressed.
     """
@@ -94,9 +96,17 @@ def utility(
 def _show(data: dict[str, Any]) -> None:
     how = "a test table" if data["folds"] is None else f"{data['folds']} folds"
     out.print(
-        f"{data['target']}: learned from {data['trained']:,} released records, "
-        f"tested on {data['tested']:,} raw ones, {how}\n"
+        f"{data['target']}: trained on "
+        f"{rows_about(data['trained'], data['trained_people'], 'released')}, tested on "
+        f"{rows_about(data['tested'], data['tested_people'], 'raw')}, {how}\n",
+        soft_wrap=True,
     )
+    if data["left_out"]:
+        out.print(
+            f"left out of the test table: {counted(data['left_out'], 'row')} about people who are "
+            "in ORIGINAL\n",
+            soft_wrap=True,
+        )
     rows = grid("model", "score", "released", "95 % interval", "raw", "majority", "kept")
     rows.columns[0].no_wrap = True
     for each in data["scores"]:

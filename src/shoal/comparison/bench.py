@@ -17,6 +17,7 @@ from shoal.comparison.grid import Trial
 from shoal.core.column import Role
 from shoal.core.release import Release
 from shoal.core.table import Table
+from shoal.core.tally import Tally
 from shoal.errors import Infeasible, InputError, unknown
 from shoal.metrics import METRICS, evaluate
 from shoal.risk.reidentification import Reidentification
@@ -24,7 +25,15 @@ from shoal.risk.reidentification import Reidentification
 _QUICK = 2.0  # CPU seconds; below, loading compiled kernels is much of the time
 RUN = ("method", "options", "model", "k", "seed", "status", "reason")
 COST = ("search seconds", "verify seconds", "cpu seconds", "peak MB")
-SHAPE = ("records", "suppressed", "classes", "smallest class")
+SHAPE = (
+    "records",
+    "people",
+    "suppressed",
+    "released people",
+    "classes",
+    "smallest class",
+    "smallest class rows",
+)
 RISKS = ("highest risk", "average risk")
 
 
@@ -85,10 +94,8 @@ def _run(table: Table, trial: Trial) -> tuple[Release, dict[str, float | None]]:
 
 
 def _shape(release: Release) -> dict[str, int]:
-    classes = release.classes
-    smallest = int(classes.sizes.min()) if len(classes) else 0
-    told = (release.original.records, classes.suppressed, len(classes), smallest)
-    return dict(zip(SHAPE, told, strict=True))
+    tally = Tally.of(release.classes)
+    return {name: getattr(tally, name.replace(" ", "_")) for name in SHAPE}
 
 
 def _metric(name: str, release: Release) -> float:
@@ -110,9 +117,12 @@ def finite(value: float) -> float | None:
 
 
 def fresh(table: Table) -> Table:
-    """Return the table without identifiers, which no run needs, and without what it remembers."""
+    """Return the table without identifiers, which no run needs, and without cached results.
+
+    It still knows which rows are one person's.
+    """
     kept = (column for column in table.columns if column.role is not Role.IDENTIFIER)
-    return Table(tuple(replace(column) for column in kept), table.counts, table.unassigned)
+    return replace(table, columns=tuple(replace(column) for column in kept))
 
 
 def peak_megabytes() -> float | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shoal.anonymize import versions
+from shoal.comparison.bench import COST, RISKS, RUN, SHAPE
 from shoal.comparison.grid import options_of
 from shoal.report.repeating import plain
 
@@ -29,13 +30,17 @@ def identify(trial: Trial, table: str, bench: Bench) -> str:
         "seed": trial.seed,
         "metrics": bench.metrics,
         "measures": plain(bench.measures),
+        "columns": [*RUN, *COST, *SHAPE, *RISKS],
         "shoal": versions().get("shoal"),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def fingerprint(table: Table) -> str:
-    """Return a digest of all that a method reads of a table: cells, kinds, weights, hierarchies."""
+    """Return a digest of all that a method reads of a table.
+
+    That is cells, kinds, weights, hierarchies, and which rows are one person's or household's.
+    """
     digest = hashlib.sha256()
     for column in table.columns:
         told = (column.name, column.role, column.kind, float(column.weight), column.bounds)
@@ -46,6 +51,10 @@ def fingerprint(table: Table) -> str:
             _add_hierarchy(digest, column.hierarchy)
     if table.counts is not None:
         digest.update(table.counts.tobytes())
+    for what, unit in (("person", table.person), ("household", table.household)):
+        if unit is not None:
+            digest.update(what.encode())
+            digest.update(unit.ids.tobytes())
     return digest.hexdigest()
 
 

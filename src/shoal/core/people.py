@@ -5,6 +5,7 @@ Rows are counted nowhere that a guarantee speaks of people: one person with five
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,19 @@ import pyarrow.compute as pc
 from shoal.core import values as ground
 from shoal.core.arrays import Codes, Counts, frozen
 from shoal.core.grouping import group, group_keys
-from shoal.core.wording import counted
+from shoal.core.wording import counted, folded_name
 from shoal.errors import InputError, RepeatedIdentifier
+
+_PERSON = (
+    r"patient|person|subject|participant|respondent|member|customer|client|user|student|pupil"
+    r"|employee|citizen|resident|insured|proband|kunde|versicher|mitglied|schueler|einwohner"
+    r"|(^|_)(ssn|nhs|mrn|pid)($|_)"
+)
+_SHARED = r"name|mail|phone|telefon|addres|adress|strasse"  # what several people may share
+_EVENT = (
+    r"encounter|visit|admission|stay|episode|event|case|row|record|line|index|order|transaction"
+    r"|invoice|claim|sample|specimen|incident|accident|session|entry|besuch|aufnahme|fall|beleg"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,25 +103,62 @@ def distinct_rows(ids: Codes, groups: int, unit: Codes, units: int) -> Counts:
     return group([ids, unit], [groups, units]).first if len(ids) else np.zeros(0, np.int64)
 
 
+@dataclass(frozen=True)
+class Deciding:
+    """The identifier that says whether people have several rows.
+
+    distinct: its distinct values; filled: the rows that have one.
+    """
+
+    column: str
+    distinct: int
+    filled: int
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it names someone twice."""
+        return self.distinct < self.filled
+
+
+def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | None:
+    """Return the identifier that says who the people are, None where none can be compared.
+
+    The number of a patient or a member decides, the number of a visit or a row does not. Among
+    identifiers of one kind it is the one with the most distinct values, so that two people with one
+    name do not matter beside an identification number.
+
+    >>> import pyarrow as pa
+    >>> visits = pa.table({"visit_id": [1, 2, 3], "patient": ["a", "a", "b"]})
+    >>> deciding_identifier(visits, visits.column_names)
+    Deciding(column='patient', distinct=2, filled=3)
+    """
+    found = []
+    best = max(map(_kind_of_name, identifiers), default=0)
+    for name in identifiers:
+        if _kind_of_name(name) < best:
+            continue
+        cells = ground.without_blanks(ground.combined(data.column(name), name)).drop_null()
+        try:
+            found.append(Deciding(name, len(pc.unique(cells)), len(cells)))
+        except (NotImplementedError, ValueError):  # a type that cannot be compared decides nothing
+            continue
+    return max(found, key=lambda each: (each.distinct, not each.repeats), default=None)
+
+
+def _kind_of_name(name: str) -> int:
+    """Return 2 for the name of a person's number, 0 for that of an event's or a row's, else 1."""
+    folded = folded_name(name)
+    if re.search(_PERSON, folded) and not re.search(_SHARED, folded):
+        return 2
+    return 0 if re.search(_EVENT, folded) else 1
+
+
 def check_repeated(data: Any, identifiers: Sequence[str]) -> None:
     """Refuse identifiers that repeat where nobody says who the people are.
-
-    The identifier with the most distinct values decides, so that two people with one name do not
-    matter beside an identification number.
 
     Raises:
         RepeatedIdentifier: The deciding identifier names someone twice.
     """
-    counts = {}
-    for name in identifiers:
-        cells = ground.without_blanks(ground.combined(data.column(name), name)).drop_null()
-        try:
-            counts[name] = (len(pc.unique(cells)), len(cells))
-        except (NotImplementedError, ValueError):  # a type that cannot be compared decides nothing
-            continue
-    if not counts:
-        return
-    deciding = max(counts, key=lambda name: (counts[name][0], counts[name][0] == counts[name][1]))
-    distinct, filled = counts[deciding]
-    if distinct < filled:
-        raise RepeatedIdentifier(deciding, distinct, filled)
+    found = deciding_identifier(data, identifiers)
+    if found is not None and found.repeats:
+        raise RepeatedIdentifier(found.column, found.distinct, found.filled)

@@ -68,8 +68,8 @@ class PeopleFits(Fits):
     def degrees(self) -> tuple[Counts, Counts]:
         """(tuples,) people with a released row that each fits; (boxes,) people who fit each."""
         graph = self._graph(*self.edges)
-        out = _count_reached(graph, self._holders(self.offering, len(self.copies)))
-        back = _count_reached(graph.T.tocsr(), self._holders(self.asking, len(self.people)))
+        out = count_reached(graph, self._holders(self.offering, len(self.copies)))
+        back = count_reached(graph.T.tocsr(), self._holders(self.asking, len(self.people)))
         return frozen(out), frozen(back)
 
     @cached_property
@@ -81,7 +81,7 @@ class PeopleFits(Fits):
         usable = parts[heads] == box_parts[indices]
         each = np.bincount(heads[usable], minlength=len(self.people))
         graph = self._graph(np.concatenate(([0], np.cumsum(each))), indices[usable])
-        return frozen(_count_reached(graph, self._holders(self.offering, len(self.copies))))
+        return frozen(count_reached(graph, self._holders(self.offering, len(self.copies))))
 
     def _graph(self, indptr: Counts, indices: Codes) -> csr_array:
         from scipy.sparse import csr_array
@@ -175,7 +175,7 @@ def _selection(places: Codes, count: int) -> csr_array:
     return csr_array((ones, (np.arange(len(places)), places)), shape=(len(places), count))
 
 
-def _count_reached(graph: csr_array, holders: csr_array) -> Counts:
+def count_reached(graph: csr_array, holders: csr_array) -> Counts:
     """Return, for each row of the graph, how many people hold something that it reaches."""
     counts = []
     for begin in range(0, graph.shape[0], _BLOCK):

@@ -6,20 +6,24 @@ Suggestions come from names and counts; only the owner knows what others know of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.grouping import group
+from shoal.core.people import Unit, count_distinct
 from shoal.core.progress import report
 from shoal.core.spelled import is_spelled
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
-from shoal.inspection.hints import noticed
+from shoal.inspection.hints import misread_texts, noticed
+from shoal.inspection.people import find_people
 from shoal.inspection.recipes import suggest_recipe
 from shoal.inspection.roles import suggest_role
 from shoal.inspection.schemas import suggest_schema, suggest_type, suggest_values
@@ -46,6 +50,10 @@ def describe(
     quasi: Sequence[str] = (),
     sensitive: Mapping[str, Mapping[str, Any]] | None = None,
     sampling_fraction: float | None = None,
+    *,
+    person: Sequence[str] = (),
+    household: Sequence[str] = (),
+    rows_are_people: bool = False,
 ) -> dict[str, Any]:
     """Return columns with suggested roles, and how far combinations of them single people out.
 
@@ -54,8 +62,11 @@ def describe(
         gives away of them as it stands.
     sampling_fraction: the share of the population that the data is: how many people would be alone
         in it.
+    person, household: the columns that identify people and households; by default the identifier
+        with the most distinct values, if it repeats, and a column with the name of a household.
+    rows_are_people: every row is a different person, although identifiers repeat.
     """
-    for name in (*quasi, *(sensitive or {})):
+    for name in (*quasi, *(sensitive or {}), *person, *household):
         if name not in data.column_names:
             raise unknown("no column", name, data.column_names)
     encoded = {}
@@ -63,25 +74,32 @@ def describe(
         report("columns", place, data.num_columns)
         encoded[name] = _encode(name, data.column(name))
     columns = [_column(name, data.column(name), encoded[name]) for name in data.column_names]
-    hints = noticed(data, encoded, columns)
+    people = find_people(data, columns, person, household, rows_are_people=rows_are_people)
+    misread = misread_texts(data)
     for each in columns:  # text that may be numbers or dates has no type yet
-        if each["type"] == "text" and any(each["name"] in hint["columns"] for hint in hints):
+        if each["type"] == "text" and any(each["name"] in hint["columns"] for hint in misread):
             each |= {"declare": None, "values": None}
     chosen = list(quasi) or [c["name"] for c in columns if c["role"] == Role.QUASI]
     studied = [column for name in chosen if (column := encoded[name]) is not None]
     return {
-        "records": data.num_rows,
+        **people.to_dict(),
+        "about": people.sentence,
         "columns": columns,
-        "hints": hints,
-        "combinations": standing_out(studied),
-        "near_keys": near_keys(studied),
-        "uniqueness": _uniqueness(studied, sampling_fraction),
-        "checks": given_away(data, [column.name for column in studied], sensitive or {}),
+        "hints": [*noticed(encoded, people), *misread],
+        "combinations": standing_out(studied, people.unit),
+        "near_keys": near_keys(studied, people.unit),
+        "uniqueness": _uniqueness(studied, sampling_fraction, people.unit),
+        "checks": given_away(
+            data, [column.name for column in studied], sensitive or {}, people.unit
+        ),
     }
 
 
 def given_away(
-    data: Any, quasi: Sequence[str], sensitive: Mapping[str, Mapping[str, Any]]
+    data: Any,
+    quasi: Sequence[str],
+    sensitive: Mapping[str, Mapping[str, Any]],
+    person: Unit | None = None,
 ) -> list[dict[str, Any]]:
     """Return what rows alike in the quasi-identifiers tell of the sensitive columns."""
     known = [name for name in quasi if name not in sensitive]
@@ -89,7 +107,7 @@ def given_away(
         return []
     roles = {name: {"role": Role.QUASI, "kind": Kind.NOMINAL} for name in known}
     guarded = {name: {**spec, "role": Role.SENSITIVE} for name, spec in sensitive.items()}
-    table = Table.from_arrow(data, {**roles, **guarded})
+    table = replace(Table.from_arrow(data, {**roles, **guarded}), person=person)
     return [check.to_dict() for check in checks(Classes.by_quasi(table))]
 
 
@@ -112,6 +130,7 @@ def _column(name: str, cells: Any, column: Column | None) -> dict[str, Any]:
         "kind": str(column.kind) if column else "nominal",
         "distinct": distinct,
         "missing": cells.null_count,
+        "filled": len(cells) - cells.null_count,
         "role": str(role),
         "reason": reason,
         "hierarchy": recipe,
@@ -138,7 +157,7 @@ def type_words(kind: Any) -> str:
     return next((words for is_such, words in _TYPES if is_such(kind)), "other")
 
 
-def standing_out(columns: Sequence[Column]) -> list[dict[str, Any]]:
+def standing_out(columns: Sequence[Column], person: Unit | None = None) -> list[dict[str, Any]]:
     """Return how many people are alone with their values, for single columns up to all.
 
     Of pairs and triples only those that single out most are listed.
@@ -151,37 +170,46 @@ def standing_out(columns: Sequence[Column]) -> list[dict[str, Any]]:
         told = []
         for place, subset in enumerate(subsets):
             report(f"combinations of {width}", place, len(subsets))
-            told.append(_uniques(subset))
+            told.append(_uniques(subset, person))
         ranked = sorted(told, key=lambda each: -each["unique"])
         found += ranked if width == 1 else ranked[: _MOST_COMBINATIONS // width]
     if len(columns) > 1:
-        found.append(_uniques(columns))
+        found.append(_uniques(columns, person))
     return found
 
 
-def _uniques(columns: Sequence[Column]) -> dict[str, Any]:
-    sizes = group([c.codes for c in columns], [c.domain for c in columns]).sizes()
-    unique = int((sizes == 1).sum())
+def _uniques(columns: Sequence[Column], person: Unit | None) -> dict[str, Any]:
+    """Return how many people have a row whose values nobody else has, and the smallest group."""
+    found = group([c.codes for c in columns], [c.domain for c in columns])
+    if person is None:
+        people, sizes = len(columns[0]), found.sizes()
+        unique = int((sizes == 1).sum())
+    else:
+        people, sizes = person.count, count_distinct(found.ids, len(found), person)
+        unique = len(np.unique(person.ids[sizes[found.ids] == 1]))
     return {
         "columns": [column.name for column in columns],
         "unique": unique,
-        "share": unique / max(len(columns[0]), 1),
+        "share": unique / max(people, 1),
         "smallest": int(sizes.min()) if len(sizes) else 0,
     }
 
 
-def near_keys(columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Return the smallest sets of columns, up to three, that nearly tell everybody apart."""
+def near_keys(columns: Sequence[Column], person: Unit | None = None) -> list[dict[str, Any]]:
+    """Return the smallest sets of columns, up to three, that identify nearly everyone."""
     if not columns or not len(columns[0]):
         return []
     most = 3 if len(columns) <= _MANY else 2 if len(columns) <= 4 * _MANY else 1
-    return [key.to_dict() for key in identifying_columns(Table(tuple(columns)), most=most).keys]
+    table = Table(tuple(columns), person=person)
+    return [key.to_dict() for key in identifying_columns(table, most=most).keys]
 
 
-def _uniqueness(columns: Sequence[Column], fraction: float | None) -> dict[str, Any] | None:
+def _uniqueness(
+    columns: Sequence[Column], fraction: float | None, person: Unit | None
+) -> dict[str, Any] | None:
     if fraction is None or not columns or not len(columns[0]):
         return None
-    return population_uniqueness(Table(tuple(columns)), fraction).to_dict()
+    return population_uniqueness(Table(tuple(columns), person=person), fraction).to_dict()
 
 
 __all__ = [

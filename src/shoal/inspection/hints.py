@@ -1,4 +1,4 @@
-"""What in a table should be mended or stated before it is published.
+"""What in a table should be fixed or declared before it is published.
 
 Counts only: no cell is shown.
 """
@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.column import Column, Role
+from shoal.core.column import Column
 from shoal.core.grouping import group
 from shoal.core.values import is_text
-from shoal.core.wording import counted
-from shoal.inspection.roles import is_numbered
+from shoal.core.wording import counted, rows_about
+from shoal.inspection.people import People
 from shoal.reading.notations import Notation, date_pattern, number_pattern
 
 _DATES = ("DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYY/MM/DD")
@@ -29,46 +29,31 @@ _PLAIN = {
 }
 
 
-def noticed(
-    data: Any, encoded: Mapping[str, Column | None], columns: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return what to look at first, each with the columns and what to do.
-
-    columns: as they are described, with their roles.
-    """
+def noticed(encoded: Mapping[str, Column | None], people: People) -> list[dict[str, Any]]:
+    """Return what to look at first, each with the columns and what to do."""
     known = [column for column in encoded.values() if column is not None]
-    return [*_repeated(known, columns), *_texts(data)]
+    return [*_repeated(known), *_people(people)]
 
 
-def _repeated(
-    known: Sequence[Column], columns: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
     if not known or not len(known[0]):
         return []
-    rows = len(known[0])
-    alike = rows - len(group([c.codes for c in known], [c.domain for c in known]).first)
-    several = [
-        column["name"]
-        for column in columns
-        if column["role"] == Role.IDENTIFIER
-        and is_numbered(column["name"])
-        and rows < 2 * column["distinct"] < 2 * (rows - column["missing"])
-    ]
-    found = []
-    if alike:
-        told = counted(alike, "row repeats", "rows repeat")
-        found.append(
-            _hint(
-                [], f"{told} another in every column; k counts rows, not people: take repeats out"
-            )
-        )
-    if several:
-        told = "some have several rows; k counts rows, so a class may hold fewer people than k"
-        found.append(_hint(several, told))
-    return found
+    alike = len(known[0]) - len(group([c.codes for c in known], [c.domain for c in known]).first)
+    if not alike:
+        return []
+    told = counted(alike, "row repeats", "rows repeat")
+    return [_hint([], f"{told} another row in every column; remove them if they are duplicates")]
 
 
-def _texts(data: Any) -> list[dict[str, Any]]:
+def _people(people: People) -> list[dict[str, Any]]:
+    """Return what to check where people have several rows."""
+    if people.person and people.people < people.rows:
+        told = rows_about(people.rows, people.people)
+        return [_hint(people.person, f"{told}; k counts people, so check that it identifies them")]
+    return []
+
+
+def misread_texts(data: Any) -> list[dict[str, Any]]:
     """Return the columns of text that are nearly numbers or dates, by what would make them such."""
     found: dict[str, list[str]] = {}
     for name in data.column_names:
@@ -92,12 +77,12 @@ def _looks_like(values: Any) -> str | None:
             return f"{what}, {_but(share, values)}" if share < 1 else None
     comma = _share(values, number_pattern(","))
     if comma and pc.any(pc.match_substring(values, ",")).as_py():
-        return f"numbers with a decimal comma{_save(comma, values)}: add --decimal ,"
+        return f"numbers with a decimal comma{_except(comma, values)}: add --decimal ,"
     orders = [order for order in _DATES if _is_calendar(values, order)]
     if orders:
         share = _share(values, date_pattern(orders[0]))
         asked = " or ".join(f"--dates {order}" for order in orders)
-        return f"dates{_save(share, values)}: add {asked}"
+        return f"dates{_except(share, values)}: add {asked}"
     return None
 
 
@@ -121,13 +106,13 @@ def _is_calendar(values: Any, order: str) -> bool:
     return True
 
 
-def _save(share: float, values: Any) -> str:
+def _except(share: float, values: Any) -> str:
     return f", {_but(share, values)}" if share < 1 else ""
 
 
 def _but(share: float, values: Any) -> str:
     others = counted(len(values) - round(share * len(values)), "value")
-    return f"save {others}, to be mended or named with --missing"
+    return f"except for {others}; fix or declare with --missing"
 
 
 def _hint(columns: Sequence[str], told: str) -> dict[str, Any]:

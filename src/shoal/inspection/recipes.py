@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from shoal.core.column import Column, Kind
 from shoal.core.values import is_text
-from shoal.inspection.roles import is_fractional, spelled
+from shoal.core.wording import folded_name
+from shoal.inspection.roles import is_fractional
 
 _CODES = r"zip|post_?code|postal|(^|_)(plz|code)($|_)"  # numbers that are not amounts
 
@@ -35,7 +36,7 @@ def suggest_recipe(column: Column) -> dict[str, Any] | None:
 def _are_codes(name: str, values: Any) -> bool:
     """Whether values are digits of one length, three or more: text, or numbers named as codes."""
     whole = pa.types.is_integer(values.type)
-    if len(values) < 2 or (whole and not re.search(_CODES, spelled(name))):
+    if len(values) < 2 or (whole and not re.search(_CODES, folded_name(name))):
         return False
     if not whole and not is_text(values.type):
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Any
 
 import pyarrow as pa
@@ -11,19 +10,21 @@ import pyarrow as pa
 from shoal.core.column import Role
 from shoal.core.spelled import is_spelled
 from shoal.core.values import is_text
+from shoal.core.wording import folded_name
 
+_FREE_TEXT = r"bemerk|kommentar|comment|remark|freitext|free_?text|anamnes|(^|_)notes?($|_)|notiz"
 _NAMES: tuple[tuple[Role, str, str], ...] = (
     (
         Role.IDENTIFIER,
         r"(^|_)(id|uuid|ssn|nhs|mrn|iban|passport|dni|nom|prenom)($|_)|e?mail|phone|mobile"
         r"|(^|_)(sur|first|last|full|vor|nach|familien)?_?name$|address|adress|strasse|insurance_n"
         r"|telefon|nombre|apellido|(patient|person|kund|versicher|customer|case|fall|kranken|mitglied|member)"
-        r"\w*(_(nr|no|num)|nummer|number)($|_)",
+        r"\w*(_(nr|nbr|no|num)|nummer|number)($|_)",
         "it names a person",
     ),
     (
         Role.IDENTIFIER,
-        r"bemerk|kommentar|comment|remark|freitext|free_?text|anamnes|(^|_)notes?($|_)|notiz",
+        _FREE_TEXT,
         "free text may name",
     ),
     (
@@ -46,7 +47,6 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         "others may know it",
     ),
 )
-_NUMBERED = r"(^|_)(id|uuid|ssn|nhs|mrn)($|_)|(nr|no|num|nummer|number)$"  # one for each person
 _NEARLY = 0.95  # of the rows, for a text to name people though a few repeat
 
 
@@ -56,7 +56,7 @@ def suggest_role(name: str, cells: Any, distinct: int) -> tuple[Role, str]:
     if pa.types.is_nested(cells.type):
         return Role.INSENSITIVE, "a list"
     for role, pattern, reason in _NAMES:
-        if re.search(pattern, spelled(name)):
+        if re.search(pattern, folded_name(name)):
             return role, reason
     if filled > 20 and distinct == filled and not is_fractional(cells.type):
         return Role.IDENTIFIER, "all values differ"
@@ -67,21 +67,9 @@ def suggest_role(name: str, cells: Any, distinct: int) -> tuple[Role, str]:
     return Role.QUASI, "when in doubt"
 
 
-def is_numbered(name: str) -> bool:
-    """Whether a name is that of a number given to each person."""
-    return bool(re.search(_NUMBERED, spelled(name)))
-
-
-def spelled(name: str) -> str:
-    """Return a name without capitals and accents, its words parted by underscores.
-
-    >>> spelled(" Straße"), spelled("birthDate"), spelled("Âge (années)")
-    ('strasse', 'birth_date', 'age_annees_')
-    """
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip()).casefold()
-    letters = unicodedata.normalize("NFKD", apart)
-    bare = "".join(sign for sign in letters if not unicodedata.combining(sign))
-    return re.sub(r"[\W_]+", "_", bare)
+def is_free_text(name: str) -> bool:
+    """Whether a name is that of a free text, which may name a person but does not identify one."""
+    return bool(re.search(_FREE_TEXT, folded_name(name)))
 
 
 def is_fractional(kind: Any) -> bool:

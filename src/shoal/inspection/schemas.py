@@ -74,9 +74,15 @@ def suggest_schema(
     """
     told = {option: list(v) if isinstance(v, tuple) else v for option, v in (file or {}).items()}
     head = _dump({"file": _Line(told)}) if told else ""
+    units = {what: described[what] for what in ("person", "household") if described[what]}
+    head += "".join(_dump({what: _one_or_all(names)}) for what, names in units.items())
     lines = "".join(_line(column, list_values) for column in described["columns"])
     listed = any(column["values"] for column in described["columns"]) and list_values
     return f"{_LISTED if listed else ''}{_HEADER}{head}columns:\n{lines}"
+
+
+def _one_or_all(names: list[str]) -> Any:
+    return names[0] if len(names) == 1 else names
 
 
 def _line(column: dict[str, Any], list_values: bool) -> str:

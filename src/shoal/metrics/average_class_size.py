@@ -7,26 +7,31 @@ from __future__ import annotations
 
 from functools import partial
 
+from shoal.core.classes import Classes
 from shoal.core.release import Release
 from shoal.metrics.metric import Metric
-from shoal.metrics.scale import scaled
+from shoal.metrics.scale import scaled, suppressed_share
 
 
 def average_class_size(release: Release, *, raw: bool = False) -> float:
-    """Mean size of a class, from 0 for that in the original to 1 for all records in one.
+    """Mean number of people in a class, from 0 for that in the original to 1 for all in one class.
 
-    A suppressed record counts as one in a class of the whole table.
-    raw: the size / k, where k is the least class size that the model allows.
+    k counts people, and so does this metric: several rows of one person in a class count once. A
+    suppressed row counts as one in a class of everybody.
+    raw: the number / k, where k is the least class size that the model allows.
     """
-    records, classes = release.original.records, release.classes
-    if not records:
+    people, classes = release.original.people, release.classes
+    if not people:
         return 0.0
-    lost = classes.suppressed / records
-    kept = records - classes.suppressed
-    size = (1 - lost) * kept / max(len(classes), 1) + lost * records
+    lost = suppressed_share(release)
+    size = (1 - lost) * _mean_people(classes) + lost * people
     if raw:
         return size / _least_size(release)
-    return scaled(size, records / len(release.original.distinct()), records, release)
+    return scaled(size, _mean_people(Classes.by_quasi(release.original)), people, release)
+
+
+def _mean_people(classes: Classes) -> float:
+    return int(classes.people.sum()) / max(len(classes), 1)
 
 
 def _least_size(release: Release) -> int:
@@ -38,9 +43,9 @@ AVERAGE_CLASS_SIZE = Metric(
     average_class_size,
     title="Average class size",
     meaning="how much larger classes are than they had to be",
-    formula="records / classes / k; a suppressed record is in a class of the whole table",
+    formula="mean people in a class / k; a suppressed record is in a class of everybody",
     use="the same, with large classes punished less",
     source="LeFevre et al. 2006",
     published=partial(average_class_size, raw=True),
-    raw_range="1 / k to records / k",
+    raw_range="1 / k to people / k",
 )

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from shoal.core import values as ground
 from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
+from shoal.core.people import Unit
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.wording import counted
@@ -68,3 +69,27 @@ def rows_by_key(asked: Any, known: Any, key: str) -> Counts:
         told.append(cells)
     rows: Counts = pc.index_in(told[0], value_set=told[1]).fill_null(-1).to_numpy().astype(np.int64)
     return rows
+
+
+def rows_by_person(asked: Any, known: Any, columns: Sequence[str]) -> tuple[Counts, Unit]:
+    """Find a row of the same person in another file.
+
+    columns: what identifies a person in both files.
+
+    Returns:
+        (asked,) a row of `known` of the same person, −1 where there is none; and whom each row of
+        `known` is about.
+    """
+    texts = [
+        {
+            name: pa.array(ground.texts(ground.combined(data.column(name), name)), pa.string())
+            for name in columns
+        }
+        for data in (known, asked)
+    ]
+    both = pa.concat_tables([pa.table(each) for each in texts])
+    unit = Unit.of(both, columns, "person")
+    mine, theirs = unit.ids[known.num_rows :], unit.ids[: known.num_rows]
+    first = np.full(unit.count, -1, dtype=np.int64)
+    first[theirs[::-1]] = np.arange(known.num_rows)[::-1]
+    return first[mine], unit.take(slice(0, known.num_rows))

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.arrays import Counts, Floats
+from shoal.core.arrays import Floats
 from shoal.core.column import Column
 
 MOST_BINS = 15
-_TAIL = 0.01  # of the records may lie beyond each outer end
+_TAIL = 0.01  # of the people may lie beyond each outer end
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
 _DAYS = (1, 2, 5, 10, 15)
 _DAY = 86_400.0
@@ -36,12 +36,12 @@ class Bins:
     labels: tuple[str, ...]
 
 
-def bins(column: Column, counts: Counts, least: int) -> Bins:
-    """Return ranges of a numeric column with at least `least` records each.
+def bins(column: Column, people: Floats, least: int) -> Bins:
+    """Return ranges of a numeric column with at least `least` people each.
 
-    counts: (domain,) records with each value.
+    people: (domain,) the weight of the people with each value.
     """
-    known, positions = counts[: column.known], column.positions[: column.known]
+    known, positions = people[: column.known], column.positions[: column.known]
     low, high = _body(positions, known, least)
     kind = column.values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
@@ -52,9 +52,10 @@ def bins(column: Column, counts: Counts, least: int) -> Bins:
     return Bins(ends, tuple(_labels(ends, tell)))
 
 
-def _body(positions: Floats, counts: Counts, least: int) -> tuple[float, float]:
-    """Return two values with enough records on the outer side of each."""
-    upto, total = np.cumsum(counts), int(counts.sum())
+def _body(positions: Floats, people: Floats, least: int) -> tuple[float, float]:
+    """Return two values with enough people on the outer side of each."""
+    upto = np.round(np.cumsum(people), 6)
+    total = float(upto[-1])
     for tail in (max(least, math.ceil(_TAIL * total)), least):
         low = positions[min(int(np.searchsorted(upto, tail)), len(positions) - 1)]
         high = positions[min(int(np.searchsorted(upto, total - tail + 1)), len(positions) - 1)]
@@ -63,10 +64,10 @@ def _body(positions: Floats, counts: Counts, least: int) -> tuple[float, float]:
     return 0.0, 0.0
 
 
-def _merged(ends: Floats, positions: Floats, counts: Counts, least: int) -> Floats:
-    """Take away ends until every range holds enough records."""
-    held = np.bincount(np.searchsorted(ends, positions, side="right"), counts, len(ends) + 1)
-    kept, sizes = list(ends), list(held)
+def _merged(ends: Floats, positions: Floats, people: Floats, least: int) -> Floats:
+    """Remove ends until every range holds enough people."""
+    held = np.bincount(np.searchsorted(ends, positions, side="right"), people, len(ends) + 1)
+    kept, sizes = list(ends), list(np.round(held, 6))
     while kept and min(sizes) < least:
         small = int(np.argmin(sizes))
         left = small and (small == len(kept) or sizes[small - 1] <= sizes[small + 1])

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.core.arrays import Counts
+from shoal.core.classes import Classes
 from shoal.core.release import Release
 from shoal.report.masking import Mask, rounded
 from shoal.risk.reidentification import Reidentification
@@ -17,9 +19,8 @@ def uniqueness(
     release: Release, found: Reidentification, k: int, mask: Mask
 ) -> list[dict[str, Any]]:
     """Return, before and after, how many people are alone, or among fewer than k alike."""
-    before = release.original.distinct().table.counts
-    assert before is not None
-    sides = [("before", before, before), ("after", found.sizes, found.weights)]
+    before = Reidentification.of_classes(Classes.by_quasi(release.original))
+    sides = [(name, one.sizes, one.weights) for name, one in (("before", before), ("after", found))]
     told = []
     for side, sizes, weights in sides:
         people = int(weights.sum())
@@ -40,22 +41,20 @@ def uniqueness(
 def size_bars(found: Reidentification, mask: Mask) -> list[dict[str, Any]]:
     """Return how many classes, or people, have how many candidates; the last bar may be open.
 
-    Classes can be counted in the release. People by whom they fit cannot, so few of them are not
-    told apart from the next.
+    The share of a bar is that of the people whose smallest class it counts. Classes can be counted
+    in the release. People by whom they fit cannot, so few of them are not told apart from the next.
     """
     if not len(found.sizes):
         return []
-    weights = np.ones_like(found.sizes) if found.by_class else found.weights
-    edges = _edges(int(found.sizes.min()), int(found.sizes.max()))
-    place = np.searchsorted(edges, found.sizes, side="right") - 1
-    heights = np.bincount(place, weights, len(edges)).astype(np.int64)
+    sizes = found.class_sizes if found.by_class else found.sizes
+    edges = _edges(int(sizes.min()), int(sizes.max()))
+    people = _heights(edges, found.sizes, found.weights)
+    heights = _heights(edges, sizes, np.ones_like(sizes))
     if not found.by_class:
-        edges = _joined(edges, heights.tolist(), mask.least)
-        place = np.searchsorted(edges, found.sizes, side="right") - 1
-        heights = np.bincount(place, weights, len(edges)).astype(np.int64)
-    people = np.bincount(place, found.weights, len(edges))
+        edges = _joined(edges, people.tolist(), mask.least)
+        heights = people = _heights(edges, sizes, found.weights)
     ends: list[int | None] = [edge - 1 for edge in edges[1:]]
-    ends.append(edges[-1] if int(found.sizes.max()) == edges[-1] else None)
+    ends.append(edges[-1] if int(sizes.max()) == edges[-1] else None)
     return [
         {
             "from": edges[bar],
@@ -65,6 +64,12 @@ def size_bars(found: Reidentification, mask: Mask) -> list[dict[str, Any]]:
         }
         for bar in range(len(edges))
     ]
+
+
+def _heights(edges: list[int], sizes: Counts, weights: Counts) -> Counts:
+    """(bars,) the weights of the sizes that fall into each bar."""
+    place = np.searchsorted(edges, sizes, side="right") - 1
+    return np.bincount(place, weights, len(edges)).astype(np.int64)
 
 
 def _edges(least: int, greatest: int) -> list[int]:

@@ -44,16 +44,27 @@ def _column(table: Table, column: Column, recoding: Recoding | None, mask: Mask)
         "missing": _missing(table, column, mask) if studied else None,
         "weight": column.weight if column.role is Role.QUASI else None,
         "levels": _levels(column),
-        "treatment": _PASSED[column.role] if recoding is None else treatment(recoding),
+        "treatment": _passed(table, column) if recoding is None else treatment(recoding),
     }
 
 
+def _passed(table: Table, column: Column) -> str:
+    """Say what became of a column that is not a quasi-identifier."""
+    for what, unit in (("person", table.person), ("household", table.household)):
+        if unit is not None and column.name in unit.columns:
+            return f"left out: it identifies the {what}"
+    return _PASSED[column.role]
+
+
 def _missing(table: Table, column: Column, mask: Mask) -> int | str:
-    """Count the released cells without a value."""
+    """Count the released cells without a value; those of few people are not told."""
     if column.missing is None:
         return 0
     rows = column.codes == column.missing
-    return mask.count(int(rows.sum() if table.counts is None else table.counts[rows].sum()))
+    return mask.rows(
+        int(rows.sum() if table.counts is None else table.counts[rows].sum()),
+        int(table.people_with(column.name)[column.missing]),
+    )
 
 
 def _levels(column: Column) -> list[int] | None:

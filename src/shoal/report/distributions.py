@@ -1,7 +1,7 @@
 """Columns before and after: how the values are distributed, told in groups that hide nobody.
 
-Both sides speak of the released records alone. Of a sensitive column, which is released as it is,
-only the released side is told. A value or label is named where enough records carry it.
+Both sides are shares of the released rows. Of a sensitive column, which is released as it is, only
+the released side is told. A value or label is named where enough people have it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.core.column import Column, Kind
 from shoal.core.grouping import sum_by
 from shoal.core.recoding import Recoding
+from shoal.core.table import Table
 from shoal.metrics.boxes import Boxes, estimated_shares
 from shoal.report.bins import bins
-from shoal.report.masking import Mask, names_any, rounded
+from shoal.report.masking import Mask, names_any, people_weights, rounded, sum_weights
 
 MOST_NAMED = 15
 _ENOUGH = 0.9  # of the records should be in groups with a name
@@ -40,14 +41,16 @@ class Groups:
     labels: tuple[str, ...]
 
 
-def distribution(column: Column, recoding: Recoding | None, rows: Counts | None, mask: Mask) -> Any:
+def distribution(column: Column, recoding: Recoding | None, table: Table, mask: Mask) -> Any:
     """Return a column's distribution as plain data; its groups are empty where none may be told.
 
     recoding: what is published of it; None for one that is released as it is.
-    rows: (rows,) records behind each row, None for one each; all of them are released.
+    table: the rows of the column, all of them released.
     """
+    rows = table.counts
     counts = sum_by(column.codes, column.domain, rows)
-    groups = grouped(column, counts, mask.least)
+    people = sum_weights(column.codes, column.domain, people_weights(table))
+    groups = grouped(column, people, mask.least)
     after = counts / max(int(counts.sum()), 1)
     if recoding is not None:
         after = _published_shares(recoding, rows)
@@ -62,7 +65,7 @@ def distribution(column: Column, recoding: Recoding | None, rows: Counts | None,
         "column": column.name,
         "role": str(column.role),
         "by": groups.by,
-        "groups": told if len(told) > 1 or mask.least <= counts.max() == counts.sum() else [],
+        "groups": told if len(told) > 1 or mask.least <= people.max() == people.sum() else [],
     }
 
 
@@ -80,41 +83,41 @@ def _by_group(groups: Groups, weights: Any) -> Floats:
     return np.asarray(sums / max(float(sums.sum()), 1e-300))
 
 
-def grouped(column: Column, counts: Counts, least: int) -> Groups:
+def grouped(column: Column, people: Floats, least: int) -> Groups:
     """Choose groups for a column: ranges of numbers, single values, or labels of its hierarchy.
 
-    counts: (domain,) released records with each value.
+    people: (domain,) the weight of the people with each value, see `people_weights`.
     """
-    if column.kind is Kind.NUMERIC and column.known > _FEW and counts[: column.known].sum():
-        found = bins(column, counts, least)
+    if column.kind is Kind.NUMERIC and column.known > _FEW and people[: column.known].sum():
+        found = bins(column, people, least)
         if len(found.ends):
             places = np.searchsorted(found.ends, column.positions, side="right").astype(np.int32)
             labels = found.labels
             if column.missing is not None:
-                told = counts[column.missing] >= least
+                told = people[column.missing] >= least
                 places[column.missing] = len(labels) if told else -1
                 labels = (*labels, MISSING) if told else labels
             return Groups("ranges", places, labels)
-    return _by_level(column, counts, least) or _by_value(column, counts, least)
+    return _by_level(column, people, least) or _by_value(column, people, least)
 
 
-def _by_value(column: Column, counts: Counts, least: int) -> Groups:
+def _by_value(column: Column, people: Floats, least: int) -> Groups:
     labels = [MISSING if text is None else text for text in column.labels]
-    return _named("values", np.arange(column.domain, dtype=np.int32), labels, counts, least)
+    return _named("values", np.arange(column.domain, dtype=np.int32), labels, people, least)
 
 
-def _by_level(column: Column, counts: Counts, least: int) -> Groups | None:
+def _by_level(column: Column, people: Floats, least: int) -> Groups | None:
     """Return the lowest level of the hierarchy whose frequent labels tell of nearly everybody.
 
     None where even the highest below the root says little more than the values themselves.
     """
-    if column.hierarchy is None or (counts >= least).sum() == column.domain <= MOST_NAMED:
+    if column.hierarchy is None or (people >= least).sum() == column.domain <= MOST_NAMED:
         return None
     most, best = 0.0, None
     for height, level in enumerate(column.hierarchy.levels[:-1]):
-        sizes = sum_by(level.groups, len(level), counts)
-        shown = (sizes >= least) & ~_spelled_out(column, level.groups, level.labels, counts, least)
-        told = float(sizes[shown].sum()) / max(int(counts.sum()), 1)
+        sizes = sum_weights(level.groups, len(level), people)
+        shown = (sizes >= least) & ~_spelled_out(column, level.groups, level.labels, people, least)
+        told = float(sizes[shown].sum()) / max(float(people.sum()), 1.0)
         few = 1 < shown.sum() <= MOST_NAMED
         if few and told > most:
             labels = [MISSING if text is None else text for text in level.labels]
@@ -129,11 +132,11 @@ def _spelled_out(
     column: Column,
     groups: Codes,
     labels: Sequence[str | None],
-    counts: Counts,
+    people: Floats,
     least: int,
 ) -> Bools:
-    """Tell, group by group, whether its label names a member that too few records have."""
-    rare = np.flatnonzero(counts < least)
+    """Return, group by group, whether its label names a member that too few people have."""
+    rare = np.flatnonzero(people < least)
     inside: dict[int, list[str | None]] = {}
     for code, group in zip(rare.tolist(), groups[rare].tolist(), strict=True):
         inside.setdefault(group, []).append(column.labels[code])
@@ -145,21 +148,21 @@ def _named(
     by: str,
     groups: Codes,
     labels: Sequence[str],
-    sizes: Counts,
+    sizes: Floats,
     least: int,
-    every: Counts | None = None,
+    every: Floats | None = None,
 ) -> Groups:
     """Name the largest groups and put the others together, so many that they hide each other.
 
-    groups: (domain,) the group of each value; sizes: (groups,) records, 0 for one not to be named.
-    every: (groups,) records where those not to be named are counted too.
+    groups: (domain,) the group of each value; sizes: (groups,) people, 0 for one not to be named.
+    every: (groups,) people where those not to be named are counted too.
     """
     every = sizes if every is None else every
     order = np.lexsort((np.arange(len(sizes)), -sizes))
     named = [g for g in order[:MOST_NAMED].tolist() if sizes[g] >= least]
-    rest = int(every.sum() - every[named].sum())
+    rest = round(float(every.sum() - every[named].sum()), 6)
     while named and 0 < rest < least:
-        rest += int(every[named.pop()])
+        rest = round(rest + float(every[named.pop()]), 6)
     shown = sorted(named) if len(named) == len(sizes) else named
     shown = sorted(shown, key=lambda g: labels[g] == MISSING)
     place = np.full(len(sizes), len(shown) if rest else -1, dtype=np.int32)

@@ -27,6 +27,7 @@ from shoal.report.limits import limits
 from shoal.report.losses import correlations, losses
 from shoal.report.masking import LEAST, Mask, rounded
 from shoal.report.page import page, verdict
+from shoal.report.people import records, released_in_words, unit
 from shoal.report.repeating import repeating
 from shoal.report.withheld import withheld_contents
 from shoal.risk.reidentification import Reidentification
@@ -128,12 +129,13 @@ def contents(
     tell("report", 4, _STAGES)
     sensitive = sensitive_columns(kept)
     learned = learning(kept, target)
-    records = _records(release, mask)
+    counts, about = records(release, mask), unit(kept)
     told = {
         **head,
-        "verdict": verdict(records, release.model.parts),
+        "verdict": verdict(released_in_words(counts), release.model.parts),
         "least_count": mask.least,
-        "records": records,
+        "records": counts,
+        "unit": about,
         "guarantee": _guarantee(release, checked),
         "risk": _risk(kept, found, k, mask),
         "columns": columns(kept, mask),
@@ -143,7 +145,7 @@ def contents(
         "utility": learned,
         "distributions": _distributions(kept, mask),
         "correlations": related,
-        "limits": limits(kept, sensitive, by_class=found.by_class, order=order),
+        "limits": limits(kept, sensitive, about, by_class=found.by_class, order=order),
         "repeat": repeating(release, command, file, order=order),
     }
     tell("report", _STAGES, _STAGES)
@@ -157,18 +159,6 @@ def _checked(release: Release) -> Verification:
             f"{release.model} does not hold on the released values; no report was written"
         )
     return checked
-
-
-def _records(release: Release, mask: Mask) -> dict[str, Any]:
-    """Return how many records were released and left out; few of these are not told exactly."""
-    total, suppressed = release.original.records, release.classes.suppressed
-    told = mask.count(suppressed)
-    return {
-        "released": total - suppressed,
-        "suppressed": told,
-        "suppressed_share": mask.share(suppressed, total),
-        "total": total if isinstance(told, int) else None,
-    }
 
 
 def _guarantee(release: Release, checked: Verification) -> dict[str, Any]:
@@ -193,6 +183,7 @@ def _guarantee(release: Release, checked: Verification) -> dict[str, Any]:
         "truthful": checked.truthful,
         "classes": checked.classes,
         "smallest_class": checked.smallest,
+        "smallest_class_rows": int(release.classes.rows.min()) if checked.classes else 0,
     }
 
 
@@ -202,6 +193,7 @@ def _risk(kept: Release, found: Reidentification, k: int, mask: Mask) -> dict[st
         "by_class": found.by_class,
         "fewest_candidates": rounded(found.fewest),
         "highest": rounded(found.highest_risk) if found.fewest else None,
+        "one_in": rounded(1 / found.highest_risk) if found.fewest else None,
         "average": rounded(found.average_risk),
         "k": k,
         "uniqueness": uniqueness(kept, found, k, mask),
@@ -218,5 +210,4 @@ def _distributions(kept: Release, mask: Mask) -> list[dict[str, Any]]:
         (c for c in kept.original if c.role in (Role.QUASI, Role.SENSITIVE)),
         key=lambda column: column.role is Role.SENSITIVE,
     )
-    counts = kept.original.counts
-    return [distribution(c, kept.recodings.get(c.name), counts, mask) for c in shown]
+    return [distribution(c, kept.recodings.get(c.name), kept.original, mask) for c in shown]

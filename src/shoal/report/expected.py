@@ -18,7 +18,7 @@ def expected(kept: Release, mask: Mask) -> dict[str, Any]:
 
     kept: the released records alone. The same release gives the same figures.
     """
-    people = kept.original.records
+    people = kept.original.people
     if not people:
         return {"reason": "nothing was released"}
     if people > _MOST:

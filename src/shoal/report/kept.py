@@ -16,7 +16,6 @@ from shoal.core.column import Column, Role
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
-from shoal.core.table import Table
 
 
 def released_only(release: Release) -> Release:
@@ -32,7 +31,7 @@ def released_only(release: Release) -> Release:
     if hidden is None and all(len(used[name]) == table[name].domain for name in used):
         return release
     columns = [narrowed(c, used[c.name]) if c.name in used else c for c in taken]
-    kept = Table(tuple(columns), taken.counts, taken.unassigned)
+    kept = replace(taken, columns=tuple(columns))
     recodings = {
         name: _recoding(found, _with_tree(kept[name], found.column), rows, used[name])
         for name, found in release.recodings.items()

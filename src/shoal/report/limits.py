@@ -12,13 +12,22 @@ Limit = dict[str, str]
 
 
 def limits(
-    release: Release, sensitive: Sequence[dict[str, Any]], *, by_class: bool, order: str
+    release: Release,
+    sensitive: Sequence[dict[str, Any]],
+    about: dict[str, Any],
+    *,
+    by_class: bool,
+    order: str,
 ) -> list[Limit]:
-    """Return the limits that apply to this release, those of every release after its own."""
+    """Return the limits that apply to this release, those of every release after its own.
+
+    about: whom the release is about, as `people.unit` returns it.
+    """
     told = [_homogeneity(sensitive)] if sensitive else []
     if not by_class:
         told.append(_NO_CLASSES)
     told += [_SKEWNESS] if sensitive else []
+    told += _people(about)
     told.append(_BACKGROUND)
     told.append(_SEVERAL)
     if any(part.columns for part in release.model.parts):
@@ -37,6 +46,36 @@ def limits(
 def limit(title: str, text: str) -> Limit:
     """Return a limit as the reports hold it."""
     return {"title": title, "text": text}
+
+
+def _people(about: dict[str, Any]) -> list[Limit]:
+    """Return what depends on who the people are."""
+    if not about["person"]:
+        return [_STATED if about["rows_are_people"] else _NOT_DECLARED]
+    return [_SEVERAL_ROWS] if about["several_rows"] else []
+
+
+_STATED = limit(
+    "Rows stated to be people",
+    "The guarantee counts rows, because the data owner stated that every row is a different "
+    "person. If somebody has several rows, a group holds fewer people than rows, and the guarantee "
+    "may not hold.",
+)
+_NOT_DECLARED = limit(
+    "Rows counted as people",
+    "No column was declared that identifies people, so each row counts as one person. If somebody "
+    "has several rows, a group holds fewer people than rows, and the guarantee may not hold.",
+)
+_SEVERAL_ROWS = limit(
+    "Several rows of one person",
+    "People have several rows, and the guarantee holds for each row: its group contains enough "
+    "different people. An attacker who knows several rows of one person, such as the dates of "
+    "three visits, knows several groups. Only people with a row in each of them come into "
+    "question, and these may be few, or a single one. Where a value stays the same from row to "
+    "row, such as a chronic diagnosis, only values that occur in all these groups are possible. No "
+    "person number is released, but unusual values that repeat can link the rows of one person. "
+    "Release one row per person if this matters.",
+)
 
 
 def _homogeneity(sensitive: Sequence[dict[str, Any]]) -> Limit:
@@ -65,8 +104,9 @@ _SKEWNESS = limit(
 )
 _BACKGROUND = limit(
     "Background knowledge",
-    "Who knows more than the quasi-identifiers about a person, such as that they do not smoke or "
-    "were not there in May, can rule records out. No guarantee of this kind knows what is known.",
+    "An attacker who knows more about a person than the quasi-identifiers, such as that they do "
+    "not smoke or were not there in May, can rule records out. No guarantee of this kind accounts "
+    "for that.",
 )
 _SEVERAL = limit(
     "Several releases of one table",
@@ -76,8 +116,9 @@ _SEVERAL = limit(
 )
 _MINIMALITY = limit(
     "Reasoning from the method (minimality)",
-    "The method loses as little as it can. Who knows it may reason backwards: these people were "
-    "kept together, so a part of them must have broken the guarantee on a sensitive column.",
+    "The method loses as little as it can. An attacker who knows the method may reason backwards: "
+    "these people were grouped together, so a smaller group would have broken the guarantee on a "
+    "sensitive column.",
 )
 _MEMBERSHIP = limit(
     "Being in the table",

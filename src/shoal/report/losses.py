@@ -19,9 +19,9 @@ from shoal.metrics import (
     undefined,
 )
 from shoal.report.kept import at_rows
-from shoal.report.masking import Mask, rounded
+from shoal.report.masking import Mask, people_weights, rounded
 
-_HARDEST = 0.05  # of the released records
+_HARDEST = 0.05  # of the released people
 
 
 def losses(kept: Release, mask: Mask) -> dict[str, Any]:
@@ -75,14 +75,16 @@ def _used(recoding: Recoding, entries: Bools, counts: Any) -> float:
 
 
 def _hardest(kept: Release, least: int) -> Release | None:
-    """Return the twentieth of the records that lost most, None where all lost about the same."""
+    """Return the twentieth of the rows that lost most, None where all lost about the same.
+
+    Rows are counted by their people, so that there are enough of them.
+    """
     lost = ncp_by_record(kept)
     if lost.max() - lost.min() < 5e-4:
         return None
     order = np.argsort(-lost, kind="stable")
-    counts = kept.original.counts
-    upto = np.cumsum(np.ones(len(order)) if counts is None else counts[order])
-    wanted = max(least, math.ceil(_HARDEST * kept.original.records))
+    upto = np.round(np.cumsum(people_weights(kept.original)[order]), 6)
+    wanted = max(least, math.ceil(_HARDEST * kept.original.people))
     return at_rows(kept, order[: int(np.searchsorted(upto, wanted)) + 1])
 
 

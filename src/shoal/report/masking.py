@@ -10,6 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
+from shoal.core.arrays import Codes, Floats
+from shoal.core.table import Table
 from shoal.privacy.model import check_whole
 
 LEAST = 5  # people behind anything shown, where the model asks for no more
@@ -32,10 +36,36 @@ class Mask:
             return f"more than {total - self.least:,}"
         return int(found)
 
+    def rows(self, found: int, people: int) -> int | str:
+        """Return a count of rows, or words where they are about too few people to tell."""
+        if 0 < people < self.least:
+            same = f"fewer than {self.least}"
+            return same if found == people else f"rows of {same} people"
+        return int(found)
+
     def share(self, found: int, total: int) -> float | None:
         """Return a count's share of the total, None where the count is not told."""
         told = isinstance(self.count(found, total), int)
         return rounded(found / max(total, 1)) if told else None
+
+
+def people_weights(table: Table) -> Floats:
+    """(rows,) each person's weight of 1, spread evenly over their records.
+
+    What the weights of some records add up to is never more than the number of their people, so
+    that a group of records whose sum reaches a least count is about at least so many people.
+    """
+    counts = np.ones(len(table)) if table.counts is None else table.counts.astype(np.float64)
+    if table.person is None:
+        return counts
+    every = np.bincount(table.person.ids, counts, table.person.count)
+    weights: Floats = counts / every[table.person.ids]
+    return weights
+
+
+def sum_weights(codes: Codes, groups: int, weights: Floats) -> Floats:
+    """Return the sum of the weights of each group, without the noise of adding up fractions."""
+    return np.round(np.bincount(codes, weights, groups), 9)
 
 
 def rounded(value: float) -> float | None:

@@ -46,20 +46,16 @@ def page(told: dict[str, Any]) -> str:
     )
 
 
-def verdict(records: dict[str, Any], models: Sequence[Any]) -> str:
-    """Return the whole matter in two sentences.
+def verdict(released: str, models: Sequence[Any]) -> str:
+    """Return the result in two sentences.
 
-    models: the parts of the guarantee.
+    released: what is released, in words; models: the parts of the guarantee.
     """
-    left = records["suppressed"]
-    without = "" if left == 0 else f", {count(left)} left out"
-    told = "record is" if records["released"] == 1 else "records are"
-    what = f"{count(records['released'])} {told} released{without}"
     if not models:
-        return f"{what}, without a guarantee."
+        return f"{released}, without a guarantee."
     return (
-        f"{what}, under {' and '.join(map(in_words, models))}. Counted again from the released "
-        "values alone, the guarantee holds."
+        f"{released}, under {' and '.join(map(in_words, models))}. We regrouped the released rows "
+        "and checked the guarantee: it holds."
     )
 
 

@@ -11,11 +11,12 @@ from typing import Any
 
 from shoal.core.column import Column
 from shoal.core.release import Release
+from shoal.core.wording import counted
 from shoal.report.candidates import size_bars
 from shoal.report.kept import released_only
 from shoal.report.limits import limit
 from shoal.report.masking import Mask, rounded
-from shoal.report.page import count, in_words
+from shoal.report.page import in_words
 from shoal.report.repeating import plain, repeating
 from shoal.risk.reidentification import Reidentification
 
@@ -41,10 +42,11 @@ def withheld_contents(
     guarantee: what was promised and reached, counted in the published rows.
     """
     found = Reidentification.of(released_only(release))
+    rows = int(release.classes.rows.sum())  # published rows do not tell how many people they are
     claims = [plain(claim.to_dict()) for claim in release.claims]
     return {
-        "verdict": _verdict(release, found.people, [told["claim"] for told in claims]),
-        "records": {"released": found.people},
+        "verdict": _verdict(release, rows, [told["claim"] for told in claims]),
+        "records": {"released": rows},
         "guarantee": guarantee,
         "claims": claims,
         "not_told": list(NOT_TOLD),
@@ -59,12 +61,12 @@ def withheld_contents(
     }
 
 
-def _verdict(release: Release, people: int, claims: list[str]) -> str:
-    told = "record is" if people == 1 else "records are"
+def _verdict(release: Release, rows: int, claims: list[str]) -> str:
     models = " and ".join(map(in_words, release.model.parts))
     return (
-        f"{count(people)} {told} released, under {models}, which holds, counted again from the "
-        f"released values alone. The mechanism that drew them claims {' and '.join(claims)}."
+        f"{counted(rows, 'record is', 'records are')} released, under {models}. We regrouped the "
+        "released rows and checked the guarantee: it holds. The mechanism that drew them claims "
+        f"{' and '.join(claims)}."
     )
 
 

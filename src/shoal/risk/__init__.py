@@ -6,6 +6,7 @@ from shoal.risk.checks import Check, checks
 from shoal.risk.exposure import Exposed, Exposure, exposure
 from shoal.risk.graphs import Graph, consistency
 from shoal.risk.homogeneity import Homogeneity, homogeneity
+from shoal.risk.household import HouseholdRisk
 from shoal.risk.identifying import ColumnSet, IdentifyingColumns, identifying_columns
 from shoal.risk.intersection import (
     Composition,
@@ -16,7 +17,9 @@ from shoal.risk.intersection import (
     intersect_classes,
 )
 from shoal.risk.k_map import KMap, k_map
-from shoal.risk.linkage import Linkage, Split, Success, link, split_for_linkage
+from shoal.risk.known_rows import KnownRows, known_rows
+from shoal.risk.link_success import Success
+from shoal.risk.linkage import Linkage, Split, link, split_for_linkage
 from shoal.risk.matchings.degrees import (
     crack_probabilities,
     degree_bounds,
@@ -44,10 +47,12 @@ __all__ = [
     "Exposure",
     "Graph",
     "Homogeneity",
+    "HouseholdRisk",
     "IdentifyingColumns",
     "IndividualUniqueness",
     "Intersection",
     "KMap",
+    "KnownRows",
     "Linkage",
     "Minimality",
     "Psi",
@@ -74,6 +79,7 @@ __all__ = [
     "intersect",
     "intersect_classes",
     "k_map",
+    "known_rows",
     "link",
     "minimality",
     "nmape",

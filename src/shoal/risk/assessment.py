@@ -1,7 +1,7 @@
-"""Assessment: how many people an attacker finds who knows some attributes of everybody.
+"""Assessment: how many people are found by an attacker who knows some attributes of everybody.
 
-The attacker draws one of all ways to give everybody a record that fits them; what is expected is
-the number of people who get their own.
+The attacker draws one of all ways to match people's rows with records that fit them; what is
+expected is the number of people with a row that is matched with a record of theirs.
 Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", SIGMOD
 2005; Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
 """
@@ -9,49 +9,70 @@ Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymiz
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from shoal.anonymize.algorithm import check_choice
-from shoal.core.arrays import Counts, Floats, frozen
+from shoal.core.arrays import Bools, Counts, Floats, frozen
+from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.errors import InputError
 from shoal.privacy.model import check_range, check_whole
+from shoal.risk.assumptions import GUARANTEES, assumptions
 from shoal.risk.beliefs import Prior, believed
 from shoal.risk.graphs import Graph, check_known, consistency
+from shoal.risk.household import HouseholdRisk, household_risk
+from shoal.risk.known_rows import KnownRows, known_rows
+from shoal.risk.people import Edges, Members, by_person
 
 if TYPE_CHECKING:
     from shoal.risk.cracks import Cracks
+    from shoal.risk.people_cracks import PeopleCracks
 
 Method = Literal["auto", "exact", "fast"]
 METHODS = ("auto", "exact", "fast")
 _ABOVE = 1e-9  # by which a risk must exceed 1/k to be more
-_NOBODY = {"value": 0.0, "low": 0.0, "high": 0.0, "method": "exact", "sampled": 0, "forced": 0}
+_NOBODY = {
+    "value": 0.0,
+    "low": 0.0,
+    "high": 0.0,
+    "method": "exact",
+    "sampled": 0,
+    "forced": 0,
+    "links": 0.0,
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assessment:
     """What an attacker with this knowledge finds.
 
-    known: the attributes that are known of everybody; people: how many people that is.
+    known: the attributes that are known of everybody; people: how many people that is; records:
+        how many records they have in the release.
     value, low, high: expected number of people found, with its interval; no interval by "fast".
+        A person is found when one of her rows is matched with one of her records.
+    links: expected number of records that are matched with a row of their person.
     method: `exact`, `sampled` or `fast`; sampled: people whose risk is a mean over sampled
         matchings, or with "fast" a guess.
     guarantee: what the figures are worth, in words.
-    forced: people whose record is certain.
-    risks: (rows,) the chance that a person of the row is found, NaN for those left out.
-    candidates, feasible: (rows,) records that a person fits, and of these the ones that they can
-        have with everybody else matched as well, 0 for those left out.
+    forced: people with a row that can only be matched with records of theirs.
+    risks: (rows,) the chance that the person of the row is found, NaN for rows left out.
+    candidates, feasible: (rows,) people with a record that the row fits, and of these the ones
+        whose record it can have with all other rows matched as well, 0 for rows left out.
     k: by which risks are called high; by default the model's.
-    counts: (rows,) people behind each row, 0 for those left out.
+    counts: (rows,) records behind each row, 0 for rows left out.
+    person: whom each row is about, None where each record is a person of their own.
     assumptions: what the attacker is taken to know and to do, in words.
+    household: the risk of households, None where the table names none.
+    known_rows: people found by an attacker who knows 1, 2, 3 of their rows, where people repeat.
     """
 
     known: tuple[str, ...]
     people: int
+    records: int
     value: float
     low: float | None
     high: float | None
@@ -59,12 +80,16 @@ class Assessment:
     sampled: int
     guarantee: str
     forced: int
+    links: float
     k: int
     assumptions: tuple[str, ...]
     risks: Floats = field(repr=False)
     candidates: Counts = field(repr=False)
     feasible: Counts = field(repr=False)
     counts: Counts = field(repr=False)
+    person: Unit | None = field(default=None, repr=False)
+    household: HouseholdRisk | None = None
+    known_rows: tuple[KnownRows, ...] = ()
 
     def __repr__(self) -> str:
         told = "" if self.low is None else f" [{self.low:.6g}, {self.high:.6g}]"
@@ -85,38 +110,51 @@ class Assessment:
 
     @property
     def above(self) -> int:
-        """People whose chance to be found is more than 1/k."""
-        return self._count(self.risks > 1 / self.k + _ABOVE)
+        """Number of people whose chance to be found exceeds 1/k."""
+        risks, people = self._by_person(self.risks, np.maximum)
+        return int(people[risks > 1 / self.k + _ABOVE].sum())
 
     @property
     def above_share(self) -> float:
-        """Their share."""
+        """Share of people whose chance to be found exceeds 1/k."""
         return self.above / self.people if self.people else 0.0
 
     @property
     def mean_candidates(self) -> float:
-        """Records that a person fits, on average."""
+        """Mean number of people among whom a person hides by what her cells admit.
+
+        Of several rows the one with the fewest counts.
+        """
         return self._mean(self.candidates)
 
     @property
     def mean_feasible(self) -> float:
-        """Records that a person can have with everybody else matched as well, on average."""
+        """Mean number of those people whom the matching of all others does not rule out."""
         return self._mean(self.feasible)
 
-    def _count(self, rows: Any) -> int:
-        return int(self.counts[rows].sum())
-
     def _mean(self, values: Counts) -> float:
-        return float((values * self.counts).sum()) / self.people if self.people else 0.0
+        figures, people = self._by_person(values, np.minimum)
+        return float((figures * people).sum()) / self.people if self.people else 0.0
+
+    def _by_person(self, values: Any, choose: np.ufunc) -> tuple[Any, Counts]:
+        """Return a figure for each kind of people, and how many they are."""
+        rows = np.flatnonzero(self.counts)
+        person = None if self.person is None else self.person.take(rows)
+        return by_person(values[rows], self.counts[rows], person, choose)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data, without the rows."""
         names = (
-            "people value low high share method sampled guarantee forced highest_risk k above "
-            "above_share mean_candidates mean_feasible"
+            "people records value low high share method sampled guarantee forced links "
+            "highest_risk k above above_share mean_candidates mean_feasible"
         )
-        told = {name: getattr(self, name) for name in names.split()}
-        return {"known": list(self.known), **told, "assumptions": list(self.assumptions)}
+        return {
+            "known": list(self.known),
+            **{name: getattr(self, name) for name in names.split()},
+            "household": None if self.household is None else self.household.to_dict(),
+            "known_rows": [each.to_dict() for each in self.known_rows],
+            "assumptions": list(self.assumptions),
+        }
 
 
 def assess(
@@ -132,6 +170,10 @@ def assess(
     threads: int | None = None,
 ) -> Assessment:
     """Return how many people an attacker is expected to find in a release.
+
+    Where people have several rows, rows are matched with records, and a person is found when at
+    least one of her rows is matched with one of her records. That number is exact where the graph
+    of who may be whom falls into parts of rows that all fit each other, and else sampled.
 
     known: the attributes that are known of everybody, by default the quasi-identifiers.
     prior: chances that a known attribute is wrong, by name; or a function of rows of people and
@@ -153,104 +195,104 @@ def assess(
             "who is in the release"
         )
     counts = _released(release)
-    how = {"method": method, "target": target, "seed": seed, "threads": threads}
+    options = {"method": method, "target": target, "seed": seed, "threads": threads}
     found: dict[str, Any] = _NOBODY | _rows(len(counts))
+    person = _repeated(release)
     if counts.any():
-        whole = (
+        graph = (
             consistency(release, names, present=present)
             if prior is None
             else believed(release, names, prior)
         )
-        found = _figures(whole, counts, how)
+        found = _figures(graph, counts, person, options)
+    table, classes = release.original, release.classes
     return Assessment(
         known=names,
-        people=int(counts.sum()),
-        guarantee=_GUARANTEES[found["method"]],
+        people=classes.released_people,
+        records=int(counts.sum()),
+        guarantee=GUARANTEES[found["method"]],
         k=least,
-        assumptions=_assumptions(names, prior, present=present),
+        assumptions=assumptions(names, prior, present=present, repeated=person is not None),
         counts=frozen(counts),
+        person=person,
+        household=household_risk(table, found["risks"], classes),
+        known_rows=known_rows(classes) if person is not None else (),
         **found,
     )
 
 
-def _figures(whole: Graph, counts: Counts, how: dict[str, Any]) -> dict[str, Any]:
-    """Return what follows from a graph, figures and rows."""
-    from shoal.risk.cracks import cracks_of
+def _repeated(release: Release) -> Unit | None:
+    """Return whom each row is about, None where each record is a different person."""
+    person = release.original.person
+    return None if person is None or person.count == release.original.records else person
 
+
+def _figures(
+    whole: Graph, counts: Counts, person: Unit | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what follows from a graph, figures and rows."""
     graph, released = whole.pruned(), counts > 0
-    how = how | {"threads": how["threads"] or os.cpu_count() or 1}
-    found, kinds = cracks_of(graph, **how), graph.person[released]
-    rows = _rows(len(counts))
-    rows["risks"][released] = found.risks[graph.pair[released]]
-    rows["candidates"][released] = whole.candidates[kinds]
-    rows["feasible"][released] = graph.candidates[kinds]
+    options = options | {"threads": options["threads"] or os.cpu_count() or 1}
+    kinds, rows = graph.person[released], _rows(len(counts))
+    if person is None:
+        from shoal.risk.cracks import cracks_of
+
+        found: Any = cracks_of(graph, **options)
+        links = found.value
+        rows["risks"][released] = found.risks[graph.pair[released]]
+        candidates, feasible = whole.candidates, graph.candidates
+    else:
+        from shoal.risk.people_cracks import people_cracks
+
+        found = people_cracks(graph, person, **options)
+        links = found.links
+        rows["risks"][released] = found.risks[person.ids[released]]
+        candidates, feasible = (_people_reached(one, person) for one in (whole, graph))
+    rows["candidates"][released] = candidates[kinds]
+    rows["feasible"][released] = feasible[kinds]
     sure = rows["feasible"] == 1
-    if graph.hidden:  # who may be outside is never certain
-        sure[released] &= np.diff(graph.indptr)[kinds] == 1
+    if graph.hidden:  # a row that may be outside the release is never certain
+        outside = graph.heads[graph.indices == len(graph.copies) - 1]
+        sure[released] &= ~np.isin(kinds, outside)
     return {
         "value": found.value,
         "low": found.low,
         "high": found.high,
-        "method": _way(found),
+        "method": _method(found),
         "sampled": found.sampled + found.guessed,
-        "forced": int(counts[sure].sum()),
+        "forced": _count_forced(sure, counts, person),
+        "links": links,
         **{name: frozen(values) for name, values in rows.items()},
     }
 
 
+def _people_reached(graph: Graph, person: Unit) -> Counts:
+    """(kinds of rows,) the people with a released record that each fits."""
+    shown = graph.record < len(graph.copies) - graph.hidden
+    members = Members.of(np.where(shown, graph.record, np.int32(-1)), person)
+    return Edges(graph.indptr, graph.indices, len(graph.copies)).count_people(members)
+
+
+def _count_forced(sure: Bools, counts: Counts, person: Unit | None) -> int:
+    if person is None:
+        return int(counts[sure].sum())
+    return len(np.unique(person.ids[sure]))
+
+
 def _rows(many: int) -> dict[str, Any]:
-    """Return what is told of rows, before anything is known."""
+    """Return the figures of rows before anything is known."""
     none = np.zeros(many, dtype=np.int64)
     return {"risks": np.full(many, np.nan), "candidates": none, "feasible": none.copy()}
 
 
-def _way(found: Cracks) -> str:
+def _method(found: Cracks | PeopleCracks) -> str:
     if found.guessed:
         return "fast"
     return "sampled" if found.sampled else "exact"
 
 
 def _released(release: Release) -> Counts:
-    """(rows,) the people behind each row, 0 where it is left out."""
+    """(rows,) the records behind each row, 0 where it is left out."""
     ids, counts = release.classes.ids, release.original.counts
     every = np.ones(len(ids), dtype=np.int64) if counts is None else counts
     return np.where(ids >= 0, every, 0)
-
-
-_GUARANTEES = {
-    "exact": "Exact, save for rounding.",
-    "sampled": (
-        "Estimated from sampled matchings, with a 95 % interval for the number of people found. "
-        "The risk of a single person has no interval."
-    ),
-    "fast": (
-        "A guess as if people chose their records independently of each other; it can be far off "
-        "and has no interval."
-    ),
-}
-
-
-def _assumptions(names: tuple[str, ...], prior: Prior | None, *, present: bool) -> tuple[str, ...]:
-    """Say what the attacker is taken to know and to do."""
-    told = ", ".join(names) or "nothing"
-    who = (
-        "of everybody in the release, and knows that they are in it"
-        if present
-        else "of everybody in the table, but not who of them is in the release"
-    )
-    if prior is None:
-        sure = "What the attacker knows is right, and no way to match is likelier than another."
-    elif isinstance(prior, Mapping):
-        rates = ", ".join(f"{name} with a chance of {rate:g}" for name, rate in prior.items())
-        sure = f"What the attacker knows may be wrong: {rates or 'nothing'}."
-    else:
-        sure = (
-            "Some matches are likelier to the attacker than others, by a function that was given."
-        )
-    return (
-        f"The attacker knows {told} {who}.",
-        "Everybody has one record, and the attacker uses that: who is matched to one record is out "
-        "of the question for another.",
-        sure,
-        "The attacker knows nothing else: no further values, no order of rows, no other release.",
-    )

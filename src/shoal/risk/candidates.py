@@ -1,7 +1,7 @@
 """What a sensitive value of a person may be, to somebody who knows their quasi-identifiers.
 
-One histogram for each group of people who cannot be told apart: the values of all records that may
-be theirs.
+One histogram for each group of people who cannot be told apart: how many of the people whose
+records may be theirs show each value. A person with rows in several groups is in all of them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ import numpy as np
 from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.core.classes import Classes
 from shoal.core.column import Column
+from shoal.core.coverage import Fits
+from shoal.core.grouping import group
 from shoal.core.histogram import Histogram, count_values
 from shoal.core.release import Release
+from shoal.risk.people import Edges, Members
 
 Source = Release | Classes
 
@@ -27,16 +30,20 @@ class Candidates:
 
     column: the sensitive column.
     people: (groups,) people who have the same candidates.
-    values: what the records that may be theirs show.
-    own: what these people's own records show; the same as `values` where groups are classes.
-    usual: (domain,) the share of each value in the input table.
+    sizes: (groups,) people who are these candidates.
+    values: how many of the candidates show each value; a person of several values counts for each.
+    own: how many of the people of a group show each; the same as `values` in classes.
+    usual: (domain,) the share of the input table's people who show each value.
+    members: who is in which group, None where everybody is in one.
     """
 
     column: Column
     people: Counts
+    sizes: Counts
     values: Histogram
     own: Histogram
     usual: Floats
+    members: Members | None = None
 
     @classmethod
     def of(cls, source: Source, name: str) -> Candidates:
@@ -47,8 +54,10 @@ class Candidates:
         if isinstance(source, Release) and is_freeform(source):
             return cls._by_coverage(source, name)
         classes = source.classes if isinstance(source, Release) else source
-        values, usual = classes.histogram(name), classes.reference(name)
-        return cls(classes.table[name], classes.sizes, values, values, usual)
+        values, usual, table = classes.histogram(name), classes.reference(name), classes.table
+        members = None if table.person is None else Members.of(classes.ids, table.person)
+        people = classes.people
+        return cls(table[name], people, people, values, values, usual, members)
 
     @classmethod
     def _by_coverage(cls, release: Release, name: str) -> Candidates:
@@ -56,19 +65,50 @@ class Candidates:
 
         table, coverage = release.original, release.coverage
         column, fits = table[name], coverage.fits
+        if table.person is not None:
+            return cls._of_people(release, name)
         boxes = count_values(column, coverage.boxes, len(fits.copies), table.counts)
         shape = (len(fits.copies), column.domain)
         shown = csr_array((boxes.counts, boxes.codes, boxes.indptr), shape=shape)
-        indptr, indices = fits.edges
-        ones = np.ones(len(indices), dtype=np.int64)
-        links = csr_array((ones, indices, indptr), shape=(len(fits.people), len(fits.copies)))
-        seen = links @ shown
-        seen.sort_indices()
-        values = Histogram(
-            seen.indptr.astype(np.int64), seen.indices.astype(np.int32), seen.data.astype(np.int64)
-        )
+        values = _as_histogram(_links(fits) @ shown)
         own = count_values(column, coverage.tuples, len(fits.people), table.counts)
-        return cls(column, fits.people, values, own, table.shares(name))
+        sizes = np.bincount(_owners(values), values.counts, minlength=len(fits.people))
+        return cls(column, fits.people, sizes.astype(np.int64), values, own, table.shares(name))
+
+    @classmethod
+    def _of_people(cls, release: Release, name: str) -> Candidates:
+        """Return the candidates by coverage, counted as people."""
+        from scipy.sparse import csr_array
+
+        table, coverage = release.original, release.coverage
+        column, fits, person = table[name], coverage.fits, table.person
+        assert person is not None
+        rows = np.flatnonzero(coverage.boxes >= 0)
+        shown = group([column.codes[rows], person.ids[rows]], [column.domain, person.count])
+        value = column.codes[rows[shown.first]]  # (pairs,) of a person and a value she shows
+        ones = np.ones(len(rows), dtype=np.int32)
+        shape = len(fits.copies), len(shown)
+        held = csr_array((ones, (coverage.boxes[rows], shown.ids)), shape=shape)
+        held.sum_duplicates()
+        reached = csr_array(_links(fits) @ held)
+        reached.data[:] = 1
+        once = np.ones(len(shown), dtype=np.int64)
+        of_value = csr_array((once, (np.arange(len(shown)), value)), (len(shown), column.domain))
+        members = Members.of(coverage.tuples, person)
+        mine = group(
+            [coverage.tuples[rows], column.codes[rows], person.ids[rows]],
+            [len(fits.people), column.domain, person.count],
+        ).first
+        edges = Edges(*fits.edges, len(fits.copies))
+        return cls(
+            column,
+            np.bincount(members.place, minlength=len(fits.people)).astype(np.int64),
+            edges.count_people(Members.of(coverage.boxes, person)),
+            _as_histogram(reached @ of_value),
+            count_values(column.take(rows[mine]), coverage.tuples[rows[mine]], len(fits.people)),
+            table.people_with(name) / max(table.people, 1),
+            members,
+        )
 
     def __repr__(self) -> str:
         return f"Candidates({self.column.name!r}, groups={len(self)})"
@@ -79,7 +119,8 @@ class Candidates:
     @property
     def total(self) -> int:
         """Number of people whose records are released."""
-        return int(self.people.sum())
+        members = self.members
+        return int(self.people.sum() if members is None else members.present.sum())
 
     @cached_property
     def owners(self) -> Codes:
@@ -88,9 +129,8 @@ class Candidates:
 
     @cached_property
     def shares(self) -> Floats:
-        """Beside each entry of `values`, its share of the group's candidates."""
-        sizes = np.bincount(self.owners, self.values.counts, minlength=len(self))
-        return np.asarray(self.values.counts / sizes[self.owners], dtype=np.float64)
+        """Beside each entry of `values`, the share of the group's candidates who show it."""
+        return np.asarray(self.values.counts / self.sizes[self.owners], dtype=np.float64)
 
     @cached_property
     def largest(self) -> Floats:
@@ -112,15 +152,24 @@ class Candidates:
     def over_own(self, entries: Floats) -> float:
         """Return the mean over people of the figure at their own value, 0 where none is released.
 
+        A person with several values, or in several groups, counts for each.
+
         entries: a figure of each entry of `values`.
         """
         keys = self.owners.astype(np.int64) * self.column.domain + self.values.codes
         asked = _owners(self.own).astype(np.int64) * self.column.domain + self.own.codes
         place = np.searchsorted(keys, asked)  # a person's own record is among the candidates
-        return float((entries[place] * self.own.counts).sum() / max(self.total, 1))
+        return float((entries[place] * self.own.counts).sum() / self.shown)
+
+    @property
+    def shown(self) -> int:
+        """People, each once for every value in every group; at least 1."""
+        return max(int(self.own.counts.sum()), 1)
 
     def count(self, groups: Bools) -> int:
-        """Return how many people are in these groups."""
+        """Return how many people are in one of these groups."""
+        if self.members is not None:
+            return self.members.count_people(groups)
         return int(self.people[groups].sum())
 
 
@@ -136,6 +185,23 @@ def loose_parts(release: Release) -> list[Any]:
         for part in release.model.parts
         if not part.by_class and not part.holds(release.classes).all()
     ]
+
+
+def _links(fits: Fits) -> Any:
+    """(kinds of people, kinds of records) a 1 where they fit."""
+    from scipy.sparse import csr_array
+
+    indptr, indices = fits.edges
+    ones = np.ones(len(indices), dtype=np.int64)
+    return csr_array((ones, indices, indptr), shape=(len(fits.people), len(fits.copies)))
+
+
+def _as_histogram(seen: Any) -> Histogram:
+    """Return a sparse matrix of groups and values as a histogram."""
+    seen.sort_indices()
+    return Histogram(
+        seen.indptr.astype(np.int64), seen.indices.astype(np.int32), seen.data.astype(np.int64)
+    )
 
 
 def _owners(values: Histogram) -> Codes:

@@ -119,7 +119,7 @@ def _minimality(found: Minimality) -> Check:
     sentence = (
         f"{found.held:,} of {counted(found.classes, 'class')} "
         f"({counted(found.held_people, 'person', 'people')}) could be finer with {found.k:,} "
-        f"records each, and only the model on {guarded} forbids it: who "
+        f"people each, and only the model on {guarded} forbids it: anyone who "
         "knows the method learns that it would fail there"
     )
     figures = _figures(found, "held_share")

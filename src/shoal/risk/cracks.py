@@ -1,7 +1,7 @@
 """Expected cracks of a consistency graph: how many people are matched with their own record.
 
-Part by part: parts where everybody may have every record are settled at sight, parts with few
-counts to keep by a sweep, both exactly; the rest by the worm, with an interval.
+Part by part: parts where everybody may have every record have a closed form, parts with few counts
+to keep are swept, both exactly; the rest is sampled by the worm, with an interval.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
 """
 
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.core.arrays import Bools, Counts, Floats
+from shoal.core.grouping import sum_by
 from shoal.core.progress import report
 from shoal.errors import InputError
 from shoal.risk.graphs import Graph
@@ -66,14 +67,31 @@ def cracks_of(
     """
     shown = graph.own[:, 1] < len(graph.copies) - graph.hidden  # (pairs,) with a released record
     risks = np.zeros(len(graph.own))
-    waiting, value = _at_sight(graph, risks, shown)
+    waiting, value = solve_uniform_parts(graph, risks, shown)
     error = 0.0
     if method != "fast" and waiting.any():
-        found, error = _by_sweeps(graph, risks, waiting, shown, method)
+        found, error = sweep_parts(graph, risks, waiting, shown, method)
         value += found
     risks[~shown] = 0.0
     if not waiting.any():
         return Cracks(value, value - error, value + error, risks)
+    left = count_waiting(graph, waiting, method)
+    own = np.flatnonzero(waiting[graph.own[:, 0]])
+    if method == "fast":
+        risks[own] = np.where(
+            shown[own], scaled_edges(graph, waiting)[graph.edges_of(graph.own[own])], 0.0
+        )
+        value += math.fsum((risks * graph.many)[own])
+        return Cracks(value, None, None, risks, guessed=left)
+    wider = 1 + value / max(len(np.unique(graph.own[own][shown[own], 1])), 1)
+    walked = _walk(graph, waiting, own, shown, (target * wider, seed, threads))
+    risks[own] = walked.risks
+    low, high = (value + sign * error + end for sign, end in ((-1, walked.low), (1, walked.high)))
+    return Cracks(value + walked.value, low, high, risks, sampled=left)
+
+
+def count_waiting(graph: Graph, waiting: Bools, method: str) -> int:
+    """Return how many people wait to be sampled; refuse what cannot be."""
     left = int(graph.people[waiting].sum())
     if method == "exact":
         raise InputError(
@@ -85,38 +103,38 @@ def cracks_of(
             f"{left:,} people hang together, more than can be walked over ({_PEOPLE:,}); let more "
             "attributes be known, or take fewer rows"
         )
-    own = np.flatnonzero(waiting[graph.own[:, 0]])
-    if method == "fast":
-        risks[own] = np.where(shown[own], _scaled(graph, waiting, own), 0.0)
-        value += math.fsum((risks * graph.many)[own])
-        return Cracks(value, None, None, risks, guessed=left)
-    wider = 1 + value / max(len(np.unique(graph.own[own][shown[own], 1])), 1)
-    walked = _walk(graph, waiting, own, shown, (target * wider, seed, threads))
-    risks[own] = walked.risks
-    low, high = (value + sign * error + end for sign, end in ((-1, walked.low), (1, walked.high)))
-    return Cracks(value + walked.value, low, high, risks, sampled=left)
+    return left
 
 
-def _at_sight(graph: Graph, risks: Floats, shown: Bools) -> tuple[Bools, float]:
-    """Settle parts where all matchings are alike; return kinds of people that wait, and the cracks.
+def solve_uniform_parts(graph: Graph, risks: Floats, shown: Bools) -> tuple[Bools, float]:
+    """Fill in the risks of uniform parts; return kinds of people in other parts, and the cracks.
 
-    Who may have any of n records as well as any other has their own in one of n matchings. So it
-    is with one kind of people or of records, whatever the weights.
+    A person who may have any of n records as well as any other has their own in one of n matchings.
+    """
+    people, _ = graph.parts
+    uniform, sizes = uniform_parts(graph)
+    known = people[graph.own[:, 0]]
+    risks[:] = np.where(uniform[known], 1 / sizes[known], 0.0)
+    found = np.bincount(known, graph.many * shown, minlength=len(sizes)) / sizes
+    return np.asarray(~uniform[people]), float(found[uniform].sum())
+
+
+def uniform_parts(graph: Graph) -> tuple[Bools, Counts]:
+    """(parts,) whether all matchings of a part are equally likely, and how many people it has.
+
+    They are where everybody may have every record with equal weight, and with one kind of people or
+    of records whatever the weights.
     """
     people, records = graph.parts
     parts = int(people.max()) + 1 if len(people) else 0
     kinds = [np.bincount(line, minlength=parts) for line in (people, records)]
-    settled = (kinds[0] == 1) | (kinds[1] == 1)
+    uniform = (kinds[0] == 1) | (kinds[1] == 1)
     if graph.weights is None:
-        settled |= np.bincount(people[graph.heads], minlength=parts) == kinds[0] * kinds[1]
-    sizes = np.bincount(people, graph.people, minlength=parts)
-    known = people[graph.own[:, 0]]
-    risks[:] = np.where(settled[known], 1 / sizes[known], 0.0)
-    found = np.bincount(known, graph.many * shown, minlength=parts) / sizes
-    return np.asarray(~settled[people]), float(found[settled].sum())
+        uniform |= np.bincount(people[graph.heads], minlength=parts) == kinds[0] * kinds[1]
+    return uniform, sum_by(people, parts, graph.people)
 
 
-def _by_sweeps(
+def sweep_parts(
     graph: Graph, risks: Floats, waiting: Bools, shown: Bools, method: str
 ) -> tuple[float, float]:
     """Settle parts where a sweep is short; return the cracks, and what arithmetic may have lost."""
@@ -196,12 +214,12 @@ def _walk(
     graph: Graph, waiting: Bools, own: Counts, shown: Bools, how: tuple[float, int | None, int]
 ) -> Walked:
     """Walk over the matchings of all parts that wait."""
-    indptr, indices, types, kinds = _cut(graph, waiting)
+    indptr, indices, types, kinds = cut(graph, waiting)
     many = graph.many[own]
     each = np.repeat(np.arange(len(own)), many)  # (people,) the own pair of each
     person = types[graph.own[own, 0]][each]
     record = np.searchsorted(kinds, graph.own[own, 1])[each]
-    weights = balanced(indptr, indices, _weights(graph, waiting), person, graph.copies[kinds])
+    weights = balanced(indptr, indices, edge_weights(graph, waiting), person, graph.copies[kinds])
     target, seed, threads = how
     found = sample(
         indptr,
@@ -220,18 +238,17 @@ def _walk(
     return Walked(found.value, found.low, found.high, risks)
 
 
-def _scaled(graph: Graph, waiting: Bools, own: Counts) -> Floats:
-    """(own pairs that wait,) the chance of each if pairs were independent of each other."""
-    indptr, indices, _, kinds = _cut(graph, waiting)
+def scaled_edges(graph: Graph, waiting: Bools) -> Floats:
+    """(edges,) the chance of each edge that waits if pairs were independent, 0 elsewhere."""
+    indptr, indices, _, kinds = cut(graph, waiting)
     person = np.repeat(np.arange(len(indptr) - 1), graph.people[waiting])
-    scaled = balanced(indptr, indices, _weights(graph, waiting), person, graph.copies[kinds])
+    scaled = balanced(indptr, indices, edge_weights(graph, waiting), person, graph.copies[kinds])
     every = np.zeros(len(graph.indices))
     every[waiting[graph.heads]] = scaled
-    most = 1 / graph.copies[graph.own[own, 1]]
-    return np.asarray(np.minimum(every[graph.edges_of(graph.own[own])], most))
+    return np.minimum(every, 1 / graph.copies[graph.indices])
 
 
-def _cut(graph: Graph, waiting: Bools) -> tuple[Counts, Counts, Counts, Counts]:
+def cut(graph: Graph, waiting: Bools) -> tuple[Counts, Counts, Counts, Counts]:
     """Return the edges of kinds of people that wait, numbers of these, and kinds of records."""
     degrees = np.diff(graph.indptr)[waiting]
     used = graph.indices[waiting[graph.heads]]
@@ -241,7 +258,7 @@ def _cut(graph: Graph, waiting: Bools) -> tuple[Counts, Counts, Counts, Counts]:
     return indptr, np.searchsorted(kinds, used).astype(np.int64), types, kinds
 
 
-def _weights(graph: Graph, waiting: Bools) -> Floats:
+def edge_weights(graph: Graph, waiting: Bools) -> Floats:
     """(edges of kinds that wait,) the weights."""
     inside = waiting[graph.heads]
     return np.ones(int(inside.sum())) if graph.weights is None else graph.weights[inside]

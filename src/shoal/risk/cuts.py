@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Bools, Codes, Counts
-from shoal.core.grouping import group, sum_by
-from shoal.core.histogram import count_values
+from shoal.core.classes import Classes
+from shoal.core.column import Column
+from shoal.core.grouping import group
+from shoal.core.histogram import Histogram, count_values
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 
@@ -35,7 +37,7 @@ class Cuts:
 
 
 def cuts(release: Release, k: int) -> Iterator[Cuts]:
-    """Go through the cuts that leave every part k records, several classes at a time."""
+    """Go through the cuts that leave every part k people, several classes at a time."""
     for recoding in release.recodings.values():
         used = _levels(release, recoding)
         if used is None:
@@ -60,9 +62,7 @@ def _in_order(release: Release, recoding: Recoding, k: int) -> Iterator[Cuts]:
     classes, column = release.classes, recoding.column
     values = count_values(column, classes.ids, len(classes), release.original.counts)
     owners = np.repeat(np.arange(len(classes)), np.diff(values.indptr))
-    upto = np.concatenate(([0], np.cumsum(values.counts)))
-    left = upto[1:] - upto[values.indptr[owners]]  # records of the class up to each value
-    right = classes.sizes[owners] - left
+    left, right = _sides(release, column, values, owners)
     fair = np.flatnonzero((left >= k) & (right >= max(k, 1)))
     fair, turns = _spread(fair, owners[fair])
     for turn in range(int(turns.max(initial=-1)) + 1):
@@ -70,6 +70,36 @@ def _in_order(release: Release, recoding: Recoding, k: int) -> Iterator[Cuts]:
         limits = np.full(len(classes), -1, dtype=np.int32)
         limits[owners[entries]] = values.codes[entries]
         yield _parted(release, limits >= 0, column.codes > limits[classes.ids])
+
+
+def _sides(
+    release: Release, column: Column, values: Histogram, owners: Counts
+) -> tuple[Counts, Counts]:
+    """Return how many people, or households, a class has up to each value, and behind it."""
+    classes, table = release.classes, release.original
+    units = [unit for unit in (table.person, table.household) if unit is not None]
+    if table.person is None:
+        upto = np.concatenate(([0], np.cumsum(values.counts)))
+        left = upto[1:] - upto[values.indptr[owners]]
+        sides = [(left, classes.rows[owners] - left)]
+    else:
+        sides = []
+    keys = owners * column.domain + values.codes
+    for unit in units:
+        rows = np.flatnonzero(classes.ids >= 0)
+        pair = group([classes.ids[rows], unit.ids[rows]], [len(classes), unit.count])
+        place = classes.ids[rows[pair.first]].astype(np.int64)
+        lowest = np.full(len(pair), column.domain)
+        highest = np.full(len(pair), -1)
+        np.minimum.at(lowest, pair.ids, column.codes[rows])
+        np.maximum.at(highest, pair.ids, column.codes[rows])
+        before = np.searchsorted(place, owners)  # pairs are in the order of their classes
+        total = np.searchsorted(place, owners, side="right") - before
+        low, high = (np.sort(place * column.domain + ends) for ends in (lowest, highest))
+        left, kept = (np.searchsorted(ends, keys, side="right") - before for ends in (low, high))
+        sides.append((left, total - kept))
+    lefts, rights = zip(*sides, strict=True)
+    return np.minimum.reduce(lefts), np.minimum.reduce(rights)
 
 
 def _spread(entries: Counts, owners: Counts) -> tuple[Counts, Counts]:
@@ -94,7 +124,7 @@ def _by_level(release: Release, recoding: Recoding, used: Codes, k: int) -> Iter
         found = _parted(release, whole & (used > height), labels)
         several = np.bincount(found.owners, minlength=len(classes)) > 1
         whole &= ~several
-        sizes = sum_by(found.parts, len(found.owners), _counts(release, found.rows))
+        sizes = Classes.of(release.original.take(found.rows), found.parts).sizes
         fair = several.copy()
         fair[found.owners[sizes < k]] = False
         if fair.any():
@@ -109,8 +139,3 @@ def _parted(release: Release, wanted: Bools, sides: Any) -> Cuts:
         return Cuts(rows, np.zeros(0, np.int32), np.zeros(0, np.int32))
     found = group([ids[rows], sides[rows]], [len(wanted), int(sides.max()) + 1])
     return Cuts(rows, found.ids, ids[rows[found.first]])
-
-
-def _counts(release: Release, rows: Counts) -> Counts | None:
-    counts = release.original.counts
-    return None if counts is None else counts[rows]

@@ -1,8 +1,9 @@
 """Exposure: which attributes, known to an attacker, give most people away.
 
-Nobody is found more often than one in so many as are published alike in what is known: so no more
-people are found than there are kinds of records, and fewer attributes make no more kinds. Sets
-that cannot come to the front by that are not looked at.
+A record is linked to the right person at most as often as one in so many as are published alike in
+what is known. So no more people are found than there are kinds of records, or where people have
+several records than the most of one person in each kind, summed over kinds; fewer attributes make
+this bound no larger. Sets that cannot come to the front by that are not looked at.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ import numpy as np
 
 from shoal.core.classes import SUPPRESSED
 from shoal.core.coverage import spoken_of
-from shoal.core.grouping import group
+from shoal.core.grouping import Grouping, group
+from shoal.core.people import Unit
 from shoal.core.progress import report
 from shoal.core.release import Release
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
 from shoal.risk.assessment import Method, assess
 from shoal.risk.graphs import check_known, published_as
+from shoal.risk.people import Members
 
 _SETS = 20_000  # of one size that are gone through
 Names = tuple[str, ...]
@@ -35,7 +38,7 @@ class Exposed:
     """What is found by who knows these attributes.
 
     value, low, high, method, forced: as in an assessment.
-    bound: kinds of records, more than which cannot be found.
+    bound: a number of people that cannot be exceeded.
     """
 
     known: Names
@@ -106,8 +109,7 @@ def exposure(
         complete &= whole
     sets = sum(math.comb(len(names), size) for size in range(1, most + 1))
     found.sort(key=lambda each: (len(each.known), -each.value, each.known))
-    people = release.original.records - release.classes.suppressed
-    return Exposure(people, tuple(found), sets, limit - left, complete)
+    return Exposure(release.classes.released_people, tuple(found), sets, limit - left, complete)
 
 
 def _search(
@@ -146,7 +148,7 @@ def _search(
 
 
 class _Kinds:
-    """How many kinds of records a set of attributes makes, counted when asked for."""
+    """How many people a set of attributes can give away at most, counted when asked for."""
 
     def __init__(self, release: Release) -> None:
         self.release, self.ids = release, release.classes.ids
@@ -155,17 +157,31 @@ class _Kinds:
         self.columns: dict[str, tuple[Any, int]] = {}
 
     def at_most(self, known: Names, names: Names) -> int:
-        """Return what is known of the set without counting: sets that hold it have no fewer."""
+        """Return a bound without counting: sets that hold this one have none that is smaller."""
         more = [tuple(n for n in names if n in known or n == one) for one in names]
-        return min((self.known[each] for each in more if each in self.known), default=len(self.ids))
+        return min(
+            (self.known[each] for each in more if each in self.known),
+            default=self.release.original.records,
+        )
 
     def count(self, known: Names) -> int:
-        """Return the kinds that these attributes make."""
+        """Return the most records of one person in each kind, summed; else the kinds."""
         if known not in self.known:
             for name in known:
                 if name not in self.columns:
                     said = spoken_of(published_as(self.release, name), self.ids)
                     self.columns[name] = said.codes[self.kept], len(said.labels)
             codes, domains = zip(*(self.columns[name] for name in known), strict=True)
-            self.known[known] = len(group(codes, domains))
+            self.known[known] = self._bound(group(codes, domains))
         return self.known[known]
+
+    def _bound(self, kinds: Grouping) -> int:
+        table = self.release.original
+        if table.person is None:
+            return len(kinds)
+        person = Unit(table.person.columns, table.person.ids[self.kept], table.person.count)
+        counts = None if table.counts is None else table.counts[self.kept]
+        members = Members.of(kinds.ids, person, counts)
+        most = np.zeros(len(kinds), dtype=np.int64)
+        np.maximum.at(most, members.place, members.rows)
+        return int(most.sum())

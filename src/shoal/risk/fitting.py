@@ -20,11 +20,13 @@ from shoal.core.column import Column
 from shoal.core.coverage import Fits, spoken_of
 from shoal.core.grouping import group
 from shoal.core.hierarchy import ROOT
+from shoal.core.people import Unit
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.risk.people import Edges, Members
 
 if TYPE_CHECKING:
     from shoal.core._fits import Cells
@@ -45,26 +47,33 @@ class Published(NamedTuple):
 class Fitting:
     """People of a table and released records, and who fits what.
 
-    fits: the graph between kinds of people and kinds of released records.
+    fits: the graph between kinds of people's rows and kinds of released records.
     people: (people's rows,) the kind of each; records: (released rows,) likewise.
+    person: whom each of the people's rows is about, None where each is a person of their own.
     """
 
     fits: Fits
     people: Codes
     records: Codes
+    person: Unit | None = None
 
     def __repr__(self) -> str:
         return f"Fitting(people={len(self.people)}, records={len(self.records)})"
 
     @property
     def records_of(self) -> Counts:
-        """(people's rows,) released records that each person fits."""
+        """(people's rows,) released records that each fits."""
         return self.fits.degrees[0][self.people]
 
     @property
     def people_of(self) -> Counts:
-        """(released rows,) people who fit each record."""
-        return self.fits.degrees[1][self.records]
+        """(released rows,) people who fit each record with one of their rows."""
+        if self.person is None:
+            return self.fits.degrees[1][self.records]
+        indptr, indices = self.fits.edges
+        forward = Edges(indptr, indices, len(self.fits.copies))
+        found = forward.turned().count_people(Members.of(self.people, self.person))
+        return found[self.records]
 
 
 def fit_people(
@@ -85,7 +94,7 @@ def fit_people(
         boxes.sizes(counts),
         np.zeros((0, 2), dtype=np.int32),
     )
-    return Fitting(fits, kinds.ids, boxes.ids)
+    return Fitting(fits, kinds.ids, boxes.ids, people.person)
 
 
 def _cells(

@@ -1,6 +1,6 @@
 """Homogeneity: all records that may be a person's show one sensitive value.
 
-Who finds the class knows the value, however many people share it.
+An attacker who finds the class knows the value, however many people share it.
 Machanavajjhala et al., "l-Diversity: privacy beyond k-anonymity", TKDD 1(1), 2007.
 """
 
@@ -46,7 +46,8 @@ class Homogeneity:
 def homogeneity(source: Source, column: str) -> Homogeneity:
     """Count the people whose value of the column their class gives away.
 
-    A missing value counts as a value, and a class of one record as a class of one value.
+    A missing value counts as a value, and a class of one record as a class of one value. A person
+    with rows in several classes counts where one of them gives a value away.
     """
     found = Candidates.of(source, column)
     return Homogeneity(

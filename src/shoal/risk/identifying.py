@@ -1,7 +1,9 @@
-"""Which columns identify people: how far each set of columns tells rows apart.
+"""Which columns identify people: how far each set of columns tells people apart.
 
 Distinction is the share of rows that would be left if equal ones were merged, separation the share
-of pairs of rows that differ. Both only grow as columns are added.
+of pairs of rows that differ. Where people have several rows, distinction is the mean over people of
+1 / those who share the values of one of her rows, the fewest of them, and separation looks at pairs
+of rows of different people. All figures only grow as columns are added.
 Motwani & Xu, "Efficient algorithms for masking and finding quasi-identifiers", VLDB 2007.
 """
 
@@ -18,10 +20,12 @@ import numpy as np
 from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column, Role
 from shoal.core.grouping import Grouping, group
+from shoal.core.people import Unit
 from shoal.core.progress import report
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import check_range, check_whole
+from shoal.risk.people import Members, highest_by_person
 from shoal.risk.population.frequencies import chosen_columns
 from shoal.risk.proportion import proportion
 
@@ -30,12 +34,14 @@ _MOST_SETS = 200_000  # sets of columns that are looked at
 
 @dataclass(frozen=True)
 class ColumnSet:
-    """How far a set of columns tells rows apart.
+    """How far a set of columns tells people apart.
 
-    distinction: distinct tuples / rows; separation: pairs of rows told apart / pairs.
-    alone: share of rows that no other equals.
+    distinction: the mean over people of 1 / people who share the values of a row of hers, the row
+        that tells most; distinct tuples / rows where each row is a person.
+    separation: the share of pairs of rows of different people that differ.
+    alone: share of people with a row whose values no other person has.
     low, high: what the separation lies between, with 95 % certainty; both itself where counted.
-    counted: whether in all rows; if not, in a sample, whose distinction and share of rows alone
+    counted: whether in all rows; if not, in a sample, whose distinction and share of people alone
         are greater than the table's.
     """
 
@@ -54,8 +60,9 @@ class ColumnSet:
 
 @dataclass(frozen=True)
 class IdentifyingColumns:
-    """Sets of columns by how far they tell rows apart.
+    """Sets of columns by how far they tell people apart.
 
+    rows, people: of the table; sampled: rows that were looked at.
     sets: all that were looked at, most identifying first.
     keys: the smallest sets with a distinction of at least `wanted`, fewest columns first: none of
         them holds another.
@@ -63,6 +70,7 @@ class IdentifyingColumns:
     """
 
     rows: int
+    people: int
     sampled: int
     wanted: float
     sets: tuple[ColumnSet, ...]
@@ -73,6 +81,7 @@ class IdentifyingColumns:
         """Return the figures as plain data, the first `most` of the sets."""
         return {
             "rows": self.rows,
+            "people": self.people,
             "sampled": self.sampled,
             "wanted": self.wanted,
             "sets": [each.to_dict() for each in self.sets[:most]],
@@ -95,8 +104,8 @@ def identifying_columns(
 
     columns: by default all but identifiers and columns carried along.
     distinction: what makes a set a near-key; a set that holds a near-key is not looked at.
-    sample: rows that are looked at in a larger table; `counted` of the sets found there, the most
-        identifying, are then counted in all rows.
+    sample: rows that are looked at in a larger table, all rows of a person or none; `counted` of
+        the sets found there, the most identifying, are then counted in all rows.
     """
     check_whole("most", most, 1)
     check_range("distinction", distinction, 0, 1, above=True)
@@ -114,7 +123,13 @@ def identifying_columns(
         key=lambda one: (len(one.columns), -one.distinction),
     )
     return IdentifyingColumns(
-        len(table), len(rows), distinction, tuple(ranked), tuple(keys), total - len(found)
+        len(table),
+        table.people,
+        len(rows),
+        distinction,
+        tuple(ranked),
+        tuple(keys),
+        total - len(found),
     )
 
 
@@ -129,7 +144,12 @@ def _rows(table: Table, sample: int, seed: int) -> Counts:
     if len(table) <= sample or table.counts is not None:
         return np.arange(len(table))
     rng = np.random.default_rng(seed)
-    return np.sort(rng.choice(len(table), sample, replace=False))
+    if table.person is None:
+        return np.sort(rng.choice(len(table), sample, replace=False))
+    order = rng.permutation(table.person.count)
+    rows = np.cumsum(np.bincount(table.person.ids, minlength=len(order))[order])
+    drawn = order[: max(int(np.searchsorted(rows, sample, side="right")), 2)]
+    return np.flatnonzero(np.isin(table.person.ids, drawn))
 
 
 class _Search:
@@ -141,6 +161,9 @@ class _Search:
         self.table, self.wanted = table, wanted
         self.whole = len(rows) == len(table)
         self.columns = columns if self.whole else [column.take(rows) for column in columns]
+        self.person = table.person
+        if self.person is not None and not self.whole:
+            self.person = self.person.take(rows)
         self.keys: list[frozenset[int]] = []
 
     def run(self, most: int, total: int) -> list[ColumnSet]:
@@ -165,8 +188,9 @@ class _Search:
     def _measure(self, names: tuple[str, ...], made: Grouping) -> ColumnSet:
         """Measure a set; what looks like a near-key in a sample is counted in all rows."""
         if self.whole:
-            return _measured(names, made, self.table.counts)
-        told = _sampled(_measured(names, made, None), len(made.ids))
+            return _measured(names, made, self.table.counts, self.person)
+        people = len(made.ids) if self.person is None else self.person.count
+        told = _sampled(_measured(names, made, None, self.person), people)
         return count(self.table, names) if told.distinction >= self.wanted else told
 
     def _open(self, size: int) -> Iterator[tuple[int, ...]]:
@@ -190,10 +214,14 @@ def count(table: Table, names: tuple[str, ...]) -> ColumnSet:
     """Measure one set of columns in all rows of a table."""
     columns = [table[name] for name in names]
     made = group([c.codes for c in columns], [c.domain for c in columns])
-    return _measured(names, made, table.counts)
+    return _measured(names, made, table.counts, table.person)
 
 
-def _measured(names: tuple[str, ...], made: Grouping, counts: Counts | None) -> ColumnSet:
+def _measured(
+    names: tuple[str, ...], made: Grouping, counts: Counts | None, person: Unit | None
+) -> ColumnSet:
+    if person is not None:
+        return _measured_people(names, Members.of(made.ids, person, counts))
     sizes = made.sizes(counts).astype(np.float64)
     rows = float(sizes.sum())
     pairs = rows * (rows - 1)
@@ -202,12 +230,26 @@ def _measured(names: tuple[str, ...], made: Grouping, counts: Counts | None) -> 
     return ColumnSet(names, len(made) / max(rows, 1), apart, alone, apart, apart, True)
 
 
-def _sampled(one: ColumnSet, rows: int) -> ColumnSet:
-    """Return a set with the interval of its separation: that of as many pairs without a row twice.
+def _measured_people(names: tuple[str, ...], members: Members) -> ColumnSet:
+    people = np.bincount(members.place)[members.place]  # (pairs,) who share the values
+    highest = highest_by_person(1 / people, members)[members.present]
+    rows = members.rows.astype(np.float64)
+    tuples = np.bincount(members.place, rows)
+    mine = np.bincount(members.person, rows)
+    pairs = tuples.sum() ** 2 - (mine**2).sum()  # of rows of different people
+    alike = (tuples**2).sum() - (rows**2).sum()
+    apart = 1 - float(alike / pairs) if pairs else 1.0
+    count = max(len(highest), 1)
+    alone = float((highest == 1).sum()) / count
+    return ColumnSet(names, float(highest.sum()) / count, apart, alone, apart, apart, True)
 
-    The average over all pairs of a sample varies less than that.
+
+def _sampled(one: ColumnSet, people: int) -> ColumnSet:
+    """Return a set with the interval of its separation: that of as many pairs of different people.
+
+    The average over all pairs of a sample varies less than that, if people have as many rows each.
     """
-    tries = rows // 2
+    tries = people // 2
     told = proportion(round(one.separation * tries), tries)
     return replace(one, low=told.low, high=told.high, counted=False)
 

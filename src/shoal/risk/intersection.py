@@ -23,11 +23,13 @@ from shoal.errors import InputError
 from shoal.metrics.ncp import ncp_by_attribute
 from shoal.risk.homogeneity import homogeneity
 from shoal.risk.overlaps import overlay
+from shoal.risk.people import Members, by_person, row_weights
+from shoal.risk.reidentification import Reidentification
 
 
 @dataclass(frozen=True)
 class Crowds:
-    """Among how many each person is hidden.
+    """Among how many each person is hidden; of several rows the one with the fewest counts.
 
     fewest, mean: the smallest number, and the mean over people.
     below: people among fewer than k; alone: people among themselves only.
@@ -55,9 +57,9 @@ class View:
     """What one release shows, or several together.
 
     people: those released, in one of them at least.
-    classes: kinds of rows; alike: rows that look the same, in every release.
-    rows: rows that each person fits by their quasi-identifiers; originals: people who fit the cells
-        of each row. Both need the original table, and are None without it.
+    classes: kinds of rows; alike: people with rows that look the same, in every release.
+    rows: people with a row that each person fits by their quasi-identifiers; originals: people who
+        fit the cells of each row. Both need the original table, and are None without it.
     losses: for each quasi-identifier the certainty penalty of its cells, 0 to 1; None likewise.
     """
 
@@ -197,22 +199,24 @@ def _smallest(classes: Classes) -> int:
 
 
 def _seen(classes: Classes, k: int) -> View:
-    sizes = classes.sizes
-    return View(int(sizes.sum()), len(classes), Crowds.of(sizes, sizes, k))
+    found = Reidentification.of_classes(classes)
+    return View(found.people, len(classes), Crowds.of(found.sizes, found.weights, k))
 
 
 def _view(release: Release, classes: Classes, k: int) -> View:
     rows = np.flatnonzero(release.classes.ids >= 0)
-    counts = release.original.counts
-    people = np.ones(len(rows), dtype=np.int64) if counts is None else counts[rows]
+    released, coverage = release.original.take(rows), release.coverage.take(rows)
     seen = _seen(classes, k)
-    coverage = release.coverage.take(rows)
+
+    def hidden(sizes: Counts) -> Crowds:
+        return Crowds.of(*by_person(sizes, row_weights(released), released.person, np.minimum), k)
+
     return View(
         seen.people,
         seen.classes,
         seen.alike,
-        Crowds.of(coverage.released(), people, k),
-        Crowds.of(coverage.originals(), people, k),
+        hidden(coverage.released()),
+        hidden(coverage.originals()),
         ncp_by_attribute(release),
     )
 
@@ -248,7 +252,10 @@ def _unlinked(every: Sequence[Classes], joined: Classes, name: str) -> int:
     found, times = np.unique(np.concatenate(keys), return_counts=True)
     common = times == told[found // domain]
     left = np.bincount(found[common] // domain, minlength=len(sample))
-    return int(joined.sizes[left == 1].sum())
+    person = joined.table.person
+    if person is not None:
+        return Members.of(joined.ids, person).count_people(left == 1)
+    return int(joined.rows[left == 1].sum())
 
 
 def _shown(classes: Classes, ids: Codes, name: str) -> tuple[Counts, Counts]:

@@ -1,7 +1,8 @@
 """k-map: for each released record there are at least k people of the population it may be.
 
-Weaker than k-anonymity for who knows that somebody is in the release, and enough against who does
-not. Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
+Weaker than k-anonymity against attackers who know that a person is in the release, and enough
+against those who do not.
+Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from shoal.core.arrays import Counts
 from shoal.core.grouping import group
+from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.risk.fitting import (
@@ -23,6 +25,7 @@ from shoal.risk.fitting import (
     published_cells,
     shared_columns,
 )
+from shoal.risk.people import Members, by_person, row_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +33,15 @@ class KMap:
     """How many people of a population each released record may be.
 
     columns: those that were compared.
-    people: (released rows,) the people who fit each; weights: (released rows,) records behind it.
+    people: (released rows,) the people of the population who fit each, however many rows they have.
+    weights: (released rows,) records behind it.
+    person: whom each released row is about, None where each record is a person of their own.
     """
 
     columns: tuple[str, ...]
     people: Counts
     weights: Counts
+    person: Unit | None = None
 
     def __repr__(self) -> str:
         return f"KMap(records={self.records}, k={self.k})"
@@ -51,14 +57,16 @@ class KMap:
         return int(self.people.min(initial=np.iinfo(np.int64).max)) if len(self.people) else 0
 
     def below(self, k: int) -> int:
-        """Return how many released records may be fewer than k people."""
-        return int(self.weights[self.people < k].sum())
+        """Return how many released people have a record that may be fewer than k people."""
+        people, weights = by_person(self.people, self.weights, self.person, np.minimum)
+        return int(weights[people < k].sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
         return {
             "columns": list(self.columns),
             "records": self.records,
+            "people": self.records if self.person is None else self.person.count,
             "k": self.k,
             "unmatched": self.below(1),
             "alone": self.below(2) - self.below(1),
@@ -68,30 +76,41 @@ class KMap:
 def k_map(source: Release | Table, population: Table, *, on: Sequence[str] | None = None) -> KMap:
     """Count, for each released record, the people of a population who fit its cells.
 
+    Where the population names its people, one with several rows counts once.
+
     source: a release, or a table as it stands.
     on: columns that both have; by default the quasi-identifiers of both.
     """
     names = shared_columns(source, population, on)
     if isinstance(source, Table):
-        return KMap(tuple(names), _alike(source, population, names), _weights(source))
+        people = _alike(source, population, names)
+        return KMap(tuple(names), people, row_weights(source), source.person)
     published, rows = published_cells(source, population, names)
-    return count_people(published, population, _weights(source.original)[rows])
+    person = source.original.person
+    return count_people(
+        published,
+        population,
+        row_weights(source.original)[rows],
+        None if person is None else person.take(rows),
+    )
 
 
 def count_people(
-    published: Mapping[str, Published], population: Table, weights: Counts | None = None
+    published: Mapping[str, Published],
+    population: Table,
+    weights: Counts | None = None,
+    person: Unit | None = None,
 ) -> KMap:
-    """Count the people who fit released cells, which were read beside the population."""
+    """Count the people who fit released cells, which were read beside the population.
+
+    weights: (released rows,) records behind each row; person: whom each is about.
+    """
     rows = len(next(iter(published.values())).codes)
     if weights is None:
         weights = np.ones(rows, dtype=np.int64)
     if not rows or not len(population):
-        return KMap(tuple(published), np.zeros(rows, dtype=np.int64), weights)
-    return KMap(tuple(published), fit_people(published, population).people_of, weights)
-
-
-def _weights(table: Table) -> Counts:
-    return np.ones(len(table), dtype=np.int64) if table.counts is None else table.counts
+        return KMap(tuple(published), np.zeros(rows, dtype=np.int64), weights, person)
+    return KMap(tuple(published), fit_people(published, population).people_of, weights, person)
 
 
 def _alike(table: Table, population: Table, names: Sequence[str]) -> Counts:
@@ -107,7 +126,11 @@ def _alike(table: Table, population: Table, names: Sequence[str]) -> Counts:
         for name, codes in zip(names, columns, strict=True)
     ]
     ids = group(joined, domains).ids
-    people = _weights(population)[known]
-    found = np.bincount(ids[len(table) :], people, minlength=int(ids.max(initial=-1)) + 1)
+    kinds, mine = int(ids.max(initial=-1)) + 1, ids[len(table) :]
+    if population.person is None:
+        found = np.bincount(mine, row_weights(population)[known], minlength=kinds)
+    else:
+        members = Members.of(mine, population.person.take(np.flatnonzero(known)))
+        found = np.bincount(members.place, minlength=kinds)
     counts: Counts = found.astype(np.int64)[ids[: len(table)]]
     return counts

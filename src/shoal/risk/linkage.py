@@ -1,5 +1,8 @@
 """Linkage, really attempted: an identified file is laid beside a release and people are looked up.
 
+Rows are linked with records, one to one; a person is found when a row of hers is linked with a
+record of hers.
+
 The attack by which a governor was found in hospital data with the help of a voter list.
 Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002; to compare with what
 guessing achieves, as Giomi et al., "A unified framework for quantifying privacy risk in synthetic
@@ -14,36 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts
+from shoal.core.arrays import Counts
+from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import check_range
-from shoal.risk.assignment import Assignment, best_assignment
-from shoal.risk.fitting import Fitting, Published, fit_people, published_cells, shared_columns
-from shoal.risk.proportion import Interval, proportion, sum_of_chances
-
-ABSENT = -1  # an identified person without a released record
-
-
-@dataclass(frozen=True)
-class Success:
-    """What became of the links, for those who know the truth.
-
-    present: identified people who have a released record.
-    hits: right links; expected: on average over ties, which were broken by chance.
-    precision: of the links, recall: of the people present, each with its interval.
-    guess: hits of who takes, for each person, any record that fits, with its interval.
-    blind: expected hits of who takes any record at all.
-    """
-
-    present: int
-    hits: int
-    expected: float
-    precision: Interval
-    recall: Interval
-    guess: Interval
-    blind: float
+from shoal.risk.assignment import best_assignment
+from shoal.risk.fitting import Published, fit_people, published_cells, shared_columns
+from shoal.risk.link_success import ABSENT, Success, Truth, people_success, success_of
+from shoal.risk.people import by_person
 
 
 @dataclass(frozen=True)
@@ -51,9 +34,9 @@ class Linkage:
     """An attempt to find identified people among released records.
 
     columns: what both files know; people and records: how many are on either side.
-    pairs: pairs of a person and a record that fit.
-    certain: people who fit one record only; lost: people who fit none.
-    links: people linked by the best assignment; exact: whether it is the best indeed.
+    pairs: pairs of an identified row and a record that fit.
+    certain: people with a row that fits one record only; lost: people who fit none.
+    links: rows linked by the best assignment; exact: whether it is the best indeed.
     success: None where nobody said who is whom.
     """
 
@@ -97,20 +80,29 @@ class Split:
 def split_for_linkage(table: Table, share: float = 0.5, seed: int = 0) -> Split:
     """Part a table as if it were a hospital's and a voter list: some people are in both.
 
-    share: of the people, those in both; the others are dealt out evenly.
+    share: of the people, those in both; the others are dealt out evenly. All rows of a person go
+        where she does.
     """
     check_range("share", share, 0, 1)
     if table.counts is not None:
         raise InputError("a weighted table has no rows to part; read it row by row")
     rng = np.random.default_rng(seed)
-    order = rng.permutation(len(table))
-    both = round(share * len(table))
-    alone = (len(table) - both + 1) // 2
-    released = np.sort(order[: both + alone])  # in the table's order
-    identified = rng.permutation(np.concatenate([order[:both], order[both + alone :]]))
+    order = rng.permutation(table.people)
+    both = round(share * len(order))
+    alone = (len(order) - both + 1) // 2
+    released = np.sort(_rows_of(table, order[: both + alone]))  # in the table's order
+    others = np.concatenate([order[:both], order[both + alone :]])
+    identified = rng.permutation(_rows_of(table, others))
     places = np.full(len(table), ABSENT, dtype=np.int64)
     places[released] = np.arange(len(released))
     return Split(table.take(released), table.take(identified), places[identified])
+
+
+def _rows_of(table: Table, people: Counts) -> Counts:
+    """Return the rows of some people."""
+    if table.person is None:
+        return people
+    return np.flatnonzero(np.isin(table.person.ids, people))
 
 
 def link(
@@ -128,7 +120,9 @@ def link(
     truth: (identified rows,) the row of each person in the original, ABSENT where there is none.
     seed: of ties, which are broken by chance.
 
-    The attacker believes that cells tell the truth, and that nobody has two records.
+    The attacker believes that cells tell the truth, and links no two rows with one record. Where
+    the original or the identified table names people with several rows, a link of any row of a
+    person with any record of hers is right, and people are counted.
     """
     for table in (identified, source.original if isinstance(source, Release) else source):
         if table.counts is not None:
@@ -142,29 +136,46 @@ def link(
         truth = np.asarray(truth, dtype=np.int64)
         _check_truth(truth, len(identified), length)
         truth = np.where(truth == ABSENT, ABSENT, places[truth])
-    return link_published(published, identified, truth, seed)
+    person = (source.original if isinstance(source, Release) else source).person
+    owner = None if person is None else person.take(rows)
+    return link_published(published, identified, truth, seed, owner)
 
 
 def link_published(
-    published: Mapping[str, Published], identified: Table, truth: Counts | None, seed: int = 0
+    published: Mapping[str, Published],
+    identified: Table,
+    truth: Counts | None,
+    seed: int = 0,
+    person: Unit | None = None,
 ) -> Linkage:
-    """Try to find identified people among published cells; `truth` names rows of these."""
+    """Try to find identified people among published cells; `truth` names rows of these.
+
+    person: whom each published row is about, where that is known.
+    """
     records = len(next(iter(published.values())).codes)
     if not records or not len(identified):
         raise InputError("nothing to link: one of the sides has no rows")
     found = fit_people(published, identified)
     assigned = best_assignment(found.fits)
-    degrees = found.records_of
+    degrees, ones = found.records_of, np.ones(len(identified), dtype=np.int64)
+    whom = identified.person
+    single = by_person((degrees == 1).astype(np.int64), ones, whom, np.maximum)[0]
+    most = by_person(degrees, ones, whom, np.maximum)[0]
+    success = None
+    if truth is not None and whom is None and person is None:
+        success = success_of(found, assigned, truth, records, seed)
+    elif truth is not None:
+        success = people_success(found, assigned, Truth.of(truth, records, whom, person), seed)
     return Linkage(
         tuple(published),
-        len(identified),
+        identified.people,
         records,
         pairs=int(degrees.sum()),
-        certain=int((degrees == 1).sum()),
-        lost=int((degrees == 0).sum()),
+        certain=int(single.sum()),
+        lost=int((most == 0).sum()),
         links=int(assigned.linked.sum()),
         exact=assigned.exact,
-        success=None if truth is None else _success(found, assigned, truth, records, seed),
+        success=success,
     )
 
 
@@ -174,49 +185,3 @@ def _check_truth(truth: Counts, people: int, rows: int) -> None:
         raise InputError("truth must name, for each identified row, a row of the original, or -1")
     if len(np.unique(known)) < len(known):
         raise InputError("truth names a row of the original for several people")
-
-
-def _success(
-    found: Fitting, assigned: Assignment, truth: Counts, records: int, seed: int
-) -> Success:
-    present = truth != ABSENT
-    people, own = found.people[present], found.records[truth[present]]
-    width = np.int64(len(found.fits.copies))
-    edges = assigned.people * width + assigned.records
-    mine = people * width + own
-    place = np.minimum(np.searchsorted(edges, mine), max(len(edges) - 1, 0))
-    fits: Bools = edges[place] == mine if len(edges) else np.zeros(len(mine), dtype=np.bool_)
-    truly = np.bincount(place[fits], minlength=len(edges))  # people whose record is there indeed
-    sizes = found.fits.people[assigned.people] * found.fits.copies[assigned.records]
-    expected = float((assigned.linked * truly / sizes).sum())
-    person, record = _broken_ties(found, assigned, seed)
-    hits = int((truth[person] == record).sum())
-    chances = np.where(fits, 1 / np.maximum(found.records_of[present], 1), 0.0)
-    count = int(present.sum())
-    return Success(
-        count,
-        hits,
-        expected,
-        proportion(hits, len(person)),
-        proportion(hits, count),
-        sum_of_chances(chances, seed),
-        count / records,
-    )
-
-
-def _broken_ties(found: Fitting, assigned: Assignment, seed: int) -> tuple[Counts, Counts]:
-    """Return linked people and their records, drawn within each kind."""
-    rng = np.random.default_rng(seed)
-    edges = np.repeat(np.arange(len(assigned.linked)), assigned.linked)
-    dealt = []
-    for kinds, ends in ((found.people, assigned.people), (found.records, assigned.records)):
-        shuffled = rng.permutation(len(kinds))
-        shuffled = shuffled[np.argsort(kinds[shuffled], kind="stable")]
-        begins = np.concatenate(([0], np.cumsum(np.bincount(kinds, minlength=kinds.max() + 1))))
-        asked = ends[edges]
-        order = np.argsort(asked, kind="stable")  # links of one kind follow each other
-        ranks = np.empty(len(asked), dtype=np.int64)
-        firsts = np.searchsorted(asked[order], asked[order], side="left")
-        ranks[order] = np.arange(len(asked)) - firsts
-        dealt.append(shuffled[begins[asked] + ranks])
-    return dealt[0], dealt[1]

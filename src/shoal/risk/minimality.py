@@ -9,7 +9,7 @@ Wong et al., "Minimality attack in privacy preserving data publishing", VLDB 200
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.risk.candidates import is_freeform
 from shoal.risk.cuts import cuts
+from shoal.risk.people import Members
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Minimality:
 
     k: the size that the model asks of every class; 1 where it asks for none.
     guarded: the sensitive columns that the model looks at.
-    classes: all of them; least: those that hold k records and not one more.
+    classes: all of them; least: those that hold k people and not one more.
     divisible: classes that their size would let be cut; held: those of them that the model on
         sensitive columns alone holds together, as every such cut breaks it.
     people: those released; divisible_people, held_people: those in such classes.
@@ -65,7 +66,7 @@ def minimality(release: Release) -> Minimality:
     cut without breaking anything tells nothing: the method was not minimal there.
     """
     k = max((int(getattr(part, "k", 1)) for part in release.model.parts), default=1)
-    sizes = release.classes.sizes
+    classes, sizes = release.classes, release.classes.sizes
     divisible, held = _judged(release, k)
     return Minimality(
         k=k,
@@ -74,10 +75,18 @@ def minimality(release: Release) -> Minimality:
         least=int((sizes == k).sum()),
         divisible=int(divisible.sum()),
         held=int(held.sum()),
-        people=int(sizes.sum()),
-        divisible_people=int(sizes[divisible].sum()),
-        held_people=int(sizes[held].sum()),
+        people=classes.released_people,
+        divisible_people=_people_in(classes, divisible),
+        held_people=_people_in(classes, held),
     )
+
+
+def _people_in(classes: Classes, chosen: Bools) -> int:
+    """Return how many people have a row in one of these classes."""
+    person = classes.table.person
+    if person is None:
+        return int(classes.rows[chosen].sum())
+    return Members.of(classes.ids, person).count_people(chosen)
 
 
 def _guarded(release: Release) -> tuple[str, ...]:
@@ -124,14 +133,14 @@ def _by_table(release: Release, levels: Mapping[str, int], k: int) -> tuple[Bool
     for lower in _steps(release, levels):
         finer = Classes.of(guarded or table, lower)
         small = finer.sizes < k
-        if int(finer.sizes[small].sum()) > budget:
+        if int(finer.rows[small].sum()) > budget:
             continue
         kept = np.flatnonzero(ids >= 0)
         pairs = group([ids[kept], lower[kept]], [len(divisible), len(finer)])
         split = np.bincount(ids[kept[pairs.first]], minlength=len(divisible)) > 1
         divisible |= split
         broken = small if guarded is None else small | ~_holds(release, finer)
-        if int(finer.sizes[broken].sum()) <= budget:
+        if int(finer.rows[broken].sum()) <= budget:
             free[:] = True
     return divisible, free
 
@@ -153,8 +162,9 @@ def _steps(release: Release, levels: Mapping[str, int]) -> Iterator[Codes]:
 
 def _sensitive(release: Release) -> Table | None:
     """Return the columns that the model looks at, None where it looks at none."""
-    columns: list[Column] = [release.original[name] for name in _guarded(release)]
-    return Table(tuple(columns), release.original.counts) if columns else None
+    table = release.original
+    columns: list[Column] = [table[name] for name in _guarded(release)]
+    return replace(table, columns=tuple(columns)) if columns else None
 
 
 def _holds(release: Release, classes: Classes) -> Bools:

@@ -1,7 +1,8 @@
 """Risk record by record: the prosecutor, the journalist and the marketer.
 
 The prosecutor knows that a certain person is in the release, the journalist only that somebody of
-the population is, the marketer wants as many as possible, right or wrong.
+the population is, the marketer wants as many as possible, right or wrong. A person is found when
+one of her records is.
 El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008; for the marketer Dankar
 & El Emam, "A method for evaluating marketer re-identification risk", PAIS 2010.
 """
@@ -15,14 +16,18 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Counts, Floats, weighted_sum
+from shoal.core.classes import Classes
+from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import ROUNDING, check_range
+from shoal.risk.household import HouseholdRisk, household_risk
 from shoal.risk.k_map import KMap, k_map
-from shoal.risk.population.frequencies import Frequencies, class_sizes
+from shoal.risk.people import at_least_once, by_person, row_weights
+from shoal.risk.population.frequencies import Frequencies, classes_by
 from shoal.risk.population.pitman import Pitman
-from shoal.risk.reidentification import Reidentification
+from shoal.risk.reidentification import Reidentification, fitting_people
 
 THRESHOLD = 0.2  # five candidates, the custom of health data
 
@@ -32,8 +37,9 @@ class Attacker:
     """What one kind of attacker may expect.
 
     name: prosecutor or journalist; knows: what is assumed of them, in words.
-    risks, weights: one pair for each kind of record: the chance of a right link, how many records.
-    highest: the chance for the record worst off.
+    risks, weights: one pair for each kind of people: the chance that they are found, and how many
+        they are. Of a person with several records the largest chance counts.
+    highest: the chance for the person worst off.
     """
 
     name: str
@@ -47,18 +53,18 @@ class Attacker:
         return f"Attacker({self.name}, highest={self.highest:.4g}, average={self.average:.4g})"
 
     @property
-    def records(self) -> int:
-        """Released records."""
+    def people(self) -> int:
+        """Number of people with a released record."""
         return int(self.weights.sum())
 
     @property
     def average(self) -> float:
-        """The chance of a right link, averaged over records: the share that is expected right."""
-        return weighted_sum(self.risks, self.weights) / max(self.records, 1)
+        """The chance to be found, averaged over people."""
+        return weighted_sum(self.risks, self.weights) / max(self.people, 1)
 
     @property
     def at_risk(self) -> int:
-        """Records whose risk is above the threshold."""
+        """People whose risk is above the threshold."""
         return int(self.weights[self.risks > self.threshold + ROUNDING].sum())
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,7 +75,7 @@ class Attacker:
             "highest": self.highest,
             "average": self.average,
             "at_risk": self.at_risk,
-            "share_at_risk": self.at_risk / max(self.records, 1),
+            "share_at_risk": self.at_risk / max(self.people, 1),
         }
 
 
@@ -77,29 +83,39 @@ class Attacker:
 class RecordRisk:
     """The three attackers on one release or table.
 
-    marketer: the share of records that they link rightly, on average.
-    basis: where the population comes from, in words; short: records that stand for more people
-        than the population table has: it cannot be whole, and their own number is taken.
+    records, people: released records, and the people behind them.
+    k: people in the smallest class, or the fewest whom a record fits.
+    marketer: the share of people for whom at least one record is linked rightly, on average.
+    basis: where the population comes from, in words; short: people with a record that stands for
+        more people than the population table has: it cannot be complete, and the number of
+        released people is taken instead.
+    household: the risk of households to the prosecutor, None where the table names none.
     """
 
     records: int
+    people: int
+    k: int
     threshold: float
     prosecutor: Attacker
     journalist: Attacker | None
     marketer: float
     basis: str
     short: int = 0
+    household: HouseholdRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
         told = (self.prosecutor, self.journalist)
         return {
             "records": self.records,
+            "people": self.people,
+            "k": self.k,
             "threshold": self.threshold,
             "basis": self.basis,
             "short": self.short,
             "attackers": [attacker.to_dict() for attacker in told if attacker is not None],
             "marketer": {"knows": _MARKETER, "average": self.marketer},
+            "household": None if self.household is None else self.household.to_dict(),
         }
 
 
@@ -118,44 +134,89 @@ def record_risk(
     columns: Sequence[str] | None = None,
     threshold: float = THRESHOLD,
 ) -> RecordRisk:
-    """Return the risk of each record, to three kinds of attacker.
+    """Return the risk of people by their records, to three kinds of attacker.
 
     population: a table that holds everybody, the people released among them, or what `k_map`
         counted in it.
     sampling_fraction: instead of it, the share of the population that is released; how many people
         are like a record is then estimated by Pitman's model.
     columns: of a table, what others know; by default its quasi-identifiers.
-    threshold: the risk that a record should not exceed.
+    threshold: the risk that a person should not exceed.
 
-    With neither, the released are all there are: there is no journalist, and the marketer's
-    people are the prosecutor's.
+    Where people have several records, the prosecutor finds a person with the largest of these
+    chances over her records: m/n, to pick one of her m among the n records of the class, and
+    1/people, to name the right one of the people in it. The journalist names one of the people who
+    fit, and has the best of her records. The marketer names somebody for every record, and finds
+    her if one of these names is right.
+
+    With neither a population nor a fraction, the released are all there are: there is no
+    journalist, and the marketer's people are the prosecutor's.
     """
     check_range("threshold", threshold, 0, 1)
     if population is not None and sampling_fraction is not None:
         raise InputError("give a population or a sampling fraction, not both")
-    own = _own(source, columns)
-    prosecutor = _attacker("prosecutor", 1 / own.sizes, own.weights, threshold, own.highest_risk)
+    own, view = _own(source, columns), _view(source, columns)
+    prosecutor = _attacker("prosecutor", own.risks, own.weights, threshold, own.highest_risk)
     short, basis = 0, "the released people are taken for the population"
-    risks, weights = prosecutor.risks, own.weights
+    rows, table = np.flatnonzero(view.ids >= 0), view.table
+    candidates = view.people[view.ids[rows]]
+    named = 1 / candidates  # (released rows,) the chance to name the right person
+    if not own.by_class and isinstance(source, Release):
+        named = 1 / fitting_people(source.coverage.take(rows), table.take(rows))
     if population is not None:
         found = _found(source, population, columns)
-        records = _record_sizes(source, columns)
-        short = int(found.weights[found.people < records].sum())
-        risks, weights = 1 / np.maximum(found.people, records), found.weights
+        lacking = by_person(
+            (found.people < candidates).astype(np.int64), found.weights, found.person, np.maximum
+        )
+        short = int((lacking[0] * lacking[1]).sum())
+        named = 1 / np.maximum(found.people, candidates)
         basis = "the people of the population table"
     elif sampling_fraction is not None:
         check_range("sampling_fraction", sampling_fraction, 0, 1, above=True)
-        risks, basis = _estimated(own, sampling_fraction)
+        by_class, basis = _estimated(own, view.people, sampling_fraction)
+        named = by_class[view.ids[rows]]
     beyond = population is not None or sampling_fraction is not None
+    person = None if table.person is None else table.person.take(rows)
+    weights = row_weights(table)[rows]
+    journalist = by_person(named, weights, person, np.maximum)
     return RecordRisk(
+        int(weights.sum()),
         own.people,
+        int(own.fewest),
         threshold,
         prosecutor,
-        _attacker("journalist", risks, weights, threshold) if beyond else None,
-        weighted_sum(risks, weights) / max(own.people, 1),
+        _attacker("journalist", *journalist, threshold) if beyond else None,
+        _marketer(named, weights, person),
         basis,
         short,
+        household_risk(table, _by_row(own, view), view),
     )
+
+
+def _marketer(named: Floats, weights: Counts, person: Unit | None) -> float:
+    """Return the share of people for whom one of their records is linked rightly, on average."""
+    if person is None:
+        return weighted_sum(named, weights) / max(int(weights.sum()), 1)
+    chances = at_least_once(np.repeat(named, weights), np.repeat(person.ids, weights), person.count)
+    return float(chances.sum()) / max(person.count, 1)
+
+
+def _view(source: Release | Table, columns: Sequence[str] | None) -> Classes:
+    return classes_by(source, columns) if isinstance(source, Table) else source.classes
+
+
+def _by_row(own: Reidentification, view: Classes) -> Floats:
+    """(rows,) the prosecutor's risk of each row's person, 0 where she is not released."""
+    person = view.table.person
+    if not own.by_class and person is None:
+        risks = np.zeros(len(view.ids))
+        risks[view.ids >= 0] = own.risks
+        return risks
+    if person is None:
+        return np.append(own.risks, 0.0)[view.ids]
+    risks = np.zeros(person.count)
+    risks[np.unique(person.ids[view.ids >= 0])] = own.risks
+    return risks[person.ids]
 
 
 def _found(source: Release | Table, population: Table | KMap, on: Sequence[str] | None) -> KMap:
@@ -170,48 +231,36 @@ def _attacker(
 
 
 def _own(source: Release | Table, columns: Sequence[str] | None) -> Reidentification:
-    if isinstance(source, Release):
-        if columns is not None:
-            raise InputError("columns can be chosen of a table only; a release has its classes")
-        return Reidentification.of(source)
-    sizes = class_sizes(source, columns)
-    return Reidentification(True, sizes, sizes, float(sizes.min()) if len(sizes) else 0.0)
+    if isinstance(source, Table):
+        return Reidentification.of_classes(classes_by(source, columns))
+    if columns is not None:
+        raise InputError("columns can be chosen of a table only; a release has its classes")
+    return Reidentification.of(source)
 
 
-def _record_sizes(source: Release | Table, columns: Sequence[str] | None) -> Counts:
-    """(released rows,) the released records that look like each."""
-    if isinstance(source, Release):
-        ids = source.classes.ids
-        sizes: Counts = source.classes.sizes[ids[ids >= 0]]
-        return sizes
-    from shoal.core.grouping import group
-    from shoal.risk.population.frequencies import chosen_columns
+def _estimated(own: Reidentification, sizes: Counts, fraction: float) -> tuple[Floats, str]:
+    """Return the expected 1 / F of each class, and where it comes from.
 
-    chosen = [source[name] for name in chosen_columns(source, columns)]
-    found = group([c.codes for c in chosen], [c.domain for c in chosen])
-    return found.sizes(source.counts)[found.ids]
-
-
-def _estimated(own: Reidentification, fraction: float) -> tuple[Floats, str]:
-    """Return the expected 1 / F of each kind of record, and where it comes from."""
+    sizes: (classes,) the people of each. A person counts once in every class of hers, in the
+    sample as in the population.
+    """
     if not own.by_class:
         raise InputError(
-            "everybody has an own box here, so that there are no classes to estimate from; give "
-            "a population table"
+            "this release has no classes to estimate from, as every record is recoded on its own; "
+            "give a population table"
         )
-    sample = Frequencies.of_sizes(own.sizes)
-    people = own.people / fraction
+    sample = Frequencies.of_sizes(sizes)
+    people = sample.records / fraction
     fitted = Pitman.fit(sample)
     if fraction == 1:
-        return 1 / own.sizes, "the sampling fraction is 1: the released people are all"
+        return 1 / sizes, "the sampling fraction is 1: the released people are all"
     if fitted is None:
-        return 1 / own.sizes, (
+        return 1 / sizes, (
             "the classes say nothing about the population: the released people are taken for it, "
             "which is the worst case"
         )
-    inverse = fitted.inverse_sizes(sample.sizes, own.people, people)
-    place = np.searchsorted(sample.sizes, own.sizes)
-    return inverse[place], (
+    inverse = fitted.inverse_sizes(sample.sizes, sample.records, people)
+    return inverse[np.searchsorted(sample.sizes, sizes)], (
         f"a population of about {people:,.0f} people; how many are like a record is estimated by "
         "Pitman's model, on average over records of equal classes, without an interval"
     )

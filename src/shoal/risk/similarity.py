@@ -93,7 +93,8 @@ def _in_order(found: Candidates) -> Similarity:
 def _people_between(found: Candidates) -> Floats:
     """Return, group by group, the share of the input's people between the ends of its values."""
     column, values = found.column, found.values
-    upto = np.concatenate(([0.0], np.cumsum(found.usual)))
+    usual = found.usual / max(float(found.usual.sum()), 1.0)  # people may show several values
+    upto = np.concatenate(([0.0], np.cumsum(usual)))
     first, last = values.codes[values.indptr[:-1]], values.codes[values.indptr[1:] - 1]
     between: Floats = upto[last + 1] - upto[first]
     if column.missing is not None:

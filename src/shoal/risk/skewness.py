@@ -28,7 +28,8 @@ class Skewness:
     gain: the greatest gain; rise: the greatest rise.
     own_gain: the gain of people's own value, on average; 1 where classes say nothing.
     raised: people with some value that rises by half or more.
-    guessed: share of people whose value is guessed right by the commonest among their candidates.
+    guessed: share of people whose value is guessed right by the commonest among their candidates;
+        a person with several values, or in several classes, counts for each.
     blind: by the commonest in the input table, without the release.
     """
 
@@ -87,4 +88,4 @@ def _blind(found: Candidates) -> float:
     """Return the share of released people who have a commonest value of the input table."""
     commonest = found.usual >= found.usual.max(initial=0.0)
     mine = int(found.own.counts[commonest[found.own.codes]].sum())
-    return mine / max(int(commonest.sum()), 1) / max(found.total, 1)
+    return mine / max(int(commonest.sum()), 1) / found.shown

@@ -7,20 +7,26 @@ from shoal.core.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")
-def nearest_votes(steps, begins, entries, members, asked, own, labels, places, room, votes):
-    """Share out places among the records nearest to each raw one, itself left out.
+def nearest_votes(steps, begins, entries, members, starts, own, label, weight, places, room, votes):
+    """Share out places among the records nearest to each raw one, its person's left out.
 
     Records equally near share what is left alike.
 
     steps: how far each entry lies from a raw value, entry by entry, value after value, column
         after column; begins: (asked, columns) where those of a raw record's value begin.
     entries: (columns, classes) of each class; members: (classes, labels) its records.
-    asked: (asked,) the class of each raw record, −1 if it was not released; own: its label.
-    labels: how many there are; places: how many neighbours a raw record has.
-    room: (classes,) to work in; votes: (asked, labels), zeros, which take the answer.
+    starts: (asked + 1,) where the released rows of a raw record's person begin in the next three.
+    own, label, weight: (rows of people,) the class, the label and the records of each.
+    places: how many neighbours a raw record has.
+    room: (classes,) distances; votes: (asked, labels), zeros, which take the answer.
+
+    While a raw record is asked about, its person's records are taken out of `members`.
     """
     columns, classes = entries.shape
-    for place in range(len(asked)):
+    labels = members.shape[1]
+    for place in range(len(begins)):
+        for row in range(starts[place], starts[place + 1]):
+            members[own[row], label[row]] -= weight[row]
         room[:] = 0
         for column in range(columns):
             begin = begins[place, column]
@@ -38,17 +44,15 @@ def nearest_votes(steps, begins, entries, members, asked, own, labels, places, r
             there = 0.0
             for one in range(classes):
                 if room[one] == near:
-                    for label in range(labels):
-                        there += members[one, label]
-                    if one == asked[place]:
-                        there -= 1.0
+                    for each in range(labels):
+                        there += members[one, each]
             if there > 0:
                 share = min(left / there, 1.0)
                 for one in range(classes):
                     if room[one] == near:
-                        for label in range(labels):
-                            votes[place, label] += share * members[one, label]
-                        if one == asked[place]:
-                            votes[place, own[place]] -= share
+                        for each in range(labels):
+                            votes[place, each] += share * members[one, each]
                 left -= share * there
             beyond = near
+        for row in range(starts[place], starts[place + 1]):
+            members[own[row], label[row]] += weight[row]

@@ -1,8 +1,8 @@
-"""Learning utility: models trained on the release, tested on raw rows that they have not seen.
+"""Learning utility: models trained on the release, tested on raw rows of people not trained on.
 
 Scales, components and models are fitted on training rows alone. In cross-validation the release
-itself was made with the test rows in the table, as in the study: who wants people whom the release
-has never met gives a test table.
+itself was made with the test rows in the table, as in the study; to test on people who had no part
+in the release, give a test table.
 de Spoelberch, "The limits of information loss metrics as measures for utility", 2020, 3.4.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymize.algorithm import check_choice
+from shoal.core.arrays import Codes, Counts
 from shoal.core.progress import report
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
@@ -22,11 +23,12 @@ from shoal.core.table import Table
 from shoal.errors import InputError, unknown
 from shoal.privacy.model import check_whole
 from shoal.utility.encodings import ENCODINGS, Encoding
+from shoal.utility.grouped_splits import owners
 from shoal.utility.learners import Models, chosen, trained
 from shoal.utility.matrices import Features, released_cells
 from shoal.utility.results import Score, Utility
-from shoal.utility.rounds import Round, folded, held_out
-from shoal.utility.scoring import SCORES, Interval, Predictions, over_folds, over_rows
+from shoal.utility.rounds import Round, folded, held_out, labelled, people_of, released_among
+from shoal.utility.scoring import SCORES, Predictions, over_folds, over_rows
 from shoal.utility.targets import Target, Task
 
 _Told = dict[str, list[Predictions]]  # of each model, round by round
@@ -49,11 +51,13 @@ def evaluate(
     """Train models on the release and test them on raw rows.
 
     Without a test table by cross-validation: trained on the released rows of all folds but one,
-    tested on the raw rows of that one, people whose records were suppressed among them. Rows
-    without a label take no part. Equal options and seed give equal figures.
+    tested on the raw rows of that one, people whose records were suppressed among them. All rows
+    of a person (of a household where no person is named) are in one fold. Rows without a label
+    take no part. Equal options and seed give equal figures.
 
     target: a sensitive or insensitive column, or a quasi-identifier that is published as it is.
-    test: raw rows of other people, with the same columns.
+    test: raw rows of other people, with the same columns; rows about people of the original table
+        are left out.
     models: names from CLASSIFIERS or REGRESSORS, or scikit-learn estimators by a name of yours;
         by default all.
     encoding: flags, weights or midpoints.
@@ -69,29 +73,36 @@ def evaluate(
     learners = chosen(models, classes=goal.classes, seed=seed)
     cells = released_cells(release, target, also)
     if test is None:
-        rounds = folded(release, goal, cells, folds, seed)
+        split = folded(release, goal, cells, folds, seed)
     else:
-        rounds = held_out(release, goal, cells, test)
-    told, told_raw = _Training(goal, learners, encoding, seed, raw=raw).run(rounds, cells)
-    majority = [_majority(goal, one) for one in rounds]
+        split = held_out(release, goal, cells, test)
+    groups = owners(release.original)
+    training = _Training(goal, learners, encoding, seed, groups, raw=raw)
+    told, told_raw = training.run(split.rounds, cells)
+    majority = [_majority(goal, one) for one in split.rounds]
     found = []
     for model, answers in told.items():
         for score in names:
-            values = _values(goal, score, answers)
-            low, high = _interval(score, values, answers, seed, fold=test is None)
-            by_raw, by_most = (
-                _mean(_values(goal, score, each)) for each in (told_raw.get(model, []), majority)
-            )
-            found.append(Score(model, score, _mean(values), low, high, by_raw, by_most))
+            sides = (answers, told_raw.get(model, []), majority)
+            values, by_raw, by_most = (_values(goal, score, side) for side in sides)
+            low, high = over_folds(score, values)
+            if test is not None and values:
+                low, high = over_rows(score, answers[0], seed, split.tested_groups)
+            means = _mean(by_raw), _mean(by_most)
+            found.append(Score(model, score, _mean(values), low, high, *means))
+    trained_on = released_among(release, labelled(release.original, goal))
     return Utility(
         target,
         goal.task,
         encoding,
         folds if test is None else None,
         seed,
-        _trained_on(rounds, folds if test is None else 1),
-        sum(len(one.tested) for one in rounds),
-        tuple(found),
+        trained=len(trained_on),
+        trained_people=people_of(trained_on, groups),
+        tested=len(split.tested),
+        tested_people=people_of(split.tested, split.groups),
+        left_out=split.left_out,
+        scores=tuple(found),
     )
 
 
@@ -103,6 +114,7 @@ class _Training:
     learners: Mapping[str, Any]
     encoding: str
     seed: int
+    groups: Codes | None
     raw: bool
 
     def run(self, rounds: Sequence[Round], cells: Sequence[Recoding]) -> tuple[_Told, _Told]:
@@ -120,22 +132,25 @@ class _Training:
                 for answers, side, rows in sides[: 1 + self.raw]:
                     features = Features.fit(side, rows, self.encoding)
                     tested = features.of_raw(one.columns, one.tested)
-                    labels = self.goal.labels[rows]
                     for name in answers:
                         report("utility", done, total)
-                        answers[name].append(self._ask(name, features, labels, tested, one.truth))
+                        model = self._fit(name, features, rows)
+                        answer = Predictions.of(model, tested, one.truth, self.goal.classes)
+                        answers[name].append(answer)
                         done += 1
             report("utility", total, total)
         return told, told_raw
 
-    def _ask(
-        self, name: str, features: Features, labels: Any, tested: Any, truth: Any
-    ) -> Predictions:
-        regressed = self.goal.regressed
-        model = trained(
-            self.learners[name], features.train, labels, regressed=regressed, seed=self.seed
+    def _fit(self, name: str, features: Features, rows: Counts) -> Any:
+        return trained(
+            name,
+            self.learners[name],
+            features.train,
+            self.goal.labels[rows],
+            None if self.groups is None else self.groups[rows],
+            regressed=self.goal.regressed,
+            seed=self.seed,
         )
-        return Predictions.of(model, tested, truth, self.goal.classes)
 
 
 def _majority(goal: Target, one: Round) -> Predictions:
@@ -165,18 +180,5 @@ def _values(goal: Target, score: str, answers: Sequence[Predictions]) -> list[fl
     return [value for value in map(count, answers) if value is not None]
 
 
-def _interval(
-    score: str, values: Sequence[float], answers: Sequence[Predictions], seed: int, *, fold: bool
-) -> Interval:
-    if fold:
-        return over_folds(score, values)
-    return over_rows(score, answers[0], seed) if values else (None, None)
-
-
 def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if len(values) else None
-
-
-def _trained_on(rounds: Sequence[Round], folds: int) -> int:
-    """Return the released records with a label; each is in all training sets but its own fold's."""
-    return sum(len(one.released) for one in rounds) // max(folds - 1, 1)

@@ -11,7 +11,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from shoal.core.arrays import Codes
 from shoal.errors import InputError, unknown
+from shoal.utility.grouped_splits import tune_by_group
 
 Models = Iterable[str] | Mapping[str, Any] | None
 Make = Callable[[int, int], Any]  # of a seed and the number of classes
@@ -125,22 +127,37 @@ def chosen(models: Models, *, classes: int, seed: int) -> dict[str, Any]:
     return found
 
 
-def trained(model: Any, features: Any, labels: Any, *, regressed: bool, seed: int) -> Any:
+def trained(
+    name: str,
+    model: Any,
+    features: Any,
+    labels: Any,
+    groups: Codes | None = None,
+    *,
+    regressed: bool,
+    seed: int,
+) -> Any:
     """Return a trained copy of a model.
 
-    Where there is nothing to learn from (no feature that differs, one class, fewer than ten rows),
-    it says the commonest class, or the mean.
+    Where there is nothing to learn from (no feature that differs, one class, one person, fewer
+    than ten rows), it predicts the commonest class, or the mean.
+
+    groups: (rows,) the person of each row, for models that tune themselves by cross-validation;
+        None where each row is one.
     """
     from sklearn.base import clone
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.exceptions import ConvergenceWarning
 
-    if not features.shape[1] or len(features) < 10 or (labels == labels[0]).all():
+    alone = groups is not None and (groups == groups[0]).all()
+    if not features.shape[1] or len(features) < 10 or (labels == labels[0]).all() or alone:
         plain = DummyRegressor() if regressed else DummyClassifier(strategy="prior")
         return plain.fit(features, labels)
     copy = clone(model)
     unset = [n for n, v in copy.get_params().items() if n.endswith("random_state") and v is None]
     copy.set_params(**dict.fromkeys(unset, seed))
+    if groups is not None:
+        tune_by_group(name, copy, features, labels, groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return copy.fit(features, labels)

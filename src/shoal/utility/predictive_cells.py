@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from shoal.core.arrays import Bools, Counts, Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
+from shoal.core.table import Table
 from shoal.utility.encodings import Scale
+from shoal.utility.grouped_splits import owners
+
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +80,23 @@ def untouched(release: Release) -> Release:
     """Return the release that changes nothing."""
     same = {name: Recoding.identity(each.column) for name, each in release.recodings.items()}
     return replace(release, recodings=same, suppressed=None, node=None)
+
+
+def rows_of_same_person(table: Table, rows: Counts, taught: Bools) -> tuple[Counts, Counts]:
+    """Return pairs of an asked row, by its place in `rows`, and a taught row of the same person.
+
+    taught: (table rows,) whether the row is learned from. A row is paired with itself, too.
+    """
+    known, groups = np.flatnonzero(taught), owners(table)
+    if groups is None:
+        places = np.flatnonzero(taught[rows])
+        return places, rows[places]
+    known = known[np.argsort(groups[known], kind="stable")]
+    starts, stops = (np.searchsorted(groups[known], groups[rows], side) for side in _SIDES)
+    lengths = stops - starts
+    places = np.repeat(np.arange(len(rows)), lengths)
+    within = np.arange(len(places)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return places, known[np.repeat(starts, lengths) + within]
 
 
 def sample(weights: Floats, most: int) -> Counts:

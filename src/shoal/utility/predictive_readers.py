@@ -1,7 +1,8 @@
 """Two readers of a release who guess a raw record's label by counting, nothing fitted.
 
 One adds up what each column says by itself, the other asks the nearest released records. Neither
-may use the record's own row. Their skill is 0 for a guess by the labels' shares, 1 for certainty.
+may use other rows of the same person, and the second not even the record's own. Their skill is 0
+for a guess by the labels' shares, 1 for certainty.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Counts, Floats
 from shoal.core.release import Release
-from shoal.utility.predictive_cells import Cells, columns_of, records, released, sample
+from shoal.utility.grouped_splits import owners
+from shoal.utility.predictive_cells import (
+    Cells,
+    columns_of,
+    records,
+    released,
+    rows_of_same_person,
+    sample,
+)
 from shoal.utility.scoring import Predictions, auroc
 
 _ASKED = 20_000  # records that the first reader is tried on at most
@@ -44,29 +53,59 @@ def skill(release: Release, labels: Labels, columns: Sequence[str]) -> float:
     if totals.sum() <= 1:
         return 0.0
     asked = np.where(labels.known, weights, 0.0)
-    by_column = _by_column(told, labels, weights * taught, sample(asked, _ASKED))
+    by_column = _by_column(release, told, labels, weights * taught, sample(asked, _ASKED))
     nearest = _nearest(release, told, labels, weights * taught, sample(asked, _ASKED_NEAR))
     return max((by_column + nearest) / 2, 0.0)
 
 
-def _by_column(told: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts) -> float:
+def _by_column(
+    release: Release, told: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts
+) -> float:
     """Return 2 · AUROC − 1 of evidence added up over columns.
 
     A record's own row counts: taken out, it would break every tie against the record's label, and
-    among all who may have a value it weighs little.
+    among all who may have a value it weighs little. Further rows of its person do not count.
     """
+    further = _further_rows(release, weights, rows)
     totals = np.bincount(labels.codes, weights, minlength=labels.count)
     usual = totals / totals.sum()
     evidence = np.tile(np.log(np.maximum(totals, 0.5)), (len(rows), 1))
     for cells in told:
-        seen = _seen(cells, labels, weights)  # (slots, labels)
+        seen = _seen(cells, labels, weights)[cells.slots[rows]]  # (asked, labels)
+        seen = np.maximum(seen - _repeated(cells, labels, rows, further), 0.0)
         among = seen.sum(axis=1, keepdims=True) + _DOUBT
         ratio = np.ones_like(seen)
         np.divide(seen + _DOUBT * usual, usual * among, out=ratio, where=usual > 0)
-        evidence += np.log(ratio)[cells.slots[rows]]
+        evidence += np.log(ratio)
     odds = np.round(_odds(evidence), _DECIMALS)
     area = auroc(Predictions(labels.codes[rows], None, odds))
     return 0.0 if area is None else 2 * area - 1
+
+
+_Further = tuple[Counts, Counts, Floats]
+
+
+def _further_rows(release: Release, weights: Floats, rows: Counts) -> _Further:
+    """Return the asked row, another row of its person and its weight, one of each for every pair.
+
+    A row of a weighted table that stands for several records of one person is paired with itself.
+    """
+    places, others = rows_of_same_person(release.original, rows, weights > 0)
+    if owners(release.original) is None:
+        weight = np.zeros(len(others))
+    else:
+        weight = weights[others] - (others == rows[places])
+    kept = weight > 0
+    return places[kept], others[kept], weight[kept]
+
+
+def _repeated(cells: Cells, labels: Labels, rows: Counts, further: _Further) -> Floats:
+    """(asked, labels) what further rows of the same person say where the raw value lies."""
+    places, others, weight = further
+    said = weight * cells.shares[cells.entries[others], cells.slots[rows[places]]]
+    where = places * labels.count + labels.codes[others]
+    found = np.bincount(where, said, minlength=len(rows) * labels.count)
+    return found.astype(np.float64).reshape(-1, labels.count)
 
 
 def _seen(cells: Cells, labels: Labels, weights: Floats) -> Floats:
@@ -104,10 +143,12 @@ def _nearest(
     ids = np.where(weights > 0, release.classes.ids, -1)
     taught = np.flatnonzero(ids >= 0)
     used, first, dense = np.unique(ids[taught], return_index=True, return_inverse=True)
-    places = dense * labels.count + labels.codes[taught]
-    members = np.bincount(places, weights[taught], minlength=len(used) * labels.count)
+    cell = dense * labels.count + labels.codes[taught]
+    members = np.bincount(cell, weights[taught], minlength=len(used) * labels.count)
     class_of = np.full(len(ids), -1, dtype=np.int64)
     class_of[taught] = dense
+    places, own = rows_of_same_person(release.original, rows, weights > 0)
+    single = owners(release.original) is None  # then a weighted row is of several people
     flags = [cells.shares > 0 for cells in told]
     steps = [(f.sum(axis=1)[None, :] + 1 - 2 * f.T).astype(np.int32) for f in flags]
     starts = np.cumsum([0, *(step.size for step in steps)])
@@ -120,10 +161,11 @@ def _nearest(
         np.concatenate([step.ravel() for step in steps]),
         np.stack(begins, axis=1),
         np.stack([cells.entries[taught[first]] for cells in told]),
-        members.reshape(-1, labels.count),
-        class_of[rows],
-        labels.codes[rows],
-        labels.count,
+        members.astype(np.float64).reshape(-1, labels.count),
+        np.searchsorted(places, np.arange(len(rows) + 1)),
+        class_of[own],
+        labels.codes[own],
+        np.ones(len(own)) if single else weights[own],
         _NEIGHBOURS,
         np.zeros(len(used), dtype=np.int64),
         votes,

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.core.frames import to_pandas, to_polars
+from shoal.core.wording import rows_about
 from shoal.errors import unknown
 
 _NUMBERS = ("value", "low", "high", "raw", "majority", "kept")
@@ -68,7 +69,9 @@ class Utility:
 
     task: classification or regression.
     folds: of the cross-validation, None where a test table was given.
-    trained: records with a label that were released; tested: raw ones that were predicted.
+    trained: released rows with a label; trained_people: how many people they are about.
+    tested: raw rows that were predicted; tested_people: how many people they are about.
+    left_out: rows of the test table that are about people of the original table.
     """
 
     target: str
@@ -77,7 +80,10 @@ class Utility:
     folds: int | None
     seed: int
     trained: int
+    trained_people: int
     tested: int
+    tested_people: int
+    left_out: int
     scores: tuple[Score, ...]
 
     def __iter__(self) -> Iterator[Score]:
@@ -98,7 +104,8 @@ class Utility:
         how = "a test table" if self.folds is None else f"{self.folds} folds"
         head = (
             f"Utility({self.target!r}, {self.task}, {self.encoding}, "
-            f"trained on {self.trained:,} released records, tested on {self.tested:,} raw, {how})"
+            f"trained on {rows_about(self.trained, self.trained_people, 'released')}, "
+            f"tested on {rows_about(self.tested, self.tested_people, 'raw')}, {how})"
         )
         names = ("model", "score", *_NUMBERS)
         rows = [names, *([_told(each.to_dict()[name]) for name in names] for each in self.scores)]
@@ -121,7 +128,10 @@ class Utility:
             "folds": self.folds,
             "seed": self.seed,
             "trained": self.trained,
+            "trained_people": self.trained_people,
             "tested": self.tested,
+            "tested_people": self.tested_people,
+            "left_out": self.left_out,
             "scores": [each.to_dict() for each in self.scores],
         }
 

@@ -1,4 +1,7 @@
-"""Who is learned from and who is tested: folds of one table, or a table of other people."""
+"""Training and test rows: folds of one table, or a table of other people.
+
+Nobody is on both sides: all rows of a person are in one fold.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts
+from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
@@ -16,6 +19,7 @@ from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
+from shoal.utility.grouped_splits import TestedPeople, assign_folds, owners
 from shoal.utility.matrices import columns_of
 from shoal.utility.targets import Target
 
@@ -42,53 +46,97 @@ class Round:
             raise InputError("no raw record has a label to test on")
 
 
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The rounds of an evaluation.
+
+    groups: (test table's rows,) the person of each row, None where each row is one.
+    left_out: rows of a test table that are about people of the training table.
+    """
+
+    rounds: Sequence[Round]
+    groups: Codes | None
+    left_out: int = 0
+
+    @property
+    def tested(self) -> Counts:
+        """The rows that are tested, over all rounds."""
+        return np.concatenate([one.tested for one in self.rounds])
+
+    @property
+    def tested_groups(self) -> Codes | None:
+        """The person of each row that is tested, None where each row is one."""
+        return None if self.groups is None else self.groups[self.tested]
+
+
+def people_of(rows: Counts, groups: Codes | None) -> int:
+    """Return how many people some rows are about."""
+    return len(rows) if groups is None else len(np.unique(groups[rows]))
+
+
 def folded(
     release: Release, target: Target, cells: Sequence[Recoding], folds: int, seed: int
-) -> list[Round]:
+) -> Split:
     """Return the rounds of a cross-validation; labels are spread evenly over the folds.
 
-    The records of a weighted table are dealt one by one.
+    The records of a weighted table are assigned one by one, unless they are one person's.
     """
     check_whole("folds", folds, 2)
-    people = _people(release.original)
-    people = people[target.known[people]]
-    if len(people) < 2 * folds:
+    rows = labelled(release.original, target)
+    groups = owners(release.original)
+    people = people_of(rows, groups)
+    if people < 2 * folds:
+        one, many = ("record", "records") if groups is None else ("person", "people")
         raise InputError(
-            f"{counted(len(people), 'record has', 'records have')} a label; {folds} folds need "
+            f"{counted(people, f'{one} has', f'{many} have')} a label; {folds} folds need "
             f"{2 * folds} or more"
         )
-    order = np.random.default_rng(seed).permutation(len(people))
-    order = order[np.argsort(target.labels[people[order]], kind="stable")]
-    fold = np.empty(len(people), dtype=np.int64)
-    fold[order] = np.arange(len(people)) % folds
+    if groups is None:
+        fold = _dealt(target.labels[rows], folds, seed)
+    else:
+        fold = assign_folds(target.labels[rows], groups[rows], folds, seed)
     columns = [each.column for each in cells]
     rounds = []
     for number in range(folds):
-        train, tested = people[fold != number], people[fold == number]
+        train, tested = rows[fold != number], rows[fold == number]
         truth = target.labels[tested]
-        rounds.append(Round(_released(release, train), train, columns, tested, truth))
-    return rounds
+        rounds.append(Round(released_among(release, train), train, columns, tested, truth))
+    return Split(rounds, groups)
 
 
-def held_out(
-    release: Release, target: Target, cells: Sequence[Recoding], test: Table
-) -> list[Round]:
-    """Return the only round of a given test table: trained on all, tested on its rows."""
-    people = _people(release.original)
-    people = people[target.known[people]]
+def _dealt(labels: Any, folds: int, seed: int) -> Counts:
+    """(rows,) the fold of each row: shuffled, ordered by label and dealt in turn."""
+    order = np.random.default_rng(seed).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(len(labels), dtype=np.int64)
+    fold[order] = np.arange(len(labels)) % folds
+    return fold
+
+
+def held_out(release: Release, target: Target, cells: Sequence[Recoding], test: Table) -> Split:
+    """Return the only round of a given test table: trained on all, tested on its new people."""
+    people = TestedPeople.of(test, release.original)
+    people.check()
+    rows = labelled(release.original, target)
     columns = columns_of(test, [each.name for each in cells])
-    truth, labelled = target.labels_of(columns_of(test, [target.column.name])[0])
+    truth, tested = target.labels_of(columns_of(test, [target.column.name])[0])
+    new = people.new[tested]
+    truth, tested, known = truth[new], tested[new], np.flatnonzero(~people.new)
     if test.counts is not None:
-        times = test.counts[labelled]
-        truth, labelled = np.repeat(truth, times), np.repeat(labelled, times)
-    return [Round(_released(release, people), people, columns, labelled, truth)]
+        times = test.counts[tested]
+        truth, tested = np.repeat(truth, times), np.repeat(tested, times)
+        known = np.repeat(known, test.counts[known])
+    only = Round(released_among(release, rows), rows, columns, tested, truth)
+    return Split([only], people.groups, len(known))
 
 
-def _people(table: Table) -> Counts:
-    """Return the row of each record."""
+def labelled(table: Table, target: Target) -> Counts:
+    """Return the row of each record that has a label."""
     every = np.arange(len(table))
-    return every if table.counts is None else np.repeat(every, table.counts)
+    rows = every if table.counts is None else np.repeat(every, table.counts)
+    return rows[target.known[rows]]
 
 
-def _released(release: Release, rows: Counts) -> Counts:
+def released_among(release: Release, rows: Counts) -> Counts:
+    """Return those of some rows that are released."""
     return rows if release.suppressed is None else rows[~release.suppressed[rows]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
+from shoal.core.arrays import Bools, Codes, Counts, Floats
 
 _RESAMPLES = 200
 _CONFIDENCE = 0.95
@@ -118,19 +118,43 @@ def over_folds(score: str, values: Sequence[float]) -> Interval:
     return max(middle - half, least), min(middle + half, most)
 
 
-def over_rows(score: str, found: Predictions, seed: int) -> Interval:
-    """Return a 95 % interval over the test rows: Wilson's of an accuracy, else by resampling."""
+def over_rows(score: str, found: Predictions, seed: int, groups: Codes | None = None) -> Interval:
+    """Return a 95 % interval over the test rows: Wilson's of an accuracy, else by resampling.
+
+    groups: (rows,) the person of each row, if people have several: people are resampled then, each
+        with all rows, as rows of one person vary less than rows of different people.
+    """
     rows = len(found.truth)
-    if score == "accuracy":
+    if score == "accuracy" and groups is None:
         return _wilson(int((found.truth == found.said).sum()), rows)
     count = SCORES["regression" if found.truth.dtype.kind == "f" else "classification"][score]
     generator = np.random.default_rng(seed)
-    drawn = (count(found.take(generator.integers(0, rows, rows))) for _ in range(_RESAMPLES))
+    resample = _rows_drawn(rows) if groups is None else _people_drawn(groups)
+    drawn = (count(found.take(resample(generator))) for _ in range(_RESAMPLES))
     values = [value for value in drawn if value is not None]
     if len(values) < _RESAMPLES / 2:
         return None, None
     low, high = np.quantile(values, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])
     return float(low), float(high)
+
+
+def _rows_drawn(rows: int) -> Callable[[np.random.Generator], Counts]:
+    """Return what draws as many rows as there are, with replacement."""
+    return lambda generator: generator.integers(0, rows, rows)
+
+
+def _people_drawn(groups: Codes) -> Callable[[np.random.Generator], Counts]:
+    """Return what draws as many people as there are, with replacement, each with all rows."""
+    person = np.unique(groups, return_inverse=True)[1]
+    order = np.argsort(person, kind="stable")
+    ends = np.cumsum(np.bincount(person))
+    rows_of = np.split(order, ends[:-1])
+
+    def draw(generator: np.random.Generator) -> Counts:
+        people = generator.integers(0, len(rows_of), len(rows_of))
+        return np.concatenate([rows_of[one] for one in people.tolist()])
+
+    return draw
 
 
 def _wilson(right: int, rows: int) -> tuple[float, float]:

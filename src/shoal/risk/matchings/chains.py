@@ -58,6 +58,29 @@ class Chains:
         self.walked += self.loops * totals.size
         return totals
 
+    def visit(self, draws: int, look: Callable[[int, Counts], float]) -> Floats:
+        """Return (chains, draws) what `look` says of further matchings.
+
+        look: takes the number of the chain and (records,) the slot of each record.
+        """
+        totals = np.empty((len(self.walkers), draws))
+
+        def job(chain: int) -> tuple[int, int]:
+            walker, steps, broken = self.walkers[chain], 0, 0
+            for draw in range(draws):
+                made = _worm.move_often(
+                    self.links, self.records, walker, self.loops, False, self.truth
+                )
+                steps, broken = steps + int(made[0]), broken + int(made[1])
+                totals[chain, draw] = look(chain, walker.slot)
+            return steps, broken
+
+        made = self._run(job)
+        self.steps += sum(steps for steps, _ in made)
+        self.broken += sum(broken for _, broken in made)
+        self.walked += self.loops * totals.size
+        return totals
+
     def marginals(self) -> Floats:
         """Return, record by record, the mean of its chances to be in its own slot."""
         cracks = sum(look.cracks for look in self.looks)

@@ -9,6 +9,7 @@ Prokof'ev & Svistunov, "Worm algorithms for classical statistical models", 2001.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from shoal.risk.matchings.convergence import RHAT, Convergence
 if TYPE_CHECKING:
     from shoal.risk.matchings.chains import Chains
 
+MAX_STEPS = 400_000_000  # after which a walk is given up
 _FIRST = 128  # draws of each chain before the first verdict; twice as many before each further one
 _BURN = 0.25  # share of draws that are left out, besides the walk before the first
 
@@ -59,7 +61,7 @@ def sample(
     chains: int = 4,
     seed: int | None = None,
     threads: int = 1,
-    max_steps: int = 400_000_000,
+    max_steps: int = MAX_STEPS,
 ) -> Sample:
     """Walk until the 95 % interval of the expected cracks is within a share `target` of them.
 
@@ -78,16 +80,7 @@ def sample(
     records = place(row_type, capacity, truth)
     seeds = np.random.SeedSequence(seed).spawn(chains)
     walk = Chains(links, records, truth, truth if start is None else start, seeds, threads)
-    draws = np.empty((chains, 0))
-    while True:
-        draws = np.concatenate([draws, walk.extend(max(draws.shape[1], _FIRST))], axis=1)
-        found = Convergence(draws[:, int(draws.shape[1] * _BURN) :])
-        report("walking over matchings", draws.size)
-        moved = walk.broken <= walk.walked / 2
-        if moved and found.settled and found.half_width <= target * found.mean:
-            break
-        if walk.steps > max_steps:
-            raise _refusal(found, target, walk)
+    found, draws = walk_until_settled(walk, walk.extend, target, max_steps)
     value, half = found.mean, found.half_width
     return Sample(
         value,
@@ -97,9 +90,32 @@ def sample(
         found.rhat,
         found.effective,
         chains,
-        draws.shape[1],
+        draws,
         walk.steps,
     )
+
+
+def walk_until_settled(
+    walk: Chains, extend: Callable[[int], Floats], target: float, max_steps: int = MAX_STEPS
+) -> tuple[Convergence, int]:
+    """Draw until the 95 % interval of the mean is within a share `target` of it.
+
+    extend: returns (chains, n) further draws. Returns what the draws say, and how many there are
+    of each chain.
+
+    Raises:
+        NotConverged: The chains did not settle in `max_steps` steps.
+    """
+    draws = np.empty((len(walk.walkers), 0))
+    while True:
+        draws = np.concatenate([draws, extend(max(draws.shape[1], _FIRST))], axis=1)
+        found = Convergence(draws[:, int(draws.shape[1] * _BURN) :])
+        report("walking over matchings", draws.size)
+        moved = walk.broken <= walk.walked / 2
+        if moved and found.settled and found.half_width <= target * found.mean:
+            return found, draws.shape[1]
+        if walk.steps > max_steps:
+            raise _refusal(found, target, walk)
 
 
 def balanced(

@@ -20,7 +20,11 @@ from shoal.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """Sizes of classes, ascending and each once, with the number of classes of that size."""
+    """Sizes of classes, ascending and each once, with the number of classes of that size.
+
+    A size is a number of people. A person with rows in several classes counts once in each, so
+    `records` is a number of people only where nobody has two different rows.
+    """
 
     sizes: Counts
     classes: Counts
@@ -30,6 +34,8 @@ class Frequencies:
         cls, source: Release | Table | Classes, columns: Sequence[str] | None = None
     ) -> Frequencies:
         """Return those of a release's classes, or of rows alike in some columns of a table.
+
+        Classes are counted by people, not by rows.
 
         columns: of a table; by default its quasi-identifiers.
         """
@@ -46,7 +52,7 @@ class Frequencies:
 
     @property
     def records(self) -> int:
-        """Records in all classes."""
+        """People in all classes, each once for every class; records where each row is a person."""
         return int((self.sizes * self.classes).sum())
 
     @property
@@ -60,19 +66,23 @@ class Frequencies:
 
     @property
     def uniques(self) -> int:
-        """Records that are alone in their class."""
+        """People who are alone in a class, each once for every such class."""
         return self.having(1)
 
 
 def class_sizes(source: Release | Table | Classes, columns: Sequence[str] | None = None) -> Counts:
-    """(classes,) the records of each class of a release, or of rows alike in a table."""
+    """(classes,) the people of each class of a release, or of rows alike in a table."""
     if isinstance(source, Table):
-        chosen = [source[name] for name in chosen_columns(source, columns)]
-        found = group([c.codes for c in chosen], [c.domain for c in chosen])
-        return found.sizes(source.counts)
+        return classes_by(source, columns).people
     if columns is not None:
         raise InputError("columns can be chosen of a table only; a release has its classes")
-    return source.classes.sizes if isinstance(source, Release) else source.sizes
+    return source.classes.people if isinstance(source, Release) else source.people
+
+
+def classes_by(table: Table, columns: Sequence[str] | None = None) -> Classes:
+    """Return the classes of rows alike in some columns, by default the quasi-identifiers."""
+    chosen = [table[name] for name in chosen_columns(table, columns)]
+    return Classes.of(table, group([c.codes for c in chosen], [c.domain for c in chosen]).ids)
 
 
 def chosen_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:

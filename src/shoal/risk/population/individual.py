@@ -9,18 +9,21 @@ datasets using generative models", Nature Communications 10, 2019.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from shoal.core.arrays import Counts, Floats, frozen, weighted_sum
+from shoal.core.classes import Classes
 from shoal.core.grouping import group, group_keys
+from shoal.core.people import distinct_rows
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import check_range
 from shoal.risk.population.copula import Copula
+from shoal.risk.population.frequencies import classes_by
 
 _MOST = 1_000_000  # people that are drawn from the model
 _FAR = 25.0  # ln of the scale, at most
@@ -35,8 +38,11 @@ LIMITS = (
 class IndividualUniqueness:
     """Each record's chance to be alone with its values in the population.
 
-    chances: (rows,) ξ; given_sample: (rows,) the same for who knows the sample: nobody is alone
-        whom another record is like, and only those outside are left to be like the others.
+    A person with several rows counts once for each different one: a row is alone if no other
+    person has its values.
+
+    chances: (rows,) ξ; given_sample: (rows,) the same for an attacker who knows the sample: nobody
+        is alone whom another person is like, and only those outside are left to be like the others.
     population: number of people.
     share: people alone, on average over the records; low, high: its 95 % interval.
     simulated: the same in a population drawn from the model before scaling; NaN where too large.
@@ -73,19 +79,23 @@ def individual_uniqueness(
 ) -> IndividualUniqueness:
     """Estimate, record by record, the chance to be alone with its values in the population.
 
+    Where people have several rows, the model is fitted to their different rows, each once.
+
     sampling_fraction: the share of the population that the table is.
     columns: what others know; by default the quasi-identifiers.
     """
     check_range("sampling_fraction", sampling_fraction, 0, 1, above=True)
-    if table.records < 2:
-        told = counted(table.records, "record is", "records are")
+    view = classes_by(table, columns)
+    sizes = view.people
+    if sizes.sum() < 2:
+        told = counted(int(sizes.sum()), "record is", "records are")
         raise InputError(f"{told} too few to model; two or more are needed")
-    model = Copula.fit(table, columns)
+    model = Copula.fit(_each_once(table, view), columns)
     studied = [table[name] for name in model.columns]
     kinds = group([c.codes for c in studied], [c.domain for c in studied])
-    sizes = kinds.sizes(table.counts)
     likely = model.chances(np.stack([c.codes[kinds.first] for c in studied], axis=1))
-    records, people = table.records, table.records / sampling_fraction
+    records = int(sizes.sum())
+    people = records / sampling_fraction
     alone = float((sizes == 1).sum()) / records
     scale = _scale(likely, sizes, alone)
     chances = _alone(likely * scale, people)
@@ -104,6 +114,14 @@ def individual_uniqueness(
         weighted_sum(_alone(likely, records), sizes) / records,
         scale,
     )
+
+
+def _each_once(table: Table, view: Classes) -> Table:
+    """Return the different rows of each person, as if each were a person of their own."""
+    if table.person is None:
+        return table
+    rows = distinct_rows(view.ids, len(view), table.person.ids, table.person.count)
+    return replace(table.take(rows), counts=None, person=None, household=None)
 
 
 def _alone(likely: Floats, people: float) -> Floats:

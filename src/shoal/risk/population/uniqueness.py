@@ -35,7 +35,8 @@ LIMITS = (
 class Uniqueness:
     """How many people are alone with their values in the population.
 
-    records: of the sample; sample_uniques: those alone in it.
+    records: of the sample, those with equal values of one person being one; sample_uniques: those
+        whose values no other person has.
     population: its size, records / sampling_fraction.
     model: whose estimate is told; estimates: those of all models, None where one has no fit.
     uniques: people alone in the population; low, high: 95 % of refits lie between, NaN where
@@ -97,6 +98,9 @@ def population_uniqueness(
     seed: int = 0,
 ) -> Uniqueness:
     """Estimate how many people of the population are alone with their values.
+
+    Classes are counted by people. A person with rows in several classes counts once in each, in
+    the sample as in the population.
 
     sampling_fraction: the share of the population that the records are, above 0.
     columns: of a table, what others know; by default its quasi-identifiers.

@@ -1,0 +1,134 @@
+"""Who the people of a table are: which columns `person:` and `household:` should name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.core import values as ground
+from shoal.core.column import Role
+from shoal.core.grouping import group
+from shoal.core.people import Unit, deciding_identifier
+from shoal.core.wording import counted, folded_name, rows_about
+from shoal.inspection.roles import is_free_text
+
+_HOUSEHOLD = r"^(household|family|hh|haushalts?|familien?|hogar|menage)"
+_NUMBER = r"_?(id|nr|no|num|number|nummer|key)$"
+_MAX_HOUSEHOLD = 10  # people on average
+_MIN_HOUSEHOLDS = 16  # of a column that is not named as a number: it may be a size or a kind
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The unit of protection that a schema should declare.
+
+    person, household: the columns to name; empty where each row is one person, or none is found.
+    unit: the person of each row; None where each row is one person.
+    households: how many there are, None where no column names them.
+    """
+
+    rows: int
+    person: tuple[str, ...] = ()
+    household: tuple[str, ...] = ()
+    unit: Unit | None = None
+    households: int | None = None
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        return self.rows if self.unit is None else self.unit.count
+
+    @property
+    def sentence(self) -> str:
+        """How many rows are about how many people and households, and which columns say so."""
+        told = rows_about(self.rows, self.people)
+        if self.person:
+            told += f" ({', '.join(self.person)})"
+        if self.households is not None:
+            named = ", ".join(self.household)
+            told += f", {counted(self.households, 'household')} ({named})"
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the suggestion as plain data."""
+        return {
+            "records": self.rows,
+            "people": self.people,
+            "households": self.households,
+            "person": list(self.person),
+            "household": list(self.household),
+        }
+
+
+def find_people(
+    data: Any,
+    columns: Sequence[dict[str, Any]],
+    person: Sequence[str] = (),
+    household: Sequence[str] = (),
+    *,
+    rows_are_people: bool = False,
+) -> People:
+    """Return who the people are: as stated, else by the identifier with the most distinct values.
+
+    columns: as they are described; those that identify people or households become identifiers.
+    """
+    named = tuple(household) or _named_household(columns)
+    identifiers = [
+        column["name"]
+        for column in columns
+        if column["role"] == Role.IDENTIFIER and column["name"] not in named
+    ]
+    if not person and not rows_are_people:
+        found = deciding_identifier(data, identifiers)
+        if found is not None and found.repeats and not is_free_text(found.column):
+            person = (found.column,)
+    unit = _unit(data, person) if person else None
+    homes = _unit(data, named) if named else None
+    if homes is not None and not household and not _groups_people(homes, unit, data.num_rows):
+        named, homes = (), None
+    for column in columns:
+        if column["name"] in (*person, *named):
+            what = "person" if column["name"] in person else "household"
+            column |= {"role": str(Role.IDENTIFIER), "reason": f"identifies the {what}"}
+            column |= {"hierarchy": None, "values": None}
+    counts = None if homes is None else homes.count
+    return People(data.num_rows, tuple(person), tuple(named), unit, counts)
+
+
+def _named_household(columns: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Return the first column that is named as a household, or as its number."""
+    for column in columns:
+        name = folded_name(column["name"])
+        if re.search(f"{_HOUSEHOLD}{_NUMBER}", name):
+            return (column["name"],)
+        if re.search(f"{_HOUSEHOLD}$", name) and column["distinct"] >= _MIN_HOUSEHOLDS:
+            return (column["name"],)
+    return ()
+
+
+def _unit(data: Any, columns: Sequence[str]) -> Unit:
+    """Return the units of some columns; a row without a value in them is a unit of its own."""
+    encoded, blank = [], np.zeros(data.num_rows, dtype=np.bool_)
+    for name in columns:
+        cells = ground.without_blanks(ground.combined(data.column(name), name))
+        blank |= cells.is_null().to_numpy(zero_copy_only=False)
+        encoded.append(ground.encode(cells, name))
+    ids = group([codes for codes, _ in encoded], [len(values) for _, values in encoded]).ids
+    ids = ids.astype(np.int64)
+    ids[blank] = ids.max(initial=0) + 1 + np.arange(int(blank.sum()))
+    used, numbers = np.unique(ids, return_inverse=True)
+    return Unit(tuple(columns), numbers.astype(np.int32), len(used))
+
+
+def _groups_people(homes: Unit, person: Unit | None, rows: int) -> bool:
+    """Whether every person has one household, and households hold several people, but not many."""
+    people = rows if person is None else person.count
+    if person is not None:
+        pairs = group([person.ids, homes.ids], [person.count, homes.count])
+        if len(pairs) != people:
+            return False
+    return homes.count < people <= _MAX_HOUSEHOLD * homes.count

@@ -1,0 +1,84 @@
+"""Household risk: the chance that at least one member of a household is found.
+
+1 − ∏ (1 − risk of a member), as if members were found independently of each other.
+Templ, Kowarik & Meindl, "Statistical disclosure control for micro-data using the R package
+sdcMicro", Journal of Statistical Software 67(4), 2015.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Floats
+from shoal.core.classes import Classes
+from shoal.core.grouping import group
+from shoal.core.table import Table
+from shoal.risk.people import at_least_once
+
+
+@dataclass(frozen=True)
+class HouseholdRisk:
+    """How likely households are found.
+
+    households: those with a released member; k: the fewest in a class, 0 where none is released.
+    expected: how many are expected to be found; highest: the risk of the household worst off.
+    """
+
+    households: int
+    k: int
+    expected: float
+    highest: float
+
+    @property
+    def average(self) -> float:
+        """The risk of a household, averaged over households, 0 where none is released."""
+        return self.expected / self.households if self.households else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        return {**asdict(self), "average": self.average}
+
+
+def household_risk(table: Table, risks: Floats, classes: Classes) -> HouseholdRisk | None:
+    """Return the risk of households from that of their members, None where none are named.
+
+    risks: (rows,) the risk of each row's person; rows that are not released do not count. A person
+    of several households counts as a member of each.
+    """
+    if table.household is None:
+        return None
+    chances = household_chances(table, risks, classes.ids >= 0)
+    assert classes.households is not None
+    return HouseholdRisk(
+        households=len(chances),
+        k=int(classes.households.min()) if len(classes) else 0,
+        expected=float(chances.sum()),
+        highest=float(chances.max(initial=0.0)),
+    )
+
+
+def household_chances(table: Table, risks: Floats, released: Bools) -> Floats:
+    """(households with a released row,) the chance that a member is found."""
+    household, person = table.household, table.person
+    assert household is not None
+    rows = np.flatnonzero(released)
+    if not len(rows):
+        return np.zeros(0)
+    chances = risks[rows]
+    if person is None:  # all records behind a row of a weighted table are people
+        if table.counts is not None:
+            chances = at_least_once(
+                np.repeat(chances, table.counts[rows]),
+                np.repeat(np.arange(len(rows)), table.counts[rows]),
+                len(rows),
+            )
+        members = rows
+    else:
+        ids = [household.ids[rows], person.ids[rows]]
+        once = group(ids, [household.count, person.count]).first
+        chances, members = chances[once], rows[once]
+    found = at_least_once(chances, household.ids[members], household.count)
+    return found[np.unique(household.ids[rows])]

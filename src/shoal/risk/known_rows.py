@@ -1,0 +1,188 @@
+"""People found by an attacker who knows several rows of one person.
+
+Rows of one person are published without a link between them, yet few people may have rows in the
+same classes: who was in hospital in March and in June is one of those with a row in both classes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from shoal.core.arrays import Codes, Counts, Floats
+from shoal.core.classes import Classes
+from shoal.core.progress import report
+from shoal.privacy.model import check_whole
+from shoal.risk.people import Members
+
+_BLOCK = 4_096  # sets whose candidates are counted at once
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """What an attacker finds who knows so many rows of a person, and the classes they fall into.
+
+    The candidates are all people with as many rows in each of these classes; the risk is one in so
+    many.
+
+    rows: how many rows are known; people: those with so many released rows.
+    average: the risk where these rows single her out most, averaged over people.
+    random: the same where the rows are drawn at random.
+    highest: the risk of the person worst off; singled_out: people with no other candidate.
+    complete: whether all sets of rows were looked at; if not, some were drawn at random for people
+        with many rows, and `average`, `highest` and `singled_out` are lower bounds.
+    """
+
+    rows: int
+    people: int
+    average: float
+    random: float
+    highest: float
+    singled_out: int
+    complete: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        return asdict(self)
+
+
+def known_rows(
+    classes: Classes, most: int = 3, *, max_sets: int = 200_000, seed: int = 0
+) -> tuple[KnownRows, ...]:
+    """Return, for 1 up to `most` rows, what an attacker finds who knows so many of a person.
+
+    The attacker is taken to know the original rows of everybody, and so who has rows in which
+    class. That is more than most attackers know: without it the candidates are more people.
+
+    classes: of a release, or of a table as it stands, which must name its people.
+    most: how many rows may be known.
+    max_sets: how many sets of two or more rows are looked at, about; of more, some are drawn.
+    seed: of sets drawn at random.
+
+    Returns:
+        One entry for each number of rows that somebody has; none where each row is a person.
+    """
+    check_whole("most", most, 1)
+    check_whole("max_sets", max_sets, 1)
+    person = classes.table.person
+    if person is None:
+        return ()
+    members = Members.of(classes.ids, person, classes.table.counts)
+    found = []
+    for rows in range(1, most + 1):
+        report("known rows", rows - 1, most)
+        one = _Sets(members, rows, max_sets, seed).measure()
+        if one is not None:
+            found.append(one)
+    return tuple(found)
+
+
+class _Sets:
+    """The sets of `rows` rows of each person, rows of one class being alike.
+
+    A requirement is a class with a number of rows in it: the people who meet it have as many there.
+    """
+
+    def __init__(self, members: Members, rows: int, max_sets: int, seed: int) -> None:
+        self.members, self.rows = members, rows
+        self.random = np.random.default_rng(seed)
+        self.order = np.argsort(members.person, kind="stable")
+        self.ends = np.searchsorted(members.person[self.order], np.arange(members.count + 1))
+        total = np.bincount(members.person, members.rows, minlength=members.count)
+        self.people = np.flatnonzero(total >= rows)
+        sets = [comb(int(many), rows) for many in total[self.people]]
+        self.limit = max(sets, default=1) if rows == 1 else _share(sets, max_sets)
+        self.complete = True
+
+    def measure(self) -> KnownRows | None:
+        """Return the figures, None where nobody has so many rows."""
+        if not len(self.people):
+            return None
+        owner, sets, weights = [], [], []
+        for place, person in enumerate(self.people.tolist()):
+            for known, times in self._sets_of(person):
+                owner.append(place)
+                sets.append(known)
+                weights.append(times)
+        risks = 1 / self._candidates(sets)
+        people, owners = len(self.people), np.array(owner)
+        highest = np.zeros(people)
+        np.maximum.at(highest, owners, risks)
+        drawn = np.bincount(owners, risks * weights, minlength=people) / np.bincount(
+            owners, weights, minlength=people
+        )
+        return KnownRows(
+            rows=self.rows,
+            people=people,
+            average=float(highest.mean()),
+            random=float(drawn.mean()),
+            highest=float(highest.max()),
+            singled_out=int((highest == 1).sum()),
+            complete=self.complete,
+        )
+
+    def _sets_of(self, person: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Yield different sets of a person's rows by their classes, and how often each occurs."""
+        entries = self.order[self.ends[person] : self.ends[person + 1]]
+        rows = np.repeat(self.members.place[entries], self.members.rows[entries])
+        if comb(len(rows), self.rows) <= self.limit:
+            yield from Counter(combinations(rows.tolist(), self.rows)).items()
+            return
+        self.complete = False
+        drawn = (
+            np.sort(self.random.choice(rows, self.rows, replace=False)).tolist()
+            for _ in range(self.limit)
+        )
+        yield from Counter(map(tuple, drawn)).items()
+
+    def _candidates(self, sets: list[tuple[int, ...]]) -> Floats:
+        """Return, for each set, the people with as many rows in each of its classes."""
+        from scipy.sparse import csr_array
+
+        wanted = np.array(sets, dtype=np.int64).reshape(-1, self.rows)
+        place, person, rank = self._ranked()
+        ranks = int(rank.max()) + 1
+        shape = (int(self.members.place.max()) + 1) * ranks, self.members.count
+        ones = np.ones(len(place), dtype=np.int32)
+        holders = csr_array((ones, (place * ranks + rank, person)), shape=shape)
+        keys = wanted * ranks + _repeats(wanted)
+        counts = []
+        for begin in range(0, len(keys), _BLOCK):
+            block = keys[begin : begin + _BLOCK]
+            met = holders[block[:, 0]]
+            for known in range(1, self.rows):
+                met = met.multiply(holders[block[:, known]]).tocsr()
+            counts.append(np.diff(met.indptr))
+        return np.concatenate(counts).astype(np.float64)
+
+    def _ranked(self) -> tuple[Counts, Codes, Counts]:
+        """Return class, person and rank of rows: her first in a class has rank 0, and so on."""
+        many = np.minimum(self.members.rows, self.rows)
+        entry = np.repeat(np.arange(len(many)), many)
+        rank = np.arange(len(entry)) - np.repeat(np.cumsum(many) - many, many)
+        return self.members.place[entry].astype(np.int64), self.members.person[entry], rank
+
+
+def _share(wanted: list[int], total: int) -> int:
+    """Return the most that everybody can get, at least 1, if nobody gets more than they want."""
+    left = total
+    for place, amount in enumerate(ordered := sorted(wanted)):
+        share = left // (len(ordered) - place)
+        if amount > share:
+            return max(share, 1)
+        left -= amount
+    return max(ordered, default=1)
+
+
+def _repeats(sets: Counts) -> Counts:
+    """Return how often the class of each known row occurs before it in its set."""
+    ranks = np.zeros_like(sets)
+    for row in range(1, sets.shape[1]):
+        ranks[:, row] = (sets[:, :row] == sets[:, [row]]).sum(axis=1)
+    return ranks

@@ -1,0 +1,125 @@
+"""People found by a walk over matchings of their rows.
+
+A person is found when one of her rows is matched with one of her records. Given which class each
+row is matched into, rows are dealt to the records of a class at random: if a of the n rows there
+are hers and b of the n records, she is missed with C(n − b, a) / C(n, a). What is averaged is this
+chance, not whether she is found, which scatters more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from shoal.core.arrays import Codes, Counts, Floats
+from shoal.risk.matchings.chains import Chains, link, place
+from shoal.risk.matchings.worm import walk_until_settled
+
+_CHAINS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Owners:
+    """Whose rows and records are matched.
+
+    person: (rows,) whom each row is about, from 0.
+    known: (people,) the chance that she is missed elsewhere, independently of this walk.
+    classes, holder, records: (pairs,) a class, a person, and how many records of it are hers;
+        ascending by person, then class.
+    """
+
+    person: Codes
+    known: Floats
+    classes: Codes
+    holder: Codes
+    records: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """What was found.
+
+    value, low, high: expected number of people found, here or elsewhere, with its 95 % interval.
+    missed: (people,) the chance that each is missed here. links: expected number of right links.
+    """
+
+    value: float
+    low: float
+    high: float
+    missed: Floats
+    links: float
+
+
+def log_missed(n: Counts, a: Counts, b: Counts) -> Floats:
+    """Return ln of C(n − b, a) / C(n, a): no row of a meets a record of b, −∞ where one must."""
+    left = n - a - b
+    logs = (
+        gammaln(n - b + 1.0)
+        + gammaln(n - a + 1.0)
+        - gammaln(np.maximum(left, 0) + 1.0)
+        - gammaln(n + 1.0)
+    )
+    return np.where(left < 0, -np.inf, np.minimum(logs, 0.0))
+
+
+class _Tally:
+    """Sums over the matchings that one walk visits, chain by chain."""
+
+    def __init__(self, owners: Owners, capacity: Counts) -> None:
+        self.owners, self.capacity = owners, capacity
+        self.class_of = np.repeat(np.arange(len(capacity)), capacity)  # (slots,)
+        self.keys = owners.holder.astype(np.int64) * len(capacity) + owners.classes
+        self.missed = np.zeros((_CHAINS, len(owners.known)))
+        self.links = np.zeros(_CHAINS)
+        self.draws = np.zeros(_CHAINS, dtype=np.int64)
+
+    def look(self, chain: int, slot: Counts) -> float:
+        """Return how many people are expected to be found, given the class of each row."""
+        owners, classes = self.owners, self.class_of[slot]
+        asked = owners.person.astype(np.int64) * len(self.capacity) + classes
+        entry = np.minimum(np.searchsorted(self.keys, asked), len(self.keys) - 1)
+        rows = np.bincount(entry[self.keys[entry] == asked], minlength=len(self.keys))
+        sizes = self.capacity[owners.classes]
+        logs = log_missed(sizes, rows, owners.records)
+        missed = np.exp(np.bincount(owners.holder, logs, minlength=len(owners.known)))
+        self.missed[chain] += missed
+        self.links[chain] += float((rows * owners.records / sizes).sum())
+        self.draws[chain] += 1
+        return float((1 - owners.known * missed).sum())
+
+
+def walk_people(
+    indptr: Counts,
+    indices: Counts,
+    weights: Floats,
+    row_type: Counts,
+    capacity: Counts,
+    start: Counts,
+    owners: Owners,
+    *,
+    target: float,
+    seed: int | None,
+    threads: int,
+) -> Walked:
+    """Walk until the interval of the people found is within a share `target` of them.
+
+    indptr, indices, weights, row_type, capacity, start: as for `worm.sample`.
+
+    Raises:
+        NotConverged: The walk did not settle.
+    """
+    links, records = link(indptr, indices, weights, capacity), place(row_type, capacity, start)
+    seeds = np.random.SeedSequence(seed).spawn(_CHAINS)
+    walk = Chains(links, records, start, start, seeds, threads)
+    tally = _Tally(owners, capacity)
+    found, _ = walk_until_settled(walk, lambda draws: walk.visit(draws, tally.look), target)
+    total = int(tally.draws.sum())
+    return Walked(
+        found.mean,
+        max(found.mean - found.half_width, 0.0),
+        min(found.mean + found.half_width, float(len(owners.known))),
+        tally.missed.sum(axis=0) / total,
+        float(tally.links.sum()) / total,
+    )
