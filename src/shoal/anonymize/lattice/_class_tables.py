@@ -96,12 +96,8 @@ def make_tables(keys: Any, counts: Any, attributes: int, followed: int) -> Table
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o, person, once):
-    """Merge two sorted runs, adding the counts of equal keys; returns the end of the result.
-
-    person: mask of the person field; once: how one person counts. Someone followed who has entries
-    in both runs is still one person.
-    """
+def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o):
+    """Merge two sorted runs, adding the counts of equal keys; returns the end of the result."""
     while a < a_end and b < b_end:
         if keys[a] < keys[b]:
             to_keys[o], to_counts[o] = keys[a], counts[a]
@@ -110,8 +106,7 @@ def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o, person, o
             to_keys[o], to_counts[o] = keys[b], counts[b]
             b += 1
         else:
-            twice = once if keys[a] & person else np.int64(0)
-            to_keys[o], to_counts[o] = keys[a], counts[a] + counts[b] - twice
+            to_keys[o], to_counts[o] = keys[a], counts[a] + counts[b]
             a += 1
             b += 1
         o += 1
@@ -127,7 +122,7 @@ def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o, person, o
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def merge_runs(tables, runs, to_keys, to_counts, o, person, once):
+def merge_runs(tables, runs, to_keys, to_counts, o):
     """Merge the runs in spare row 0, two by two, into the target; returns its end."""
     here = 0
     while runs > 1:
@@ -141,21 +136,9 @@ def merge_runs(tables, runs, to_keys, to_counts, o, person, once):
             begin, middle = tables.runs[here, a], tables.runs[here, a + 1]
             stop = tables.runs[here, a + 2] if a + 1 < runs else middle
             if last:
-                return merge_two(
-                    keys, counts, begin, middle, middle, stop, to_keys, to_counts, o, person, once
-                )
+                return merge_two(keys, counts, begin, middle, middle, stop, to_keys, to_counts, o)
             end = merge_two(
-                keys,
-                counts,
-                begin,
-                middle,
-                middle,
-                stop,
-                longer_keys,
-                longer_counts,
-                end,
-                person,
-                once,
+                keys, counts, begin, middle, middle, stop, longer_keys, longer_counts, end
             )
             made += 1
             tables.runs[there, made] = end
@@ -177,7 +160,7 @@ def roll_up(tables, source, target, shape, j, level):
     steps, step_at = shape.steps, shape.step_first[j, level]
     below = (np.int64(1) << shift) - 1
     above = ~((mask << shift) | below)
-    row, o, once = 0, np.int64(0), np.int64(1) << shape.size_at
+    row, o = 0, np.int64(0)
     while row < rows:
         head = keys[row] & above
         old = (keys[row] >> shift) & mask
@@ -203,7 +186,7 @@ def roll_up(tables, source, target, shape, j, level):
         for i in range(first, row):
             tables.spare_keys[0, i - first] = base | (keys[i] & below)
             tables.spare_counts[0, i - first] = counts[i]
-        o = merge_runs(tables, runs, to_keys, to_counts, o, shape.person, once)
+        o = merge_runs(tables, runs, to_keys, to_counts, o)
     tables.size[target], tables.followed[target] = o, tables.followed[source]
     if tables.followed[target]:
         settle(tables, target, shape)
@@ -211,13 +194,19 @@ def roll_up(tables, source, target, shape, j, level):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def settle(tables, target, shape):
-    """Stop following people who are in one class only: add them to the class's own entry."""
+    """Stop following people who are in one class only: add them to the class's own entry.
+
+    Merging adds counts without regard to people, so each followed person is first made one again.
+    """
+    once = np.int64(1) << shape.size_at
     person, rows, seen = shape.person, tables.size[target], tables.seen
     keys, counts = tables.spare_keys[0], tables.spare_counts[0]
     to_keys, to_counts = tables.keys[target], tables.counts[target]
     seen[:] = 0
     for row in range(rows):
         keys[row], counts[row] = to_keys[row], to_counts[row]
+        if keys[row] & person:
+            counts[row] = (counts[row] & (once - 1)) | once
         seen[keys[row] & person] += 1
     seen[0] = 1
     row, o, left = 0, 0, False
