@@ -33,8 +33,8 @@ def keeps(part, members, everybody):
     """
     if part.name == "k-anonymity":
         return size(members) >= part.k
-    seen, people = _people_with(part.column, members)
-    before, everyone = _people_with(part.column, everybody)
+    seen, people = people_with(part.column, members)
+    before, everyone = people_with(part.column, everybody)
     share = {value: count / people for value, count in seen.items()}
     usual = {value: count / everyone for value, count in before.items()}
     spread = {value: count / seen.total() for value, count in seen.items()}
@@ -62,7 +62,7 @@ def keeps(part, members, everybody):
     raise AssertionError(f"the oracle does not know {part.name}")
 
 
-def _people_with(column, rows):
+def people_with(column, rows):
     """Return how many people show each value, and how many people there are."""
     pairs = set(zip(_whose(rows, PERSON), (row[column] for row in rows), strict=True))
     return Counter(value for _, value in pairs), len({person for person, _ in pairs})

@@ -30,7 +30,7 @@ def page(told: dict[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"count": count, "percent": percent, "figure": figure}
-    environment.filters |= {"loss": partial(places, 3), "tenth": partial(places, 1)}
+    environment.filters |= {"loss": partial(places, 3), "tenth": partial(places, 1), "odds": odds}
     if told["format"]["name"] == "shoal-robust-report":
         from shoal.report.robust_charts import charts
 
@@ -89,6 +89,11 @@ def figure(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+
+
+def odds(value: float | None) -> str:
+    """Return the n of "1 in n": whole, or with one decimal place."""
+    return figure(value) if value is None or value.is_integer() else f"{value:,.1f}"
 
 
 def places(number: int, value: float | None) -> str:
