@@ -149,6 +149,8 @@ def anonymize(
         else:
             checked = release.write(output, force=force, order=order)
         data = summarize(release, checked, output)
+        if output is not None:
+            data["order"] = order
         if report is not None:
             command = typed(context)
             data["report"] = _reported(
@@ -163,6 +165,8 @@ def anonymize(
             out.print(f"picture in {picture}", soft_wrap=True)
 
     emit(json, data, show)
+    if keep_order and output is not None:
+        note("rows keep the order of FILE: their positions can reveal what the cells hide")
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
         note(f"{what} was written; name a file with -o")
