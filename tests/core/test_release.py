@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
+import shoal
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
@@ -274,3 +275,19 @@ def test_moments_of_whole_seconds_are_written_without_fractions(tmp_path):
         "2024-02-29 07:05:00,2024-02-29,0.00000001,0.1",
         "2024-02-29 07:05:00,2024-02-29,0.00000001,37",
     ]
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive"])
+def test_the_type_of_a_file_says_nothing_of_decimals_that_are_not_released(tmp_path, role):
+    schemas = []
+    for last in ("12.50", "9.125", "123456.7"):
+        source = tmp_path / "in.csv"
+        source.write_text(f"town,price\na,12.50\na,12.50\nb,{last}\n")
+        table = shoal.read(source, roles={"town": "quasi", "price": role})
+        release = shoal.anonymize(table, KAnonymity(2), "datafly", max_suppression=0.4)
+        release.write(tmp_path / "out.parquet", force=True)
+        schemas.append(pq.read_schema(tmp_path / "out.parquet"))
+        release.write(tmp_path / "out.csv", force=True)
+        assert (tmp_path / "out.csv").read_text() == "town,price\na,12.50\na,12.50\n"
+    assert schemas[0] == schemas[1] == schemas[2]
+    assert str(schemas[0].field("price").type) == "decimal128(38, 2)"

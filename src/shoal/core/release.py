@@ -22,6 +22,7 @@ from shoal.core.frames import to_pandas, to_polars
 from shoal.core.grouping import group
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.row_order import Order, canonical, check_order
+from shoal.core.spelled import fitted
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, Verification, recount
 from shoal.core.wording import counted
@@ -218,14 +219,21 @@ class Release:
         """Return what is published of some rows of the original."""
         cells = {}
         for column in self.original.columns:
-            text = spelled and column.spelling is not None
-            if column.role is Role.QUASI:
-                coarse = self.withheld and self.node is not None and self.node[column.name] > 0
-                recoding = self.recodings[column.name]
-                cells[column.name] = recoding.published(rows, as_text=coarse or text)
-            elif column.role is not Role.IDENTIFIER:
-                cells[column.name] = column.take(rows).to_arrow(as_text=text)
+            if column.role is Role.IDENTIFIER:
+                continue
+            kept = column.spelling is not None
+            cells[column.name] = self._column(column, rows, as_text=spelled and kept)
+            if kept and not spelled:
+                texts = self._column(column, rows, as_text=True)
+                cells[column.name] = fitted(cells[column.name], texts)
         return pa.table(cells)
+
+    def _column(self, column: Column, rows: Any, *, as_text: bool) -> Any:
+        """Return what is published of one column."""
+        if column.role is not Role.QUASI:
+            return column.take(rows).to_arrow(as_text=as_text)
+        coarse = self.withheld and self.node is not None and self.node[column.name] > 0
+        return self.recodings[column.name].published(rows, as_text=coarse or as_text)
 
     def to_pandas(self) -> Any:
         """Return the published rows as a pandas frame."""

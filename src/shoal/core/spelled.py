@@ -58,6 +58,25 @@ def as_number(texts: Any, number: Any) -> Any:
     return pc.add(numbers, 0.0) if pa.types.is_floating(number) else numbers
 
 
+def fitted(cells: Any, texts: Any) -> Any:
+    """Return decimals with no more places than they need, so that their type reveals no others.
+
+    cells: decimals, or a dictionary of them; anything else stays as it is.
+    texts: the same cells as they are spelled.
+    """
+    coded = isinstance(cells, pa.DictionaryArray)
+    values = cells.dictionary if coded else cells
+    if not pa.types.is_decimal(values.type):
+        return cells
+    plain = texts.dictionary if isinstance(texts, pa.DictionaryArray) else texts
+    parts = [text.lstrip("-").partition(".") for text in plain.unique().drop_null().to_pylist()]
+    places = max((len(part[2]) for part in parts), default=0)
+    digits = places + max((len(part[0]) for part in parts), default=1)
+    kind = pa.decimal128(38, places) if digits <= 38 else pa.decimal256(76, places)
+    narrow = values.cast(kind)
+    return pa.DictionaryArray.from_arrays(cells.indices, narrow) if coded else narrow
+
+
 def spelling(texts: Any, codes: Codes) -> tuple[str, ...]:
     """Return one text for each number: the shortest in which it occurs, zero without a minus.
 
