@@ -89,7 +89,7 @@ class Column:
         if outside:
             raise InputError(
                 f"column {self.name!r}: {counted(outside, 'distinct value')} outside its bounds; "
-                "widen the bounds or mend the values"
+                "widen the bounds or fix the values"
             )
 
     def __len__(self) -> int:
@@ -267,7 +267,7 @@ def _kind(name: str, kind: Kind | str | None, order: Sequence[Any] | None, value
     if chosen is Kind.NUMERIC and not numeric and len(values) > values.null_count:
         raise InputError(
             f"column {name!r}: kind numeric, but its values read as {values.type}; "
-            "mend the values that are not numbers or dates, or make it nominal"
+            "fix the values that are not numbers or dates, or make it nominal"
         )
     if order is not None and kind is not None and chosen is not Kind.ORDINAL:
         raise InputError(f"column {name!r}: an order goes with kind ordinal, not {chosen}")
@@ -280,7 +280,7 @@ def _check_finite(column: Column) -> None:
         raise InputError(
             f"column {column.name!r}: "
             f"{counted(infinite, 'distinct value is', 'distinct values are')} infinite; "
-            "mend them, or make the column nominal"
+            "fix them, or make the column nominal"
         )
 
 

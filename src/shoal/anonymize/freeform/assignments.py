@@ -129,7 +129,7 @@ def _one_row_each(table: Table, model: Model, boxes: _Boxes) -> list[Counts]:
     """
     from shoal.anonymize.partition.appearances import Appearances
     from shoal.anonymize.partition.greedy import group_greedily
-    from shoal.anonymize.partition.mending import Mender
+    from shoal.anonymize.partition.merging import Merger
     from shoal.anonymize.partition.records import lay_out
     from shoal.privacy.k_anonymity import KAnonymity
 
@@ -149,8 +149,8 @@ def _one_row_each(table: Table, model: Model, boxes: _Boxes) -> list[Counts]:
     rest = table.take(last)
     people = Appearances.of(rest, row_by_row=True)
     records = lay_out(people.table)
-    mender = Mender.of(records, rest, people.of_row)
-    ids = mender.mend(people.cluster(records, k, gather), KAnonymity(k))[mender.record]
+    merger = Merger.of(records, rest, people.of_row)
+    ids = merger.merge(people.cluster(records, k, gather), KAnonymity(k))[merger.record]
     shared = np.unique(ids[people.slices[people.of_row] > 0])
     for number in shared.tolist():
         boxes.share(last[ids == number])

@@ -56,7 +56,7 @@ class Anneal:
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of the groups that are left when the search is cold."""
         from shoal.anonymize.partition.greedy import group_greedily
-        from shoal.anonymize.partition.mending import Mender
+        from shoal.anonymize.partition.merging import Merger
 
         notes: list[str] = []
 
@@ -64,7 +64,7 @@ class Anneal:
             return group_greedily(records, k, outliers_first=True)
 
         def cluster(records: Records, k: int, rows: Table) -> Codes:
-            ids = Mender.of(records, rows).mend(gather(records, k, rows), model)
+            ids = Merger.of(records, rows).merge(gather(records, k, rows), model)
             return self._anneal(records, k, rows, ids, model, notes)
 
         def improve(records: Records, k: int, rows: Table, ids: Codes) -> Codes:

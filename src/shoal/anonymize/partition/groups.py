@@ -39,7 +39,7 @@ def release_groups(
         cheapest neighbours.
     improve: for people with several rows, makes better groups of those found slice by slice.
     """
-    from shoal.anonymize.partition.mending import Mender
+    from shoal.anonymize.partition.merging import Merger
     from shoal.anonymize.partition.records import lay_out
 
     table = reweighted(table, weights)
@@ -52,7 +52,7 @@ def release_groups(
         k = max(model.least_size, 2)
         alone = len(records) < 2 * k
         ids = np.zeros(len(records), dtype=np.int32) if alone else cluster(records, k, table)
-        ids = Mender.of(records, table).mend(ids, model)
+        ids = Merger.of(records, table).merge(ids, model)
         release = _publish(table, records.by_row(ids), model)
     return replace(release, run=Run(notes=tuple(notes))) if notes else release
 
@@ -62,16 +62,16 @@ def _release_people(
 ) -> Release:
     """Group the appearances of people who may have several rows."""
     from shoal.anonymize.partition.appearances import Appearances
-    from shoal.anonymize.partition.mending import Mender
+    from shoal.anonymize.partition.merging import Merger
     from shoal.anonymize.partition.records import lay_out
 
     people, k = Appearances.of(table), max(model.least_size, 2)
     records = lay_out(people.table)
-    mender = Mender.of(records, table, people.of_row)
-    ids = mender.mend(people.cluster(records, k, cluster), KAnonymity(k))
+    merger = Merger.of(records, table, people.of_row)
+    ids = merger.merge(people.cluster(records, k, cluster), KAnonymity(k))
     if improve is not None and int(ids.max()):
         ids = improve(records, k, people.table, ids)
-    return mender.settle(ids, model, lambda rows: _publish(table, rows, model))
+    return merger.settle(ids, model, lambda rows: _publish(table, rows, model))
 
 
 def _publish(table: Table, ids: Codes, model: Model) -> Release:

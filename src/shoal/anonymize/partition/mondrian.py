@@ -77,7 +77,7 @@ class Mondrian:
         cut as records are; otherwise the model judges the people on both sides of each cut.
         """
         from shoal.anonymize.partition.appearances import Appearances
-        from shoal.anonymize.partition.mending import Mender
+        from shoal.anonymize.partition.merging import Merger
         from shoal.anonymize.partition.records import lay_out as lay_out_records
 
         people = Appearances.of(table)
@@ -90,10 +90,10 @@ class Mondrian:
         if model.holds(release.classes).all():
             return release
         records = lay_out_records(people.table)
-        mender = Mender.of(records, table, people.of_row)
+        merger = Merger.of(records, table, people.of_row)
         by_record = np.empty(len(records), dtype=np.int32)
-        by_record[mender.record] = release.classes.ids
-        return mender.settle(by_record, model, lambda rows: self._publish(table, rows, model))
+        by_record[merger.record] = release.classes.ids
+        return merger.settle(by_record, model, lambda rows: self._publish(table, rows, model))
 
     def _classes(self, rows: Table, origin: Table, model: Model) -> Codes:
         """(rows,) the class of each row, from 0 without gaps.

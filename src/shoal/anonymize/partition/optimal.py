@@ -78,7 +78,7 @@ class Optimal:
         found, bound = problem.loss * problem.records.scale, problem.bound * problem.records.scale
         proof = Proof(loss, min(bound, loss))
         if loss > found * (1 + 1e-12):
-            return _proven(release, proof, _mended_note(Proof(found, bound), proof))
+            return _proven(release, proof, _merged_note(Proof(found, bound), proof))
         return _proven(release, proof, self._note(proof, problem.stopped))
 
     def _solve(self, records: Records, k: int, table: Table) -> GroupingProblem:
@@ -119,7 +119,7 @@ def _distance(proof: Proof) -> str:
     return f"at most {above:{'.0f' if above >= 10 else '.2g'}} % above the optimum"
 
 
-def _mended_note(alone: Proof, proof: Proof) -> str:
+def _merged_note(alone: Proof, proof: Proof) -> str:
     """Say what joining groups for a further model did to the proof."""
     best = "proven optimal" if alone.proven else "not proven optimal"
     return (

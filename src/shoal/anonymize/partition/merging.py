@@ -1,4 +1,4 @@
-"""Groups that break a model are joined with the neighbour that costs least until it holds."""
+"""Groups that break a model are merged with the cheapest neighbour until it holds."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _CHOICE = 8  # partners asked about
 
 
 @dataclass(frozen=True, eq=False)
-class Mender:
-    """Joins groups of records.
+class Merger:
+    """Merges groups of records.
 
     records: what is grouped.
     rows: the rows behind the records, by which a model judges.
@@ -35,8 +35,8 @@ class Mender:
     origin: Table
 
     @classmethod
-    def of(cls, records: Records, table: Table, of_row: Codes | None = None) -> Mender:
-        """Return a mender of the records of a table.
+    def of(cls, records: Records, table: Table, of_row: Codes | None = None) -> Merger:
+        """Return a merger of the records of a table.
 
         of_row: (rows,) what each row of the table belongs to, where records are not its rows.
         """
@@ -47,7 +47,7 @@ class Mender:
         place[records.rows] = np.arange(len(records), dtype=np.int32)
         return cls(records, table, place[of_row], table)
 
-    def mend(self, ids: Codes, model: Model) -> Codes:
+    def merge(self, ids: Codes, model: Model) -> Codes:
         """Return groups that all keep a model that the whole table keeps.
 
         ids: (records,) a group for each, from 0 without gaps.
@@ -59,7 +59,7 @@ class Mender:
         while groups > 1:
             kept = model.holds(self._classes(ids))
             wanting = np.flatnonzero(~kept)
-            report("mend", int(kept.sum()), groups)
+            report("merge", int(kept.sum()), groups)
             if not len(wanting):
                 break
             ids = _join(ids, self._choose(ids, wanting, model))
@@ -67,7 +67,7 @@ class Mender:
         return ids
 
     def settle(self, ids: Codes, model: Model, publish: Callable[[Codes], Release]) -> Release:
-        """Mend groups until the model holds as they are published, and publish them.
+        """Merge groups until the model holds as they are published, and publish them.
 
         Groups that are published alike become one class. It may break a model that each of them
         keeps, if people have rows in both.
@@ -75,7 +75,7 @@ class Mender:
         publish: makes a release of the group of each row.
         """
         while True:
-            ids = self.mend(ids, model)
+            ids = self.merge(ids, model)
             release = publish(ids[self.record])
             published = release.classes.ids
             if int(published.max()) == int(ids.max()) or model.holds(release.classes).all():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from shoal import AlphaKAnonymity, BetaLikeness, KAnonymity, LDiversity, Table, TCloseness
-from shoal.anonymize.partition.mending import Mender
+from shoal.anonymize.partition.merging import Merger
 from shoal.anonymize.partition.records import lay_out
 from shoal.core.classes import Classes
 
@@ -30,7 +30,7 @@ def mended(table, ids, model):
     """Mend groups given by row; return the groups by row."""
     records = lay_out(table, model.columns)
     ids = np.array(ids, dtype=np.int32)[records.rows]
-    return records.by_row(Mender.of(records, table).mend(ids, model))
+    return records.by_row(Merger.of(records, table).merge(ids, model))
 
 
 @st.composite
