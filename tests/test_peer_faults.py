@@ -72,7 +72,7 @@ def test_l_does_not_depend_on_the_index_of_the_frame():
 
 def test_an_infeasible_model_is_an_error_not_an_empty_frame():
     table = Table.from_arrow(frame(), ROLES)
-    with pytest.raises(shoal.InputError, match="k is 25 but the table has 24 records"):
+    with pytest.raises(shoal.InputError, match="k is 25 but the table has 24 people"):
         shoal.anonymize(table, KAnonymity(25))
     with pytest.raises(shoal.Infeasible, match="even the whole table"):
         shoal.anonymize(table, LDiversity(3, "illness"))

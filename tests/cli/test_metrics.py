@@ -74,7 +74,9 @@ def test_a_key_lines_up_rows_and_counts_those_left_out(shoal, files, folder):
     )
     asked = ("metrics", "original.csv", "some.csv", *ROLES)
     for more in ((), ("--key", "id")):  # without a key, by what the rows say
-        found = parsed(shoal(*asked, *more, "--json"))
+        outcome = shoal(*asked, *more, "--json")
+        assert ("matched to the original by their values" in outcome.err) is not bool(more)
+        found = json.loads(outcome.out)
         assert (found["released"], found["suppressed"]) == (2, 2)
         assert found["metrics"]["pub"] == pytest.approx(((0.5 + 2) / 4 + (0.5 + 2) / 4) / 2)
 

@@ -147,7 +147,7 @@ def test_inspect_names_near_keys_and_estimates_the_population(shoal, files):
     found = parsed(shoal(*asked, "--json"))
     assert [key["columns"] for key in found["near_keys"]] == [["age"]]
     assert found["uniqueness"] is None
-    assert "nearly everybody is told apart by: age" in shoal(*asked).out
+    assert "these columns identify nearly everyone: age" in shoal(*asked).out
     wider = (*asked, "--sampling-fraction", "0.5")
     assert parsed(shoal(*wider, "--json"))["uniqueness"]["uniques"] == 16
     assert "alone in a population of about 16: 16 people" in shoal(*wider).out

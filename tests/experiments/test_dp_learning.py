@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from shoal.anonymize.lattice.node_choice import NodeChoice
 from shoal.anonymize.lattice.sampled_draw import in_large_classes
 from shoal.experiments import EXPERIMENTS
 from shoal.experiments.dp_learning import nodes as dp_nodes
@@ -136,10 +136,7 @@ def test_guesses_are_held_against_counts(study):
     full = dp_nodes.scored(study, study.part(study.split(0)[0]), "expected", 0)
     ways = dp_nodes.guesses(full.lattice.shape)
     for told in row["ways"]:
-        other = NodeChoice(
-            full.lattice, ways[told["way"]].fill(full.kept), full.k, full.beta, full.epsilon,
-            full.penalty, full.n0, full.score,
-        )  # fmt: skip
+        other = replace(full, kept=ways[told["way"]].fill(full.kept))
         assert told["variation"] == pytest.approx(full.distance(other))
         assert 0 <= told["mean off"] <= told["most off"] <= 1
         assert told["same best"] == (full.best == other.best)
