@@ -158,3 +158,18 @@ def test_one_that_is_drawn_does():
     assert first[0] == second[0] == 0
     assert first[1] != second[1]
     assert all(first[2][name] != second[2][name] for name in ("out.csv", "r.json"))
+
+
+def test_whose_the_released_rows_are_leaves_no_trace():
+    """Two people with two rows each, or four people: the released rows are the same."""
+    rows = [("20",), ("20",), ("40",), ("40",)] * 3
+    linked = [(f"p{i // 2}", cells, True) for i, cells in enumerate(rows)]
+    crossed = [(f"p{i % 6}", cells, True) for i, cells in enumerate(rows)]
+    for output, more in (("out.csv", ["--json"]), ("out.parquet", ["--report", "r.html"])):
+        case = {
+            "columns": ["age"], "person": True, "node": (0,), "k": 2, "slots": 2,
+            "output": output, "more": more, "tables": [linked, crossed],
+        }  # fmt: skip
+        first, second = both(case)
+        assert first[0] == 0, first[1][1]
+        assert first == second

@@ -47,7 +47,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
     """
     table = release.original
     told = {
-        **Tally.of(release.classes).to_dict(),
+        **Tally.of(release.shown.classes).to_dict(),
         "person_columns": list(table.person_columns),
         "rows_are_people": table.rows_are_people,
         "released_households": checked.households,
@@ -145,6 +145,8 @@ def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
     elif data["rows_are_people"]:
         rows.add_row("person", "you stated that every row is a different person")
     smallest = counted(data["smallest_class"], "person", "people")
+    if withheld and data["options"].get("max_rows_per_person", 1) > 1:
+        smallest = f"at least {smallest}"
     if households is not None:
         smallest += " of different households"
     rows.add_row("classes", f"{data['classes']:,}, the smallest of {smallest}")

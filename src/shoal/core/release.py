@@ -162,6 +162,21 @@ class Release:
         """Whether nothing may be told of records that are not released, not even their number."""
         return bool(self.claims)
 
+    @property
+    def rows_per_person(self) -> int:
+        """Rows of one person that may be released, by the claims; 1 where they do not say."""
+        return max((getattr(c, "max_rows_per_person", 1) for c in self.claims), default=1)
+
+    @cached_property
+    def shown(self) -> Release:
+        """The release as others may see it: with claims, without whose its rows are.
+
+        Which rows belong to one person does not follow from the released rows.
+        """
+        if not self.withheld or self.original.unit is None:
+            return self
+        return replace(self, original=replace(self.original, person=None, household=None))
+
     @cached_property
     def classes(self) -> Classes:
         """Rows that are published alike."""
@@ -258,6 +273,8 @@ class Release:
             return self.coverage.take(rows)
 
         found = recount(published, self.original, self.model, rows, coverage)
+        if found.holds and self.shown is not self:
+            found = self._without_people(recount(published, self.shown.original, self.model, rows))
         hidden = self.suppressed
         truthful = all(
             _is_same(recoding.column, self.original[name])
@@ -270,6 +287,21 @@ class Release:
             counts = self.original.counts
             expected -= int(hidden.sum() if counts is None else counts[hidden].sum())
         return replace(found, truthful=truthful and published.num_rows == expected)
+
+    def _without_people(self, by_row: Verification) -> Verification:
+        """Return what may be said of a check that holds: what follows from the rows alone.
+
+        by_row: the same check with every row a person of its own. A class has at least its rows
+        divided by `rows_per_person` people, and at least the k that was checked.
+        """
+        each = self.rows_per_person
+        if each == 1 or not by_row.classes:
+            return by_row
+        asked = max(int(part.k) for part in self.model.parts)
+        least = max(asked, -(-by_row.smallest // each))
+        levels = {str(part): float(least) for part in self.model.parts}
+        people = max(asked, -(-by_row.records // each))
+        return replace(by_row, smallest=least, people=people, levels=levels)
 
     def write(
         self,

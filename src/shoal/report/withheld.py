@@ -41,7 +41,8 @@ def withheld_contents(
 
     guarantee: what was promised and reached, counted in the published rows.
     """
-    found = Reidentification.of(released_only(release))
+    found = Reidentification.of(released_only(release.shown))
+    fewest = found.fewest if release.rows_per_person == 1 else release.verify().smallest
     rows = int(release.classes.rows.sum())  # published rows do not tell how many people they are
     claims = [plain(claim.to_dict()) for claim in release.claims]
     return {
@@ -52,8 +53,8 @@ def withheld_contents(
         "not_told": list(NOT_TOLD),
         "risk": {
             "by_class": True,
-            "fewest_candidates": rounded(found.fewest),
-            "sizes": size_bars(found, mask),
+            "fewest_candidates": rounded(fewest),
+            "sizes": size_bars(found, mask) if release.rows_per_person == 1 else [],
         },
         "columns": _columns(release),
         "limits": list(_LIMITS),
