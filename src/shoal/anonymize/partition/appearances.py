@@ -63,7 +63,7 @@ class Appearances:
     @cached_property
     def single(self) -> Table:
         """The appearances as a table whose rows are people; only true within one slice."""
-        return replace(self.table, person=None, household=None)
+        return replace(self.table, counts=None, person=None, household=None)
 
     def members(self, number: int) -> Counts:
         """Return the appearances of one slice."""
