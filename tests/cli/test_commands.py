@@ -599,7 +599,7 @@ def test_the_summary_counts_people_and_households(shoal, folder):
     assert "classes 1, the smallest of 4 people" in shown
     shown = " ".join(shoal(*asked, "--household", "home").out.split())
     assert "households 2 of 3 released" in shown
-    assert "classes 1, the smallest of 2 people of different households" in shown
+    assert "classes 1, the smallest of 2 people and 2 households or more" in shown
 
 
 def test_the_summary_repeats_that_rows_were_stated_to_be_people(shoal, folder):
@@ -640,3 +640,10 @@ def test_repeated_identifiers_are_refused_with_both_ways_out(shoal, folder):
     for way in (("--person", "patient"), ("--rows-are-people",)):
         assert way[0] in refused.err
         assert shoal(*asked, *way, "-o", "out.csv", "--force").status == 0
+
+
+def test_verify_beside_an_original_whose_people_have_one_row_each(shoal, folder):
+    (folder / "one.csv").write_text("pid,q\na,1\nb,1\nc,1\n")
+    roles = ("--quasi", "q", "--person", "pid", "-k", 2)
+    assert shoal("anonymize", "one.csv", *roles, "-o", "out.csv").status == 0
+    assert shoal("verify", "out.csv", *roles, "--original", "one.csv").status == 0

@@ -48,7 +48,8 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
     table = release.original
     told = {
         **Tally.of(release.shown.classes).to_dict(),
-        "person_columns": list(table.person_columns),
+        "person_columns": list(table.person.columns if table.person else ()),
+        "household_columns": list(table.household.columns if table.household else ()),
         "rows_are_people": table.rows_are_people,
         "released_households": checked.households,
         "classes": checked.classes,
@@ -140,6 +141,8 @@ def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
     households = data["released_households"]
     if households is not None:
         rows.add_row("households", f"{households:,} of {data['households']:,} released")
+    if data["household_columns"]:
+        rows.add_row("household", listed(data["household_columns"]))
     if data["person_columns"]:
         rows.add_row("person", listed(data["person_columns"]))
     elif data["rows_are_people"]:
@@ -147,8 +150,8 @@ def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
     smallest = counted(data["smallest_class"], "person", "people")
     if withheld and data["options"].get("max_rows_per_person", 1) > 1:
         smallest = f"at least {smallest}"
-    if households is not None:
-        smallest += " of different households"
+    if data["household_columns"]:
+        smallest += f" and {counted(data['smallest_class'], 'household')} or more"
     rows.add_row("classes", f"{data['classes']:,}, the smallest of {smallest}")
 
 

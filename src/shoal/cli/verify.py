@@ -95,7 +95,7 @@ def verify(
                 "file that was written with --keep-order"
             )
         classes = beside.classes
-    elif published.person is None and roles.person:
+    elif published.person is None and roles.person and (source is None or source.person is None):
         raise InputError(
             f"{file}: has no column {roles.person!r} to count people by; name the original that "
             "has it with --original"
@@ -105,6 +105,7 @@ def verify(
     data: dict[str, Any] = {
         "records": published.records,
         "people": None if classes.table.person is None else classes.released_people,
+        "households": classes.table.household is not None,
         "classes": len(classes),
         "quasi": list(published.quasi),
         "sensitive": list(published.sensitive),
@@ -208,3 +209,5 @@ def _show(data: dict[str, Any]) -> None:
         lacking = " (∞: some class lacks a value)" if math.isinf(value) else ""
         rows.add_row(name, number(value), _MEANING[name.partition("(")[0]] + lacking)
     out.print(rows)
+    if data["households"]:
+        out.print("k counts households where a class has fewer of them than people")

@@ -173,7 +173,8 @@ def _old_codes(cells: Any, column: Column) -> Codes:
     if column.missing is not None:
         plain = ground.without_blanks(plain)
     try:
-        found = pc.index_in(plain.cast(column.values.type), value_set=column.values)
+        known = ground.combined(plain.cast(column.values.type), column.name)
+        found = pc.index_in(known, value_set=column.values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(f"column {column.name!r}: its type is not the original's") from None
     if found.null_count:

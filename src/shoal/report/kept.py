@@ -53,8 +53,11 @@ def narrowed(column: Column, used: Counts) -> Column:
     """Return the column over some of its values, which are all that it has."""
     place = np.zeros(column.domain, dtype=np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)
-    values = column.values.take(pa.array(used))
-    bare = replace(column, codes=place[column.codes], values=values, hierarchy=None)
+    values, spelling = column.values.take(pa.array(used)), column.spelling
+    if spelling is not None:
+        spelling = tuple(spelling[code] for code in used.tolist() if code < column.known)
+    codes = place[column.codes]
+    bare = replace(column, codes=codes, values=values, spelling=spelling, hierarchy=None)
     if column.hierarchy is None:
         return bare
     return replace(bare, hierarchy=column.hierarchy.aligned(bare) if len(used) else None)

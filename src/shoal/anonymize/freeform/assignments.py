@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -146,7 +146,8 @@ def _one_row_each(table: Table, model: Model, boxes: _Boxes) -> list[Counts]:
     last = np.flatnonzero(slices >= full - 1)
     if len(last) == len(parts[-1]):
         return parts
-    rest = table.take(last)
+    assert table.unit is not None
+    rest = replace(table.take(last), person=table.unit.take(last), household=None)
     people = Appearances.of(rest, row_by_row=True)
     records = lay_out(people.table)
     merger = Merger.of(records, rest, people.of_row)
