@@ -97,12 +97,12 @@ def _show(data: dict[str, Any], raw: Linkage) -> None:
     rows.add_row("present", *(f"{each['present']:,}" for each in won), "people who are in it")
     rows.add_row("fit one record", *(f"{part['certain']:,}" for part in parts), "people")
     rows.add_row("links", *(f"{part['links']:,}" for part in parts), "made, one to one")
-    rows.add_row("right", *(f"{each['hits']:,}" for each in won), "ties broken by chance")
+    rows.add_row("found", *(f"{each['hits']:,}" for each in won), "people with a right link")
     for name in ("precision", "recall"):
-        meaning = "right of the links" if name == "precision" else "right of the people present"
+        meaning = "links that are right" if name == "precision" else "people found"
         rows.add_row(name, *(share(each[name]["value"]) for each in won), meaning)
         ends = (f"{share(each[name]['low'])} to {share(each[name]['high'])}" for each in won)
         rows.add_row("  95 % interval", *ends, "")
-    rows.add_row("by guessing", *(number(each["guess"]["value"]) for each in won), "right")
+    rows.add_row("by guessing", *(number(each["guess"]["value"]) for each in won), "people found")
     out.print(rows)
     out.print(f"\nreleased by {data['method']}, {data['model']}", soft_wrap=True)
