@@ -137,7 +137,7 @@ def _show_counts(data: dict[str, Any]) -> None:
             f"{counted(data['suppressed_people'], 'person', 'people')} lost all their rows"
         )
     if several and data["classes"]:
-        unit = "people" if data["households"] is None else "people of different households"
+        unit = "people" if data["households"] is None else "people, as many households"
         out.print(
             f"classes: at least {data['smallest_class']:,} {unit} and "
             f"{counted(data['smallest_class_rows'], 'row')}; on average "
