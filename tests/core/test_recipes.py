@@ -72,6 +72,22 @@ def test_the_levels_of_a_mask_go_by_a_stated_length():
             recipes.mask(["1"], length=length)
 
 
+def test_a_mask_that_keeps_some_characters_drops_what_a_few_values_have_beyond():
+    rows = recipes.mask(["123", "123-9", "45"], keep=3).rows()
+    assert rows == [
+        ("123", "123*", "12**", "1***", "*"),
+        ("123-9", "123*", "12**", "1***", "*"),
+        ("45", "45*", "45**", "4***", "*"),
+    ]
+    assert recipes.mask(["123-9"], "left", keep=2).rows() == [("123-9", "*-9", "**9", "*")]
+    tree = recipes.build(Column.encode("c", ["123", "1"]), {"mask": "right", "keep": 3})
+    assert not tree.from_data  # the group of a value follows from the value alone
+    with pytest.raises(InputError, match="keep must be 1 or more, a whole number"):
+        recipes.mask(["1"], keep=0)
+    with pytest.raises(InputError, match="length and keep exclude each other"):
+        recipes.mask(["1"], length=2, keep=2)
+
+
 def test_mask_takes_another_sign_but_no_other_side():
     assert recipes.mask(["12", "13"], sign="#").rows()[0] == ("12", "1#", "*")
     with pytest.raises(InputError, match="right or left"):

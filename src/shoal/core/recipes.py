@@ -84,37 +84,55 @@ def _range_labels(labels: Sequence[str], groups: Any) -> list[str]:
     return named
 
 
-def mask(column: Any, side: str = "right", sign: str = "*", length: int | None = None) -> Hierarchy:
+def mask(
+    column: Any,
+    side: str = "right",
+    sign: str = "*",
+    length: int | None = None,
+    keep: int | None = None,
+) -> Hierarchy:
     """Hide one character more at each level, from the right or from the left.
 
     length: of the longest value that there may be; by default of the longest that there is.
+    keep: characters that the first level shows of every value, however long it is. What some
+        values have beyond them, such as the end of 12345-6789, goes at once.
 
     >>> mask(["28411", "28426"]).rows()[0]
     ('28411', '2841*', '284**', '28***', '2****', '*')
+    >>> mask(["28411", "28411-1234"], keep=5).rows()[1][:3]
+    ('28411-1234', '28411*', '2841**')
     """
     column = over_domain(column)
     if side not in ("right", "left"):
         raise refusal(column, "mask", f"the side is right or left, not {side!r}")
     if not isinstance(sign, str) or len(sign) != 1:
         raise refusal(column, "mask", "the sign must be a single character")
+    if length is not None and keep is not None:
+        raise refusal(column, "mask", "length and keep exclude each other; state one of them")
+    for name, number in (("length", length), ("keep", keep)):
+        if number is not None and (not is_whole(number) or number < 1):
+            raise refusal(
+                column, "mask", f"{name} must be 1 or more, a whole number, not {number!r}"
+            )
     labels = known_labels(column)
     longest = max((len(label) for label in labels), default=0)
     if length is not None:
-        if not is_whole(length) or length < 1:
-            raise refusal(
-                column, "mask", f"length must be 1 or more, a whole number, not {length!r}"
-            )
         if longest > length:
             raise refusal(column, "mask", f"some values are longer than the stated {length}")
         longest = length
 
     def hidden(text: str, count: int) -> str:
-        count = min(count, len(text))
-        signs = sign * count
-        return text[: len(text) - count] + signs if side == "right" else signs + text[count:]
+        if keep is None:
+            shown = max(len(text) - count, 0)
+            signs = sign * (len(text) - shown)
+        else:
+            shown = min(len(text), keep + 1 - count)
+            signs = sign * count
+        return text[:shown] + signs if side == "right" else signs + text[len(text) - shown :]
 
-    levels = [[hidden(text, count) for text in labels] for count in range(1, longest)]
-    return nested(column, labels, levels, fixed=length is not None)
+    steps = longest if keep is None else keep + 1
+    levels = [[hidden(text, count) for text in labels] for count in range(1, steps)]
+    return nested(column, labels, levels, fixed=length is not None or keep is not None)
 
 
 def tree(nested: Mapping[str, Any] | Sequence[Any]) -> Hierarchy:
