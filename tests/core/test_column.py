@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shoal
 from shoal.core.column import Column, Kind, Role
 from shoal.core.hierarchy import Hierarchy
 from shoal.errors import InputError
@@ -162,3 +163,33 @@ def test_every_cell_comes_back_exactly(given_cells):
 def test_a_number_beyond_floats_is_refused(option, huge):
     with pytest.raises(InputError, match=f"column 'c': {option} has a number too large"):
         Column.encode("c", [1, 2], **{option: huge})
+
+
+@pytest.mark.parametrize(
+    ("word", "role"),
+    [
+        ("quasi-identifier", Role.QUASI),
+        ("quasi_identifier", Role.QUASI),
+        ("Quasi-Identifying", Role.QUASI),
+        ("QI", Role.QUASI),
+        ("qid", Role.QUASI),
+        ("Identifying", Role.IDENTIFIER),
+        ("direct identifier", Role.IDENTIFIER),
+        ("sensitive attribute", Role.SENSITIVE),
+        ("non-sensitive", Role.INSENSITIVE),
+    ],
+)
+def test_roles_are_known_in_other_spellings(word, role):
+    assert Role(word) is role
+    assert Column.encode("a", ["x"], word).role is role
+    assert shoal.read(pa.table({"a": ["x"]}), roles={"a": word})["a"].role is role
+    schema = {"columns": {"a": {"role": word}}}
+    assert shoal.read(pa.table({"a": ["x"]}), schema)["a"].role is role
+
+
+def test_an_unknown_role_is_refused_with_those_there_are():
+    allowed = "is not one of identifier, quasi, sensitive, insensitive"
+    with pytest.raises(InputError, match=rf"role 'sensitve' \(did you mean .*\) {allowed}"):
+        Column.encode("a", ["x"], "sensitve")
+    with pytest.raises(InputError, match=f"column 'a': role 'public' {allowed}"):
+        shoal.read(pa.table({"a": ["x"]}), roles={"a": "public"})

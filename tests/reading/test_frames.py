@@ -130,3 +130,49 @@ def test_the_options_of_files_do_not_go_with_frames(option):
 def test_a_frame_is_read_before_it_is_anonymized():
     with pytest.raises(InputError, match=r"must come from shoal.read, .* not be a pyarrow Table"):
         shoal.anonymize(pa.table({"age": [1, 2]}), shoal.KAnonymity(2))
+
+
+def test_ordered_categories_of_pandas_keep_their_order():
+    pandas = pytest.importorskip("pandas")
+    sizes = pandas.Categorical(["mid", "low", "high", None], ["low", "mid", "high"], ordered=True)
+    frame = pandas.DataFrame({"size": sizes, "bare": sizes.as_unordered()})
+    table = shoal.read(frame, roles={"size": "quasi", "bare": "quasi"})
+    assert (table["size"].kind, table["bare"].kind) == (Kind.ORDINAL, Kind.NOMINAL)
+    assert table["size"].labels == ("low", "mid", "high", None)
+    assert table["bare"].labels == ("high", "low", "mid", None)
+    nominal = shoal.read(
+        frame, roles={"size": {"role": "quasi", "kind": "nominal"}, "bare": "quasi"}
+    )
+    assert nominal["size"].kind == Kind.NOMINAL
+
+
+def test_an_enum_of_polars_keeps_its_order():
+    polars = pytest.importorskip("polars")
+    sizes = polars.Series(["mid", "low", "high"], dtype=polars.Enum(["low", "mid", "high", "top"]))
+    table = shoal.read(polars.DataFrame({"size": sizes}), roles={"size": "quasi"})
+    assert table["size"].labels == ("low", "mid", "high")
+    assert table["size"].kind == Kind.ORDINAL
+
+
+def test_ordered_categories_of_numbers_are_numbers_if_they_ascend():
+    def column(*categories):
+        kind = pa.dictionary(pa.int8(), pa.int64(), ordered=True)
+        codes = pa.array(range(len(categories)), pa.int8())
+        return pa.DictionaryArray.from_arrays(codes, list(categories)).cast(kind)
+
+    data = pa.table({"up": column(1, 5, 9), "down": column(9, 5, 1)})
+    table = shoal.read(data, roles={"up": "quasi", "down": "quasi"})
+    assert (table["up"].kind, table["down"].kind) == (Kind.NUMERIC, Kind.ORDINAL)
+    assert table["down"].labels == ("9", "5", "1")
+
+
+def test_ranges_follow_the_order_of_categories(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    sizes = ["low", "mid", "high", "top"]
+    column = pandas.Categorical(sizes * 3, sizes, ordered=True)
+    frame = pandas.DataFrame({"size": column})
+    frame.to_parquet(tmp_path / "a.parquet")
+    for source in (frame, tmp_path / "a.parquet"):
+        table = shoal.read(source, roles={"size": "quasi"})
+        release = shoal.anonymize(table, shoal.KAnonymity(6), "mondrian")
+        assert set(release.to_arrow()["size"].to_pylist()) == {"[low, mid]", "[high, top]"}

@@ -6,6 +6,7 @@ Integer codes everywhere; a missing value is a value with a code of its own, the
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -21,7 +22,7 @@ from shoal.core.arrays import Codes, Floats, frozen
 from shoal.core.data_types import DataType, read_as
 from shoal.core.domains import labels_of
 from shoal.core.wording import counted
-from shoal.errors import InputError
+from shoal.errors import InputError, meant
 
 if TYPE_CHECKING:
     from shoal.core.hierarchy import Hierarchy
@@ -34,6 +35,33 @@ class Role(StrEnum):
     QUASI = "quasi"  # known to others: coarsened
     SENSITIVE = "sensitive"  # not to be learned about a person: kept, guarded by the model
     INSENSITIVE = "insensitive"  # passes through unchanged
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role:
+        """Return the role of another spelling, such as `quasi-identifier` or `QID`.
+
+        Raises:
+            InputError: The word is no role.
+        """
+        word = re.sub(r"[\W_]+", "", str(value).casefold())
+        found = next((role for role, words in _ROLE_WORDS.items() if word in words), None)
+        if found is None:
+            allowed = [str(role) for role in cls]
+            raise InputError(
+                f"role {value!r}{meant(value, allowed)} is not one of {', '.join(allowed)}"
+            )
+        return found
+
+
+_ROLE_WORDS = {
+    Role.IDENTIFIER: ("identifier", "identifiers", "identifying", "direct", "directidentifier"),
+    Role.QUASI: (
+        *("quasi", "quasiidentifier", "quasiidentifiers", "quasiidentifying", "quasiid"),
+        *("qi", "qid", "qis", "indirectidentifier"),
+    ),
+    Role.SENSITIVE: ("sensitive", "sensitiveattribute", "sa", "confidential"),
+    Role.INSENSITIVE: ("insensitive", "nonsensitive", "notsensitive", "insensitiveattribute"),
+}
 
 
 class Kind(StrEnum):
@@ -185,11 +213,13 @@ class Column:
             name: The column's name.
             data: Its cells.
             role: What the column is to the person behind the row.
-            kind: By default numeric for numbers and dates, nominal otherwise.
+            kind: By default numeric for numbers and dates, ordinal for ordered categories of a
+                frame, nominal otherwise.
             weight: How much losing this column hurts, against the others.
             bounds: Least and greatest permissible value. With a declared type they close the
                 domain.
-            order: The values of an ordinal column, from least to greatest.
+            order: The values of an ordinal column, from least to greatest; by default the order of
+                a frame's categories.
             hierarchy: Covers every value; it is aligned with the column here.
             type: The declared type, such as `integer` or `decimal(2)`; inferred by default.
             values: The closed list of values that may occur, whether they do or not. It is in
@@ -203,6 +233,8 @@ class Column:
         if role in (Role.IDENTIFIER, Role.INSENSITIVE):
             return cls._carried(name, data, role, kind, weight, wanted, values, bounds)
         made = domains.encode(data, name, wanted, values, guarded=role is Role.SENSITIVE)
+        if order is None and kind in (None, Kind.ORDINAL) and values is None:
+            order = ground.category_order(data)
         chosen = _kind(name, kind, order, made.values)
         if order is None and chosen is Kind.ORDINAL and kind is not None:
             order = values

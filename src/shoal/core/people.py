@@ -21,12 +21,14 @@ from shoal.errors import InputError, RepeatedIdentifier
 
 _PERSON = (
     r"patient|person|subject|participant|respondent|member|customer|client|user|student|pupil"
-    r"|employee|citizen|resident|insured|proband|kunde|versicher|mitglied|schueler|einwohner"
+    r"|employee|passenger|citizen|resident|insured|proband|kunde|versicher|mitglied|schueler|einwohner"
     r"|(^|_)(ssn|nhs|mrn|pid)($|_)"
 )
 _SHARED = r"name|mail|phone|telefon|addres|adress|strasse"  # what several people may share
+_FREE_TEXT = r"bemerk|kommentar|comment|remark|freitext|free_?text|anamnes|(^|_)notes?($|_)|notiz"
+_TEXT_WORDS = 8  # on average: sentences, which name nobody by number
 _EVENT = (
-    r"encounter|visit|admission|stay|episode|event|case|row|record|line|index|order|transaction"
+    r"encounter|visit|appointment|admission|stay|episode|event|case|row|record|line|index|order|transaction"
     r"|invoice|claim|sample|specimen|incident|accident|session|entry|besuch|aufnahme|fall|beleg"
 )
 
@@ -125,7 +127,8 @@ def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | Non
 
     The number of a patient or a member decides, the number of a visit or a row does not. Among
     identifiers of one kind it is the one with the most distinct values, so that two people with one
-    name do not matter beside an identification number.
+    name do not matter beside an identification number. Free text decides nothing: two people may
+    write the same.
 
     >>> import pyarrow as pa
     >>> visits = pa.table({"visit_id": [1, 2, 3], "patient": ["a", "a", "b"]})
@@ -133,11 +136,14 @@ def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | Non
     Deciding(column='patient', distinct=2, filled=3)
     """
     found = []
-    best = max(map(_kind_of_name, identifiers), default=0)
-    for name in identifiers:
+    numbers = [name for name in identifiers if not is_free_text(name)]
+    best = max(map(_kind_of_name, numbers), default=0)
+    for name in numbers:
         if _kind_of_name(name) < best:
             continue
         cells = ground.without_blanks(ground.combined(data.column(name), name)).drop_null()
+        if ground.is_text(cells.type) and words_per_value(cells) >= _TEXT_WORDS:
+            continue
         try:
             found.append(Deciding(name, len(pc.unique(cells)), len(cells)))
         except (NotImplementedError, ValueError):  # a type that cannot be compared decides nothing
@@ -151,6 +157,16 @@ def _kind_of_name(name: str) -> int:
     if re.search(_PERSON, folded) and not re.search(_SHARED, folded):
         return 2
     return 0 if re.search(_EVENT, folded) else 1
+
+
+def is_free_text(name: str) -> bool:
+    """Whether a name is that of a free text, which may name a person but does not identify one."""
+    return bool(re.search(_FREE_TEXT, folded_name(name)))
+
+
+def words_per_value(texts: Any) -> float:
+    """Return how many words texts have on average, 0 where there are none."""
+    return float(pc.mean(pc.add(pc.count_substring(texts, " "), 1)).as_py() or 0)
 
 
 def check_repeated(data: Any, identifiers: Sequence[str]) -> None:

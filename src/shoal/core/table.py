@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Codes, Counts, Floats, frozen
-from shoal.core.column import Column, Kind, Role
+from shoal.core.column import Column, Role
 from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
 from shoal.core.people import Unit, check_repeated, distinct_rows, joined
+from shoal.core.specs import checked_spec, encoding_options, without_missing
 from shoal.errors import InputError, meant
 
 
@@ -228,7 +229,7 @@ class Table:
         """Make a table of anything that speaks the Arrow C stream: pandas, polars, pyarrow.
 
         roles: for each column its role, or a mapping with role, kind, weight, bounds, order,
-            hierarchy, type, values; a column without one is not held.
+            hierarchy, type, values, missing; a column without one is not held.
         hierarchies: for some of these columns a hierarchy or its recipe.
         counts: (rows,) records behind each row, which makes the table weighted.
         person: the columns that identify the person behind a row; never published.
@@ -242,7 +243,7 @@ class Table:
         arrow = from_frame(data)
         names = list(arrow.column_names)
         check_unique(names)
-        specs = {name: _spec(name, told) for name, told in roles.items()}
+        specs = {name: checked_spec(name, told) for name, told in roles.items()}
         _check_known(specs, names, "given a role")
         units = {"person": as_names(person), "household": as_names(household)}
         for what, identifying in units.items():
@@ -254,8 +255,9 @@ class Table:
             if name not in specs:
                 raise InputError(f"column {name!r} has a hierarchy but no role; give it one")
             specs[name]["hierarchy"] = hierarchy
+        arrow = without_missing(arrow, specs)
         columns = tuple(
-            Column.encode(name, arrow.column(name), **specs[name])
+            Column.encode(name, arrow.column(name), **encoding_options(specs[name]))
             for name in names
             if name in specs
         )
@@ -293,33 +295,6 @@ def _make_identifier(spec: dict[str, Any], name: str, what: str) -> None:
 def _of_rows(unit: Unit | None, rows: Counts) -> Unit | None:
     """Return the units of rows among which every unit is, under their old numbers."""
     return None if unit is None else replace(unit, ids=unit.ids[rows])
-
-
-_OPTIONS = ("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values")
-
-
-def _spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:
-    spec = dict(told) if isinstance(told, Mapping) else {"role": told}
-    unknown = [key for key in spec if key not in _OPTIONS]
-    if unknown:
-        raise InputError(
-            f"column {name!r}: unknown option {unknown[0]!r}; there are {', '.join(_OPTIONS)}"
-        )
-    if "role" not in spec:
-        raise InputError(f"column {name!r}: no role; it is one of {', '.join(Role)}")
-    check_words(name, spec)
-    return spec
-
-
-def check_words(name: str, spec: Mapping[str, Any]) -> None:
-    """Refuse a role or a kind of a column that does not exist."""
-    for option, words in (("role", Role), ("kind", Kind)):
-        allowed = [str(word) for word in words]
-        if option in spec and spec[option] not in allowed:
-            raise InputError(
-                f"column {name!r}: {option} {spec[option]!r}{meant(spec[option], allowed)} "
-                f"is not one of {', '.join(allowed)}"
-            )
 
 
 def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None:

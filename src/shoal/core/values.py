@@ -133,6 +133,39 @@ def without_blanks(array: Any) -> Any:
     return pc.if_else(pc.equal(pc.binary_length(array), 0), pa.scalar(None, kind), array)
 
 
+def without_codes(cells: Any, missing: Sequence[str]) -> Any:
+    """Return the cells with missing values for the texts that mean such; numbers go by value.
+
+    Numbers that keep their text stay as they are: files take the texts out before they are read.
+    """
+    if not missing or is_spelled(cells.type) or pa.types.is_nested(cells.type):
+        return cells
+    plain = combined(cells, "")
+    kind = plain.type
+    if is_text(kind) or pa.types.is_integer(kind):
+        hit = pc.is_in(plain.cast(pa.large_string()), pa.array(missing, pa.large_string()))
+    elif pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        numbers = [number for text in missing if (number := _as_float(text)) is not None]
+        hit = pc.is_in(plain.cast(pa.float64()), pa.array(numbers, pa.float64()))
+    else:
+        return cells
+    if not pc.any(hit).as_py():
+        return cells
+    if pa.types.is_dictionary(cells.type):
+        whole = cells.unify_dictionaries() if isinstance(cells, pa.ChunkedArray) else cells
+        whole = whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
+        indices = pc.if_else(hit, pa.scalar(None, whole.indices.type), whole.indices)
+        return pa.DictionaryArray.from_arrays(indices, whole.dictionary, ordered=whole.type.ordered)
+    return pc.if_else(hit, pa.scalar(None, kind), plain)
+
+
+def _as_float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def _encode_dictionary(data: Any, name: str, guarded: bool) -> tuple[Codes, Any]:
     """Encode the entries of a dictionary that are in use, not the rows."""
     indices = data.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -153,6 +186,25 @@ def _check_calendar(values: Any, name: str) -> None:
             f"column {name!r}: holds times outside the years 1 to 9999, or of an unknown time "
             "zone; mend them or make the column insensitive"
         ) from None
+
+
+def category_order(data: Any) -> tuple[str, ...] | None:
+    """Return the texts of ordered categories from least to greatest, None where there are none.
+
+    Numbers and dates in ascending order keep their distances: they need no other order.
+    """
+    kind = getattr(data, "type", None)
+    if kind is None or not pa.types.is_dictionary(kind) or not kind.ordered:
+        return None
+    if isinstance(data, pa.ChunkedArray):
+        if not data.num_chunks:
+            return None
+        data = data.unify_dictionaries().chunk(0)
+    categories = _plain(data.dictionary)
+    ascending = categories.take(pc.sort_indices(categories))
+    if is_numeric(kind.value_type) and categories.equals(ascending):
+        return None
+    return tuple(text for text in texts(categories) if text is not None)
 
 
 def reorder(labels: Sequence[str | None], order: Sequence[Any], name: str) -> Counts:

@@ -14,13 +14,14 @@ import yaml
 from shoal.core.data_types import TYPES, DataType
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.table import as_names, check_words
+from shoal.core.specs import checked_words
+from shoal.core.table import as_names
 from shoal.errors import InputError
 from shoal.reading.yaml_files import load_yaml
 
 _UNITS = ("person", "household")
 _TOP = (*_UNITS, "columns", "file")
-_FILE = ("delimiter", "quote", "encoding", "missing", "decimal", "dates")
+_FILE = ("delimiter", "quote", "encoding", "missing", "decimal", "dates", "header")
 _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "role": ((str,), "quasi, sensitive, identifier or insensitive"),
     "type": ((str,), f"one of {', '.join(TYPES)}, or decimal(2)"),
@@ -29,6 +30,7 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "bounds": ((list, tuple), "two values, [least, greatest]"),
     "values": ((list, tuple), "a list of all values that may occur"),
     "order": ((list, tuple), "the values, [least, …, greatest]"),
+    "missing": ((list, tuple), "a list of texts such as ['?', 'NA']"),
     "hierarchy": ((str, Path, Mapping, Hierarchy), "a file, or a recipe such as {mask: right}"),
 }
 
@@ -38,7 +40,7 @@ class Schema:
     """What is known of a table before it is read.
 
     columns: for each column its role and further options.
-    file: delimiter, quote, encoding, missing, decimal, dates of the data file, where stated.
+    file: delimiter, quote, encoding, missing, decimal, dates, header of the data file, as stated.
     source: what messages call it.
     person, household: the columns that identify the unit of protection, where stated.
     """
@@ -62,7 +64,7 @@ class Schema:
             mark = error.problem_mark
             where = f"line {mark.line + 1}" if mark else "somewhere"
             twice = "; a name is given twice" if "twice" in str(error.problem) else ""
-            raise InputError(f"{path}: {where} is not valid YAML{twice}; mend that line") from None
+            raise InputError(f"{path}: {where} is not valid YAML{twice}; fix that line") from None
         except (yaml.YAMLError, ValueError, RecursionError):
             raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
         return cls.of(data, path)
@@ -119,7 +121,7 @@ def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
             )
     stated = {option: value for option, value in spec.items() if value is not None}
     try:
-        check_words(name, stated)
+        stated = checked_words(name, stated)
         if "type" in stated:
             stated["type"] = str(DataType.parse(stated["type"], name))
     except InputError as error:
