@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 import shoal
+from shoal.errors import InputError
 from shoal.reading import Format, read_arrow
 from shoal.reading.inference import typed
 from shoal.reading.notations import Notation
@@ -121,3 +122,31 @@ def test_numbers_of_json_are_plain_whatever_is_stated(tmp_path):
     found = read_arrow(path, Format(decimal=",", dates="DD.MM.YYYY"))
     assert found.column("x").to_pylist() == [Decimal("1.234"), Decimal("2.345")]
     assert found.column("on")[1].as_py() - found.column("on")[0].as_py() == timedelta(days=1)
+
+
+def test_a_notation_of_dates_that_no_column_is_written_in_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("born,town\n31.12.1950,Bonn\n1.2.1960,Lyon\n")
+    roles = {"born": "quasi", "town": "quasi"}
+    told = r"dates: no column is written as MM/DD/YYYY throughout \(looked at born, town\)"
+    with pytest.raises(InputError, match=told) as caught:
+        shoal.read(path, roles=roles, dates="MM/DD/YYYY")
+    assert "1950" not in str(caught.value)
+    assert shoal.read(path, roles=roles, dates="DD.MM.YYYY")["born"].kind == "numeric"
+    path.write_text("born,town\n31.12.1950,Bonn\nsoon,Lyon\n")
+    with pytest.raises(InputError, match=r"written as DD\.MM\.YYYY throughout"):
+        shoal.read(path, roles=roles, dates="DD.MM.YYYY")
+    read = shoal.read(path, roles=roles, dates="DD.MM.YYYY", missing=["soon"])
+    assert read["born"].kind == "numeric"
+
+
+def test_dates_as_stated_are_found_in_carried_columns_and_in_json_lines(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("born,age\n31.12.1950,1\n")
+    roles = {"born": "insensitive", "age": "quasi"}
+    assert len(shoal.read(path, roles=roles, dates="DD.MM.YYYY")) == 1
+    lines = tmp_path / "a.jsonl"
+    lines.write_text('{"born": "31.12.1950"}\n')
+    assert len(shoal.read(lines, roles={"born": "quasi"}, dates="DD.MM.YYYY")) == 1
+    with pytest.raises(InputError, match="no column is written as DD/MM/YYYY"):
+        shoal.read(lines, roles={"born": "quasi"}, dates="DD/MM/YYYY")

@@ -210,6 +210,10 @@ def test_a_column_that_is_not_there_is_refused_with_those_that_are(people):
 
 def test_the_first_line_of_a_file_without_names_is_not_shown(write):
     path = write("Ann,31\nBob,42\n")
+    with pytest.raises(InputError, match="the first row looks like data") as caught:
+        shoal.read(path, roles={"name": "identifier", "age": "quasi"})
+    assert "Ann" not in str(caught.value)
+    path = write("Ann\nBob\n")
     with pytest.raises(InputError, match="has none of the columns name, age; does it") as caught:
         shoal.read(path, roles={"name": "identifier", "age": "quasi"})
     assert "Ann" not in str(caught.value)

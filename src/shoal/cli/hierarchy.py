@@ -133,10 +133,12 @@ def _measures(tree: Hierarchy) -> dict[str, Any]:
 
 def _column(file: Path, name: str, form: Form) -> Column:
     from shoal.core.column import Column
+    from shoal.reading.checks import check_dates
     from shoal.reading.files import Format, read_arrow
 
     with notes():
-        data = read_arrow(file, Format(**form.stated))
+        data = read_arrow(file, Format(**form.stated), expected=[name])
+        check_dates(data, form.dates)
     if name not in data.column_names:
         near = meant(name, data.column_names)  # all of them may be a person's cells
         raise InputError(f"{file}: no column {name!r}{near}; `shoal inspect` shows what it has")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.padding import Padding
@@ -14,6 +14,9 @@ from shoal.cli.risk_record import Fraction, show_uniqueness
 from shoal.cli.sources import Form, Roles, grouped, hierarchies_of
 from shoal.core.files import check_readable, check_writable, replace_file
 from shoal.errors import OutputError
+
+if TYPE_CHECKING:
+    from shoal.reading.formats import Format
 
 _VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
 
@@ -48,7 +51,8 @@ def inspect(
     them.
     """
     from shoal.inspection import describe, suggest_schema
-    from shoal.reading.files import Format, read_arrow
+    from shoal.reading.checks import check_dates
+    from shoal.reading.files import read_arrow
     from shoal.reading.formats import guesses_of
 
     check_readable(file)
@@ -57,7 +61,9 @@ def inspect(
     columns = roles.columns
     stated = {**roles.known.file, **form.stated}
     with notes():
-        data = read_arrow(file, Format(**stated))
+        data = read_arrow(file, _form(columns, stated), expected=_expected(roles, columns))
+    with about(file):
+        check_dates(data, stated.get("dates"))
     trees = hierarchies_of(hierarchy)
     guarded = {
         name: _spec(name, roles.known.columns.get(name, {}), trees)
@@ -79,6 +85,19 @@ def inspect(
     schema = suggest_schema(found, written, list_values=False)
     told: dict[str, Any] = {**found, "columns": shown, "schema": schema}
     emit(json, told, lambda: _show(told, file, output))
+
+
+def _form(columns: dict[str, dict[str, Any]], stated: dict[str, Any]) -> Format:
+    """Return how the file is written, with the codes that columns of the schema declare."""
+    from shoal.reading.formats import Format
+
+    missing_in = {name: spec["missing"] for name, spec in columns.items() if "missing" in spec}
+    return Format(**stated, missing_in=missing_in)
+
+
+def _expected(roles: Roles, columns: dict[str, dict[str, Any]]) -> list[str]:
+    units = _units(roles)
+    return [*columns, *units["person"], *units["household"]]
 
 
 def _units(roles: Roles) -> dict[str, Any]:

@@ -61,6 +61,14 @@ Decimal = Annotated[
 Dates = Annotated[
     str | None, typer.Option(metavar="ORDER", help="How dates are written, such as DD.MM.YYYY.")
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether a CSV file begins with column names; without: column_1, column_2, …",
+        show_default=False,
+    ),
+]
 Missing = Annotated[
     list[str] | None,
     typer.Option(metavar="TEXT", help="Text that means a missing value, such as NA. Repeatable."),

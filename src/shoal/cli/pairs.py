@@ -91,7 +91,7 @@ def _is_published(file: Path, columns: list[str]) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            data = read_arrow(file, Format(), columns)
+            data = read_arrow(file, Format(), columns, expected=columns)
     except InputError:
         return False
     texts = (

@@ -135,7 +135,7 @@ def _bare(
         frames = []
         for file in files:
             own = as_written(file, stated)
-            data = read_arrow(file, Format(**own), as_text)
+            data = read_arrow(file, Format(**own), as_text, expected=as_text)
             frames.append(told_apart(data, file, own, quasi))
     return intersect_classes(aligned(frames, specs, key), k)
 

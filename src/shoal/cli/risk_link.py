@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,9 +66,10 @@ def link(
     known = schema_of(schema)
     stated = {**known.file, **form.stated}
     who, owner = names(person), None
+    wanted = [*names(on), *known.columns]
     hidden = [*([] if key is None else [key]), *who]
     with bars():
-        people = arrow_of(identified, as_written(identified, stated), hidden)
+        people = arrow_of(identified, as_written(identified, stated), hidden, [*wanted, *hidden])
         with about(identified):
             columns = _chosen(on, known, people)
         check_order("IDENTIFIED", identified, released, columns)
@@ -90,12 +92,17 @@ def schema_of(path: Path | None) -> Schema:
     return Schema() if path is None else Schema.read(path)
 
 
-def arrow_of(file: Path, stated: dict[str, Any], as_text: list[str]) -> Any:
-    """Return a file as Arrow, some of its columns as bare text."""
+def arrow_of(
+    file: Path, stated: dict[str, Any], as_text: list[str], expected: Collection[str] = ()
+) -> Any:
+    """Return a file as Arrow, some of its columns as bare text.
+
+    expected: the columns that it should have; by default those.
+    """
     from shoal.reading import Format, read_arrow
 
     with notes():
-        return read_arrow(file, Format(**stated), as_text)
+        return read_arrow(file, Format(**stated), as_text, expected=expected or as_text)
 
 
 def _chosen(on: str, known: Schema, data: Any) -> list[str]:

@@ -62,7 +62,7 @@ def records(
         data = arrow_of(file, own, known)
         table = _as_text(told_apart(data, file, own, known), known, file, _units(roles, data, file))
         if population is not None:
-            everybody = arrow_of(population, as_written(population, stated), [])
+            everybody = arrow_of(population, as_written(population, stated), [], known)
             with about(population):
                 for name in known:
                     if name not in everybody.column_names:
@@ -107,11 +107,14 @@ def columns(
     With --person, distinction is the average over people of 1 / people who share the values of one
     of her rows, the row that tells most, and separation is about pairs of rows of different people.
     """
+    from shoal.reading.checks import check_dates
     from shoal.risk import identifying_columns
 
     with bars():
         identifying = names(person)
-        data = arrow_of(file, form.stated, identifying)
+        data = arrow_of(file, form.stated, identifying, [*names(among), *identifying])
+        with about(file):
+            check_dates(data, form.dates)
         chosen = names(among) or [n for n in _plain(data) if n not in identifying]
         with about(file):
             table = _encoded(data, chosen, identifying)

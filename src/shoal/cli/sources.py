@@ -6,6 +6,7 @@ A command takes such a group as one argument; on the command line each of its fi
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from shoal.cli.options import (
     Decimal,
     Delimiter,
     Encoding,
+    Header,
     Hierarchies,
     Household,
     Identifier,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from shoal.reading import Schema
 
 
+_NUMBERED = re.compile(r"\bcolumn_[0-9]+\b")
 _ROLES = ("quasi", "sensitive", "identifier", "insensitive")
 
 
@@ -74,6 +77,7 @@ class Form:
     missing: Missing = None
     decimal: Decimal = None
     dates: Dates = None
+    header: Header = None
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -84,6 +88,7 @@ class Form:
             "missing": tuple(self.missing or ()) or None,
             "decimal": self.decimal,
             "dates": self.dates,
+            "header": self.header,
         }
         return {name: value for name, value in told.items() if value is not None}
 
@@ -199,7 +204,7 @@ def told_apart(data: Any, file: Path, stated: dict[str, Any], columns: list[str]
 
     if not stated.get("missing"):
         return data
-    bare = read_arrow(file, Format(**{**stated, "missing": ()}), columns)
+    bare = read_arrow(file, Format(**{**stated, "missing": ()}), columns, expected=columns)
     for place, name in enumerate(data.column_names):
         if name in columns:
             data = data.set_column(place, name, bare.column(name))
@@ -262,6 +267,8 @@ def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(sign, str) and sign not in first_line(file, found.get("encoding")):
         for option in ("delimiter", "quote", "decimal", "dates"):
             found.pop(option, None)
+    if found.get("header") is False and _NUMBERED.search(first_line(file, found.get("encoding"))):
+        del found["header"]  # the names that the original was given
     return found
 
 

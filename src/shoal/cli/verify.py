@@ -155,7 +155,7 @@ def _published(
 
     quasi = [name for name, spec in known.columns.items() if spec["role"] == "quasi"]
     with notes():
-        data = read_arrow(file, Format(**stated), quasi)
+        data = read_arrow(file, Format(**stated), quasi, expected=quasi)
         data = told_apart(data, file, stated, quasi)
     units: dict[str, Any] = {
         "person": names(roles.person) or roles.known.person,

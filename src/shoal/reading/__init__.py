@@ -11,9 +11,10 @@ from typing import Any
 from shoal.core.column import Role
 from shoal.core.frames import from_frame
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.specs import without_missing
 from shoal.core.table import Table, as_names
 from shoal.errors import InputError
-from shoal.reading.checks import as_declared, check_kinds, is_declared
+from shoal.reading.checks import as_declared, check_dates, check_kinds, is_declared
 from shoal.reading.files import Format, read_arrow
 from shoal.reading.formats import guesses_of
 from shoal.reading.notations import PLAIN, Notation
@@ -40,6 +41,7 @@ def read(
     missing: Sequence[str] | None = None,
     decimal: str | None = None,
     dates: str | None = None,
+    header: bool | None = None,
 ) -> Table:
     """Read a table from a file (CSV, Parquet, JSON lines) or a frame (pandas, polars, pyarrow).
 
@@ -56,6 +58,9 @@ def read(
     missing: texts that mean a missing value, such as `["?", "NA"]`, besides empty fields.
     decimal: the decimal sign of numbers, `","` or `"."`; `"."` where not stated.
     dates: how dates are written, such as `"DD.MM.YYYY"`; like 2024-03-09 where not stated.
+    header: whether the first line of a CSV file holds the column names. Without one, `False`, the
+        columns are column_1, column_2, …; a first line that looks like data is refused where it is
+        not stated.
 
     A frame goes by its rows, not by its index; the options of files do not go with it.
     """
@@ -71,14 +76,17 @@ def read(
             "a person column and rows that are people contradict each other; state one of them"
         )
     trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
+    told: dict[str, Any]
     told = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
-    told |= {"decimal": decimal, "dates": dates}
+    told |= {"decimal": decimal, "dates": dates, "header": header}
     stated: dict[str, Any] = {option: value for option, value in told.items() if value is not None}
     if isinstance(source, (str, Path)):
-        form = Format(**{**known.file, **stated})
+        missing_in = {n: spec["missing"] for n, spec in specs.items() if "missing" in spec}
+        form = Format(**{**known.file, **stated}, missing_in=missing_in)
         text = {*_kept_as_text(specs), *units["person"], *units["household"]}
         declared = all("type" in spec or spec["role"] == Role.IDENTIFIER for spec in specs.values())
-        data = read_arrow(Path(source), form, text, may_be_empty=declared)
+        expected = {*specs, *units["person"], *units["household"], *trees}
+        data = read_arrow(Path(source), form, text, may_be_empty=declared, expected=expected)
         table = _table(data, specs, trees, units, Path(source), form.notation)
     else:
         if stated:
@@ -104,6 +112,9 @@ def _table(
             f"{path}: has none of the columns {', '.join(specs)}; {_advice(specs, data)}"
         )
     try:
+        if not any(str(spec.get("type")).startswith("date") for spec in specs.values()):
+            check_dates(data, notation.dates)  # a declared date has a check of its own
+        data = without_missing(data, specs)
         check_kinds(data, specs)
         declared = as_declared(data, specs, notation)
         table = Table.from_arrow(declared, specs, trees, **units)

@@ -14,25 +14,48 @@ from shoal.core.data_types import read_as
 from shoal.core.domains import declared_type
 from shoal.core.values import combined, is_numeric, is_text
 from shoal.errors import InputError
+from shoal.reading.formats import undated_columns
 from shoal.reading.inference import misfits
 from shoal.reading.notations import Notation
 
+_MAX_NAMED = 8  # columns in a message
 _PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # forms that released cells have and raw ones have not
 
 
-def check_names(path: Path, names: Sequence[str]) -> None:
-    """Refuse columns without a name or with the name of another."""
+def check_names(path: Path, names: Sequence[str], *, show: bool = True) -> None:
+    """Refuse columns without a name or with the name of another.
+
+    show: whether a message may name the columns; the first line of a file may be a record.
+    """
     unnamed = [place for place, name in enumerate(names, start=1) if not name.strip()]
     if unnamed:
         raise InputError(f"{path}: column {unnamed[0]} has no name; name it")
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
+    seen: dict[str, int] = {}
+    for place, name in enumerate(names, start=1):
+        if name in seen and show:
             raise InputError(f"{path}: column {name!r} occurs more than once; rename one of them")
-        seen.add(name)
+        if name in seen:
+            raise InputError(
+                f"{path}: columns {seen[name]} and {place} have the same name; rename one of them, "
+                "or state with --no-header that the first row holds no names"
+            )
+        seen[name] = place
     folded = {name.casefold() for name in names}
     if len(folded) < len(names):
         raise InputError(f"{path}: two column names differ only in case; rename one of them")
+
+
+def check_dates(data: Any, dates: str | None) -> None:
+    """Refuse a stated notation of dates in which no column is written."""
+    looked_at = undated_columns(data)
+    if looked_at is None:
+        return
+    more = f" and {len(looked_at) - _MAX_NAMED} more" if len(looked_at) > _MAX_NAMED else ""
+    columns = ", ".join(looked_at[:_MAX_NAMED]) + more
+    raise InputError(
+        f"dates: no column is written as {dates} throughout (looked at {columns or 'none'}); state "
+        "the notation that the file has, or list the text that means missing under missing"
+    )
 
 
 def check_rows(path: Path, table: Any) -> None:

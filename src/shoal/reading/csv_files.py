@@ -9,11 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.values import without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
 from shoal.reading.dialects import Dialect, sniff
 from shoal.reading.engine import query
-from shoal.reading.formats import Format, with_guesses
+from shoal.reading.formats import Format, with_dates_checked, with_guesses
+from shoal.reading.headers import check_header, holds_names, numbered
 from shoal.reading.inference import typed
 from shoal.reading.text_files import Utf8File, as_utf8
 
@@ -24,32 +26,45 @@ _READ = """
 """
 
 
-def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
-    """Return a CSV file as an Arrow table."""
+def read_csv(
+    path: Path, form: Format, keep_text: Collection[str], expected: Collection[str] = ()
+) -> Any:
+    """Return a CSV file as an Arrow table.
+
+    expected: column names that the file should have: where it has one, its first line is a header.
+    """
     with as_utf8(path, form.encoding) as file:
         plain = file.path
         dialect = sniff(plain, path, form.delimiter, form.quote)
-        names = form.names or dialect.header
-        check_names(path, names)
+        header = form.names is None and form.header is not False
+        names = form.names or (dialect.header if header else numbered(len(dialect.header)))
+        certain = not header or bool(form.header) or not set(names).isdisjoint(expected)
+        if not certain:
+            check_header(path, dialect)
+        check_names(path, names, show=certain or holds_names(dialect))
         _check_missing(form, dialect.delimiter, dialect.quote)
         places = [f"c{place}" for place in range(len(names))]
         options = {
             "delim": dialect.delimiter,
             "quote": dialect.quote,
             "escape": dialect.quote,
-            "header": form.names is None,
+            "header": header,
             "skip": dialect.blank,
             "nullstr": ["", *form.missing],
             "columns": dict.fromkeys(places, "VARCHAR"),
             "compression": "gzip" if plain.suffix.lower() == ".gz" else "none",
         }
         table = query(plain, _READ, options, lambda message: _explain(path, message))
-    read = zip(names, (table.column(place) for place in places), strict=True)
+    texts = {
+        name: without_codes(table.column(place), form.missing_in.get(name, ()))
+        for name, place in zip(names, places, strict=True)
+    }
     typed_cells = {
         name: cells if name in keep_text else typed(cells, notation=form.notation)
-        for name, cells in read
+        for name, cells in texts.items()
     }
-    return with_guesses(pa.table(typed_cells), _guesses(file, form, dialect))
+    data = with_guesses(pa.table(typed_cells), _guesses(file, form, dialect))
+    return with_dates_checked(data, form.dates, texts)
 
 
 def _guesses(file: Utf8File, form: Format, dialect: Dialect) -> dict[str, str]:
@@ -74,7 +89,7 @@ def _explain(path: Path, message: str) -> str:
     columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if columns:
         wanted, found = columns.groups()
-        return f"{path}: {where} has {found} fields where the header has {wanted}; mend that line"
+        return f"{path}: {where} has {found} fields where the header has {wanted}; fix that line"
     if "unterminated quote" in message:
         return f"{path}: {where} opens a quote that is not closed before a delimiter; mend it"
     if "Maximum line size" in message:

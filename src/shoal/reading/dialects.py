@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.errors import InputError
@@ -20,12 +20,14 @@ class Dialect:
     """How a file separates its fields.
 
     blank: empty lines before the header.
+    records: the first lines after the header.
     """
 
     delimiter: str
     quote: str
     header: tuple[str, ...]
     blank: int = 0
+    records: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
 
 def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> Dialect:
@@ -52,7 +54,8 @@ def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> D
     header = tuple(records[0])
     if len(header) > 1 and header[-1] == "" and all(r[-1:] == [""] for r in records[1:]):
         raise InputError(f"{name}: every line ends in {best!r}; remove the empty last column")
-    return Dialect(best, mark, header, len(lines) - len(begun))
+    below = tuple(tuple(record) for record in records[1:])
+    return Dialect(best, mark, header, len(lines) - len(begun), below)
 
 
 def _delimiters(stated: str | None, quote: str) -> list[str]:

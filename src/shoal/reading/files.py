@@ -25,14 +25,20 @@ def read_arrow(
     keep_text: Collection[str] | None = None,
     *,
     may_be_empty: bool = False,
+    expected: Collection[str] = (),
 ) -> Any:
     """Return a file as an Arrow table.
 
     keep_text: columns that are carried unchanged, so their text is left alone; None types all.
+    expected: columns that the file should have: where it has one, its first line is a header.
     may_be_empty: accept a file without rows.
     """
     check_readable(path)
-    table = _reader(path)(path, form, keep_text or ())
+    reader = _reader(path)
+    if reader is read_csv:
+        table = read_csv(path, form, keep_text or (), expected)
+    else:
+        table = reader(path, form, keep_text or ())
     if not may_be_empty:
         check_rows(path, table)
     return table

@@ -5,14 +5,19 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from shoal.core.files import check_sign
+from shoal.core.specs import missing_texts
 from shoal.errors import InputError
-from shoal.reading.notations import Notation
+from shoal.reading.notations import Notation, date_pattern
 
 _GUESSED = b"shoal.guessed"
+_UNDATED = b"shoal.undated"
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Format:
     decimal: the decimal sign of its numbers, a comma or a point; a point where not stated.
     dates: how its dates are written, such as DD.MM.YYYY; as 2024-03-09 where not stated.
     names: column names of a file without a header line.
+    header: whether the first line of a CSV file holds the column names; found out if None.
+    missing_in: for some columns further texts that mean a missing value.
     """
 
     delimiter: str | None = None
@@ -33,6 +40,8 @@ class Format:
     names: tuple[str, ...] | None = None
     decimal: str | None = None
     dates: str | None = None
+    header: bool | None = None
+    missing_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.delimiter == r"\t":
@@ -45,8 +54,14 @@ class Format:
             raise InputError("delimiter and quote must not be the same character")
         if self.encoding is not None:
             _check_encoding(self.encoding)
-        object.__setattr__(self, "missing", _texts(self.missing))
+        if self.header not in (None, True, False):
+            raise InputError("header must be true or false: whether the first line holds names")
+        object.__setattr__(self, "missing", missing_texts(self.missing))
         Notation(self.decimal, self.dates)  # refuses what is none
+
+    def missing_of(self, column: str) -> tuple[str, ...]:
+        """Return the texts that mean a missing value in a column, besides nothing at all."""
+        return (*self.missing, *self.missing_in.get(column, ()))
 
     @property
     def notation(self) -> Notation:
@@ -65,6 +80,30 @@ def guesses_of(data: Any) -> dict[str, str]:
     return found
 
 
+def with_dates_checked(data: Any, dates: str | None, texts: Mapping[str, Any]) -> Any:
+    """Return an Arrow table that knows if a stated notation of dates fits none of its columns.
+
+    texts: the columns that were looked at, as text.
+    """
+    if dates is None or any(_is_dated(cells, dates) for cells in texts.values()):
+        return data
+    metadata = {**(data.schema.metadata or {}), _UNDATED: json.dumps(list(texts))}
+    return data.replace_schema_metadata(metadata)
+
+
+def undated_columns(data: Any) -> list[str] | None:
+    """Return the columns without dates as stated, None where one has them or none are stated."""
+    found = (data.schema.metadata or {}).get(_UNDATED)
+    return None if found is None else list(json.loads(found))
+
+
+def _is_dated(cells: Any, dates: str) -> bool:
+    """Whether every text is a date in this notation, and there is one."""
+    known = cells.unique().drop_null()
+    fits = pc.match_substring_regex(known.cast(pa.large_string()), date_pattern(dates))
+    return bool(len(known) and pc.all(fits).as_py())
+
+
 def _check_encoding(encoding: Any) -> None:
     try:
         "".encode(encoding)  # refuses codecs that are not for text
@@ -72,13 +111,3 @@ def _check_encoding(encoding: Any) -> None:
     except (LookupError, ValueError, TypeError):
         told = f" {encoding!r}" if len(str(encoding)) <= 20 else ""
         raise InputError(f"encoding{told} is not known; try utf-8, latin-1, cp1252") from None
-
-
-def _texts(listed: Any) -> tuple[str, ...]:
-    """Return the texts that mean missing; numbers are taken as they are printed."""
-    if not isinstance(listed, (list, tuple, set, frozenset)) or not all(
-        isinstance(text, (str, int, float, type(None))) and not isinstance(text, bool)
-        for text in listed
-    ):
-        raise InputError("missing must be a list of texts such as ['?', 'NA']")
-    return tuple(str(text) for text in listed if text not in (None, ""))

@@ -6,7 +6,6 @@ numbers with leading zeros stay text, huge integers and long decimals stay exact
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -24,7 +23,7 @@ from shoal.core.data_types import (
     decimal_type,
 )
 from shoal.core.spelled import as_number, spelled
-from shoal.core.values import combined, float_text, is_text
+from shoal.core.values import float_text
 from shoal.reading.notations import Notation
 
 
@@ -84,17 +83,6 @@ def _reads_as_time(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def without(cells: Any, missing: Sequence[str]) -> Any:
-    """Return the cells with the texts that mean missing taken out; numbers count as printed."""
-    if not missing:
-        return cells
-    plain = combined(cells, "")
-    if not is_text(plain.type) and not pa.types.is_integer(plain.type):
-        return cells
-    hit = pc.is_in(plain.cast(pa.large_string()), pa.array(missing, pa.large_string()))
-    return pc.if_else(hit, pa.scalar(None, plain.type), plain)
 
 
 def _all(texts: Any, pattern: str) -> bool:

@@ -12,11 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.values import without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
 from shoal.reading.engine import query
-from shoal.reading.formats import Format, with_guesses
-from shoal.reading.inference import typed, without
+from shoal.reading.formats import Format, with_dates_checked, with_guesses
+from shoal.reading.inference import typed
 from shoal.reading.notations import Notation
 from shoal.reading.text_files import as_utf8, open_bytes
 
@@ -42,12 +43,13 @@ def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any
             f"p{i}": f"/{key.replace('~', '~0').replace('/', '~1')}" for i, key in enumerate(keys)
         }
         table = ask(f"SELECT {parts} FROM {_OBJECTS}", **pointers)
-    columns = {}
+    columns, texts = {}, {}
     for i, key in enumerate(keys):
-        cells = without(table.column(f"c{i}"), form.missing)
+        texts[key] = without_codes(table.column(f"c{i}"), form.missing_of(key))
         kinds = table.column(f"t{i}")
-        columns[key] = cells if key in keep_text else _typed(cells, kinds, form.dates)
-    return with_guesses(pa.table(columns), file.guesses)
+        columns[key] = texts[key] if key in keep_text else _typed(texts[key], kinds, form.dates)
+    data = with_guesses(pa.table(columns), file.guesses)
+    return with_dates_checked(data, form.dates, texts)
 
 
 def _keys(path: Path, plain: Path, ask: Any) -> list[str]:
@@ -77,7 +79,7 @@ def _explain(path: Path, plain: Path) -> str:
     with open_bytes(plain) as handle:
         for number, line in enumerate(handle, start=1):
             if line.strip() and not _is_object(line):
-                return f"{path}: line {number} is not one JSON object {{…}}; mend that line"
+                return f"{path}: line {number} is not one JSON object {{…}}; fix that line"
     return f"{path}: cannot be read as JSON lines; each line must be one object {{…}}"
 
 

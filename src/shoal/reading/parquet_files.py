@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.values import is_text, without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
-from shoal.reading.formats import Format
-from shoal.reading.inference import without
+from shoal.reading.formats import Format, with_dates_checked
 
 
 def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
@@ -25,5 +25,7 @@ def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError):
         # the cause may quote cells
-        raise InputError(f"{path}: is damaged or not Parquet; write the file anew") from None
-    return pa.table({n: without(table.column(n), form.missing) for n in table.column_names})
+        raise InputError(f"{path}: is damaged or not Parquet; write the file again") from None
+    columns = {n: without_codes(table.column(n), form.missing_of(n)) for n in table.column_names}
+    texts = {name: cells for name, cells in columns.items() if is_text(cells.type)}
+    return with_dates_checked(pa.table(columns), form.dates, texts)

@@ -65,6 +65,7 @@ def released(
     quote: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
+    header: bool | None = None,
 ) -> Release:
     """Read what was released of a table, by whatever tool, from a file or a frame.
 
@@ -72,13 +73,14 @@ def released(
         suppressed. Without it rows go by position if all of them fit so, and are matched by their
         values otherwise, as in files that are sorted.
     model: the guarantee that the release is to claim; none by default.
-    delimiter, quote, encoding, missing: as for `read`.
+    delimiter, quote, encoding, missing, header: as for `read`.
 
     A text is read as a label of the column's hierarchy, a value, a range, a period, a set or a
     mask, in this order, the first that covers all originals where it stands.
     """
     form: dict[str, Any]
     form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
+    form["header"] = header
     stated = {option: value for option, value in form.items() if value is not None}
     if original.counts is not None:
         raise InputError("a weighted table has no rows to line up; read the original row by row")
@@ -86,7 +88,8 @@ def released(
         if stated:
             raise InputError(f"{', '.join(stated)}: for files only; change the frame itself")
         return _release(from_frame(source), original, key, model)
-    data = read_arrow(Path(source), Format(**stated), [column.name for column in original])
+    names = [column.name for column in original]
+    data = read_arrow(Path(source), Format(**stated), names, expected=names)
     try:
         return _release(data, original, key, model)
     except InputError as error:
