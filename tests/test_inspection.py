@@ -55,6 +55,8 @@ def test_the_type_is_told_to_machines_too():
         ),
         ("postcode", ["01304", "20024"], {"mask": "right"}),
         ("postcode", ["01304", "2002"], None),  # of different lengths
+        ("zip", ["01304", "20024", "20024-1234"], {"mask": "right", "keep": 5}),
+        ("zip", ["01304", "20024-1", "20024-1234"], None),  # most go on: what is the code?
         ("town", ["Bonn", "Lyon"], None),  # no digits
         ("zip", [13040, 20024], {"mask": "right"}),  # read as numbers, yet codes
         ("income", [13040, 20024], {"intervals": [500, 1000, 2000, 4000]}),
@@ -71,9 +73,10 @@ def test_recipes_suit_the_values(name, values, recipe):
     assert suggest_recipe(Column.encode(name, values)) == recipe
 
 
-def test_amounts_that_all_differ_name_nobody():
+def test_amounts_that_all_differ_are_published_as_intervals():
     told = looked_at(cost=[Decimal(i) / 100 for i in range(60)], serial=list(range(60)))
-    assert told["cost"]["role"] == "sensitive"
+    assert told["cost"]["role"] == "quasi"
+    assert told["cost"]["hierarchy"] == {"intervals": [0.05, 0.1, 0.2, 0.4]}
     assert told["serial"]["role"] == "identifier"
 
 
@@ -242,4 +245,4 @@ def test_numbers_of_people_and_free_text_are_identifiers_though_they_repeat():
     numbers = [f"P{i}" for i in range(99)] + ["P0"]
     found = looked_at(Patientennummer=numbers, Bemerkung=["x"] * 100, code=numbers)
     assert {column["role"] for column in found.values()} == {"identifier"}
-    assert found["code"]["reason"] == "nearly all differ"
+    assert found["code"]["reason"] == "many values belong to one row"

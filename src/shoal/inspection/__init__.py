@@ -7,30 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
-from shoal.core.grouping import group
-from shoal.core.people import Unit, count_distinct
+from shoal.core.people import Unit
 from shoal.core.progress import report
 from shoal.core.spelled import is_spelled
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
 from shoal.inspection.hints import misread_texts, noticed
+from shoal.inspection.missing_codes import Codes, find_codes
 from shoal.inspection.people import find_people
-from shoal.inspection.recipes import suggest_recipe
+from shoal.inspection.recipes import is_coded, suggest_recipe
 from shoal.inspection.roles import suggest_role
-from shoal.inspection.schemas import suggest_schema, suggest_type, suggest_values
-from shoal.risk import checks, identifying_columns, population_uniqueness
+from shoal.inspection.schemas import (
+    suggest_order,
+    suggest_schema,
+    suggest_type,
+    suggest_values,
+)
+from shoal.inspection.uniqueness import estimate_uniqueness, near_keys, standing_out
+from shoal.risk import checks
 
-_MOST_COMBINATIONS = 12
-_MANY = 16  # columns of which triples are still looked at
+_UNCHANGED = (Role.SENSITIVE, Role.INSENSITIVE)  # published as they stand
 _TYPES = (
     (pa.types.is_boolean, "true/false"),
     (pa.types.is_integer, "whole number"),
@@ -73,22 +76,35 @@ def describe(
     for place, name in enumerate(data.column_names):
         report("columns", place, data.num_columns)
         encoded[name] = _encode(name, data.column(name))
-    columns = [_column(name, data.column(name), encoded[name]) for name in data.column_names]
+    columns = [
+        _column(name, data.column(name), encoded[name], data.column_names)
+        for name in data.column_names
+    ]
     people = find_people(data, columns, person, household, rows_are_people=rows_are_people)
-    misread = misread_texts(data)
+    codes = {c["name"]: c.pop("codes") for c in columns}
+    unread = {c["name"]: codes[c["name"]] for c in columns if _may_be_misread(c)}
+    misread = misread_texts(data, unread)
     for each in columns:  # text that may be numbers or dates has no type yet
-        if each["type"] == "text" and any(each["name"] in hint["columns"] for hint in misread):
+        hinted = any(each["name"] in hint["columns"] for hint in misread)
+        if each["name"] in unread and (hinted or codes[each["name"]].others):
             each |= {"declare": None, "values": None}
     chosen = list(quasi) or [c["name"] for c in columns if c["role"] == Role.QUASI]
+    unchanged = [
+        column
+        for c in columns
+        if (c["role"] in _UNCHANGED or c["name"] in (sensitive or {}))
+        and c["name"] not in chosen
+        and (column := encoded[c["name"]]) is not None
+    ]
     studied = [column for name in chosen if (column := encoded[name]) is not None]
     return {
         **people.to_dict(),
         "about": people.sentence,
         "columns": columns,
-        "hints": [*noticed(encoded, people), *misread],
+        "hints": [*noticed(encoded, people, unchanged, codes), *misread],
         "combinations": standing_out(studied, people.unit),
         "near_keys": near_keys(studied, people.unit),
-        "uniqueness": _uniqueness(studied, sampling_fraction, people.unit),
+        "uniqueness": estimate_uniqueness(studied, sampling_fraction, people.unit),
         "checks": given_away(
             data, [column.name for column in studied], sensitive or {}, people.unit
         ),
@@ -118,25 +134,48 @@ def _encode(name: str, cells: Any) -> Column | None:
         return None
 
 
-def _column(name: str, cells: Any, column: Column | None) -> dict[str, Any]:
+def _column(name: str, cells: Any, column: Column | None, names: Sequence[str]) -> dict[str, Any]:
     distinct = 0 if column is None else column.known
-    role, reason = suggest_role(name, cells, distinct)
-    recipe = suggest_recipe(column) if column is not None and role is Role.QUASI else None
-    values = suggest_values(column, role)
+    role, reason = suggest_role(name, column, names)
+    codes = Codes() if role is Role.IDENTIFIER else find_codes(column)
+    order = suggest_order(column, role, codes.rows)
+    recipe = None
+    if column is not None and role is Role.QUASI:
+        recipe = suggest_recipe(column, codes.rows)
+        if order is not None:
+            recipe = {"ordering": 2} if len(order) > 3 else None
+    values = order or suggest_values(column, role)
+    is_category = bool(values) or (column is not None and is_coded(column))
+    kind = "nominal" if column is None else "ordinal" if order else str(column.kind)
     return {
         "name": name,
         "type": type_words(cells.type),
         "arrow_type": str(cells.type),
-        "kind": str(column.kind) if column else "nominal",
+        "kind": kind,
         "distinct": distinct,
         "missing": cells.null_count,
         "filled": len(cells) - cells.null_count,
         "role": str(role),
         "reason": reason,
         "hierarchy": recipe,
-        "declare": "category" if values else suggest_type(cells.type) if distinct else None,
+        "declare": _declared(cells.type, distinct, is_category, kind),
         "values": values,
+        "missing_codes": codes.rows,
+        "codes": codes,
     }
+
+
+def _declared(kind: Any, distinct: int, is_category: bool, order: str) -> str | None:
+    """Return the type to declare; a declared type would drop the order of long categories."""
+    if is_category:
+        return "category"
+    return suggest_type(kind) if distinct and order != Kind.ORDINAL else None
+
+
+def _may_be_misread(column: Mapping[str, Any]) -> bool:
+    """Whether a column is text that may be numbers or dates: no bands, and no codes to mask."""
+    masked = "mask" in (column["hierarchy"] or {})
+    return column["type"] == "text" and column["kind"] != Kind.ORDINAL and not masked
 
 
 def type_words(kind: Any) -> str:
@@ -155,61 +194,6 @@ def type_words(kind: Any) -> str:
         places = counted(kind.scale, "place")
         return f"exact decimal, {places}" if kind.scale > 0 else "whole number"
     return next((words for is_such, words in _TYPES if is_such(kind)), "other")
-
-
-def standing_out(columns: Sequence[Column], person: Unit | None = None) -> list[dict[str, Any]]:
-    """Return how many people are alone with their values, for single columns up to all.
-
-    Of pairs and triples only those that single out most are listed.
-    """
-    found: list[dict[str, Any]] = []
-    for width in (1, 2, 3):
-        subsets = list(combinations(columns, width))
-        if width > 1 and (width >= len(columns) or len(subsets) > 500):
-            continue
-        told = []
-        for place, subset in enumerate(subsets):
-            report(f"combinations of {width}", place, len(subsets))
-            told.append(_uniques(subset, person))
-        ranked = sorted(told, key=lambda each: -each["unique"])
-        found += ranked if width == 1 else ranked[: _MOST_COMBINATIONS // width]
-    if len(columns) > 1:
-        found.append(_uniques(columns, person))
-    return found
-
-
-def _uniques(columns: Sequence[Column], person: Unit | None) -> dict[str, Any]:
-    """Return how many people have a row whose values nobody else has, and the smallest group."""
-    found = group([c.codes for c in columns], [c.domain for c in columns])
-    if person is None:
-        people, sizes = len(columns[0]), found.sizes()
-        unique = int((sizes == 1).sum())
-    else:
-        people, sizes = person.count, count_distinct(found.ids, len(found), person)
-        unique = len(np.unique(person.ids[sizes[found.ids] == 1]))
-    return {
-        "columns": [column.name for column in columns],
-        "unique": unique,
-        "share": unique / max(people, 1),
-        "smallest": int(sizes.min()) if len(sizes) else 0,
-    }
-
-
-def near_keys(columns: Sequence[Column], person: Unit | None = None) -> list[dict[str, Any]]:
-    """Return the smallest sets of columns, up to three, that identify nearly everyone."""
-    if not columns or not len(columns[0]):
-        return []
-    most = 3 if len(columns) <= _MANY else 2 if len(columns) <= 4 * _MANY else 1
-    table = Table(tuple(columns), person=person)
-    return [key.to_dict() for key in identifying_columns(table, most=most).keys]
-
-
-def _uniqueness(
-    columns: Sequence[Column], fraction: float | None, person: Unit | None
-) -> dict[str, Any] | None:
-    if fraction is None or not columns or not len(columns[0]):
-        return None
-    return population_uniqueness(Table(tuple(columns), person=person), fraction).to_dict()
 
 
 __all__ = [

@@ -14,14 +14,18 @@ import pyarrow.compute as pc
 
 from shoal.core.column import Column
 from shoal.core.grouping import group
-from shoal.core.values import is_text
+from shoal.core.values import is_text, without_codes
 from shoal.core.wording import counted, rows_about
+from shoal.inspection.missing_codes import Codes, offer_codes
 from shoal.inspection.people import People
+from shoal.inspection.uniqueness import count_uniques
 from shoal.reading.notations import Notation, date_pattern, number_pattern
 
 _DATES = ("DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYY/MM/DD")
 _CODE = r"^0[0-9]+$"  # 01234: not a number, nor is what stands beside it
 _FIRST = 1_000  # rows that show whether the others are worth a look
+_FEW = 20  # rows, among which most people are alone anyhow
+_EXPOSED = 0.05  # of the people, for columns that are published as they stand
 _NEARLY = 0.9  # of the values of a column, for the rest to be exceptions
 _PLAIN = {
     "numbers": number_pattern("."),
@@ -29,10 +33,20 @@ _PLAIN = {
 }
 
 
-def noticed(encoded: Mapping[str, Column | None], people: People) -> list[dict[str, Any]]:
-    """Return what to look at first, each with the columns and what to do."""
+def noticed(
+    encoded: Mapping[str, Column | None],
+    people: People,
+    unchanged: Sequence[Column],
+    codes: Mapping[str, Codes],
+) -> list[dict[str, Any]]:
+    """Return what to look at first, each with the columns and what to do.
+
+    unchanged: the columns that would be published as they stand.
+    codes: for each column the codes that may mean missing.
+    """
     known = [column for column in encoded.values() if column is not None]
-    return [*_repeated(known), *_people(people)]
+    offered = [_hint(columns, text) for columns, text in offer_codes(codes, encoded)]
+    return [*_repeated(known), *_people(people), *_exposed(unchanged, people), *offered]
 
 
 def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
@@ -46,21 +60,48 @@ def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
 
 
 def _people(people: People) -> list[dict[str, Any]]:
-    """Return what to check where people have several rows."""
+    """Return what to check where people have several rows, or may have."""
     if people.person and people.people < people.rows:
         told = rows_about(people.rows, people.people)
         return [_hint(people.person, f"{told}; k counts people, so check that it identifies them")]
+    if people.repeated is not None:
+        text = (
+            "an identifier that repeats: state who the people are with --person, or with "
+            "--rows-are-people that every row is a different person"
+        )
+        return [_hint([people.repeated], text)]
     return []
 
 
-def misread_texts(data: Any) -> list[dict[str, Any]]:
-    """Return the columns of text that are nearly numbers or dates, by what would make them such."""
+def _exposed(unchanged: Sequence[Column], people: People) -> list[dict[str, Any]]:
+    """Return a warning where columns that are published as they stand single people out."""
+    if len(unchanged) < 2 or people.rows <= _FEW:
+        return []
+    alone = count_uniques(unchanged, people.unit)
+    if alone["share"] < _EXPOSED:
+        return []
+    text = (
+        f"published as they are, together they single out {alone['unique']:,} of "
+        f"{counted(people.people, 'person', 'people')}; give the role quasi to those that others "
+        "may know"
+    )
+    return [_hint(alone["columns"], text)]
+
+
+def misread_texts(data: Any, codes: Mapping[str, Codes]) -> list[dict[str, Any]]:
+    """Return the columns of text that are nearly numbers or dates, by what would make them such.
+
+    codes: for each column to look at, the codes that may mean missing: they are left out.
+    """
     found: dict[str, list[str]] = {}
-    for name in data.column_names:
+    for name, coded in codes.items():
         cells = data.column(name)
-        if not is_text(cells.type) or _looks_like(cells.slice(0, _FIRST).unique()) is None:
+        if not is_text(cells.type):
             continue
-        if told := _looks_like(cells.unique()):
+        missing = tuple(coded.rows)
+        if _looks_like(without_codes(cells.slice(0, _FIRST), missing).unique()) is None:
+            continue
+        if told := _looks_like(without_codes(cells, missing).unique()):
             found.setdefault(told, []).append(name)
     return [_hint(names, told) for told, names in found.items()]
 
@@ -75,6 +116,9 @@ def _looks_like(values: Any) -> str | None:
     for what, pattern in _PLAIN.items():
         if share := _share(values, pattern):
             return f"{what}, {_but(share, values)}" if share < 1 else None
+    trimmed = pc.utf8_trim_whitespace(values)
+    if _share(trimmed, _PLAIN["numbers"]):
+        return "numbers with spaces around them; remove the spaces"
     comma = _share(values, number_pattern(","))
     if comma and pc.any(pc.match_substring(values, ",")).as_py():
         return f"numbers with a decimal comma{_except(comma, values)}: add --decimal ,"

@@ -14,7 +14,7 @@ from shoal.core.column import Role
 from shoal.core.grouping import group
 from shoal.core.people import Unit, deciding_identifier
 from shoal.core.wording import counted, folded_name, rows_about
-from shoal.inspection.roles import is_free_text
+from shoal.inspection.words import is_identifying
 
 _HOUSEHOLD = r"^(household|family|hh|haushalts?|familien?|hogar|menage)"
 _NUMBER = r"_?(id|nr|no|num|number|nummer|key)$"
@@ -29,6 +29,7 @@ class People:
     person, household: the columns to name; empty where each row is one person, or none is found.
     unit: the person of each row; None where each row is one person.
     households: how many there are, None where no column names them.
+    repeated: an identifier that repeats, where it is not clear that it identifies people.
     """
 
     rows: int
@@ -36,6 +37,7 @@ class People:
     household: tuple[str, ...] = ()
     unit: Unit | None = None
     households: int | None = None
+    repeated: str | None = None
 
     @property
     def people(self) -> int:
@@ -74,6 +76,8 @@ def find_people(
 ) -> People:
     """Return who the people are: as stated, else by the identifier with the most distinct values.
 
+    Only a column that is named as an identifier may be the person: other texts repeat by chance.
+
     columns: as they are described; those that identify people or households become identifiers.
     """
     named = tuple(household) or _named_household(columns)
@@ -82,10 +86,12 @@ def find_people(
         for column in columns
         if column["role"] == Role.IDENTIFIER and column["name"] not in named
     ]
+    repeated = None
     if not person and not rows_are_people:
         found = deciding_identifier(data, identifiers)
-        if found is not None and found.repeats and not is_free_text(found.column):
-            person = (found.column,)
+        if found is not None and found.repeats:
+            person = (found.column,) if is_identifying(found.column) else ()
+            repeated = None if person else found.column
     unit = _unit(data, person) if person else None
     homes = _unit(data, named) if named else None
     if homes is not None and not household and not _groups_people(homes, unit, data.num_rows):
@@ -96,7 +102,7 @@ def find_people(
             column |= {"role": str(Role.IDENTIFIER), "reason": f"identifies the {what}"}
             column |= {"hierarchy": None, "values": None}
     counts = None if homes is None else homes.count
-    return People(data.num_rows, tuple(person), tuple(named), unit, counts)
+    return People(data.num_rows, tuple(person), tuple(named), unit, counts, repeated)
 
 
 def _named_household(columns: Sequence[dict[str, Any]]) -> tuple[str, ...]:

@@ -4,58 +4,105 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.column import Column, Kind
 from shoal.core.values import is_text
 from shoal.core.wording import folded_name
-from shoal.inspection.roles import is_fractional
+from shoal.inspection import words
+from shoal.inspection.shapes import Shape, is_fractional
 
 _CODES = r"zip|post_?code|postal|(^|_)(plz|code)($|_)"  # numbers that are not amounts
+_USUAL = (0.05, 0.95)  # quantiles between which most rows lie
+_DEGREES = (0.01, 0.1, 1, 10)  # of latitude: about 1, 11, 111 and 1,113 km
 
 
-def suggest_recipe(column: Column) -> dict[str, Any] | None:
-    """Return a recipe for a hierarchy that suits the values, None where no recipe is sure to."""
+def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, Any] | None:
+    """Return a recipe for a hierarchy that suits the values, None where no recipe is sure to.
+
+    missing: codes that may mean missing, on which no width rests.
+    """
     values = column.values[: column.known]
     if pa.types.is_date(values.type):
         return {"dates": ["month", "year", "decade"]}
     if pa.types.is_timestamp(values.type):
         return {"dates": ["day", "month", "year", "decade"]}
-    if _are_codes(column.name, values):
-        return {"mask": "right"}
+    if digits := _code_digits(column.name, values):
+        extended = pc.max(pc.utf8_length(values.cast(pa.large_string()))).as_py() > digits
+        return {"mask": "right", "keep": digits} if extended else {"mask": "right"}
     if column.kind is not Kind.NUMERIC or pa.types.is_temporal(values.type):
         return None
-    widths = _widths(column)
+    if is_coded(column):
+        return None
+    numbers = column.positions[column.codes[column.codes < column.known]]
+    if missing:
+        coded = [
+            n for n, text in zip(column.positions, column.labels, strict=True) if text in missing
+        ]
+        numbers = numbers[~np.isin(numbers, coded)]
+    if not len(numbers):
+        return None
+    span = float(numbers.max() - numbers.min())
+    if words.is_degrees(column.name) and span > 2 * _DEGREES[0]:
+        return {"intervals": [width for width in _DEGREES if width < span]}
+    low, high = np.quantile(numbers, _USUAL)
+    usual = float(high - low) or span
+    widths = _widths(span, usual, whole=not is_fractional(column.values.type))
     return {"intervals": widths} if len(widths) > 1 else None
 
 
-def _are_codes(name: str, values: Any) -> bool:
-    """Whether values are digits of one length, three or more: text, or numbers named as codes."""
+def is_coded(column: Column) -> bool:
+    """Whether whole numbers are the codes of a category: their name is that of a number or a kind.
+
+    >>> is_coded(Column.encode("admission_type_id", [1, 2, 3] * 10))
+    True
+    """
+    if not pa.types.is_integer(column.values.type):
+        return False
+    named = words.is_number_or_name(column.name) or words.is_class(column.name)
+    counts = words.is_count(column.name)
+    return named and not counts and Shape.of(column).is_category
+
+
+def _code_digits(name: str, values: Any) -> int | None:
+    """Return how many digits codes have, three or more, None where values are none.
+
+    Codes are text, or numbers named as codes, all with as many digits. A few may go on after a
+    hyphen, as 12345-6789 does.
+    """
     whole = pa.types.is_integer(values.type)
     if len(values) < 2 or (whole and not re.search(_CODES, folded_name(name))):
-        return False
+        return None
     if not whole and not is_text(values.type):
-        return False
+        return None
     texts = values.cast(pa.large_string())
-    ends = pc.min_max(pc.utf8_length(texts)).as_py()
-    alike = ends["min"] == ends["max"] >= 3
-    return bool(alike and pc.all(pc.ascii_is_decimal(texts)).as_py())
+    bare = texts.filter(pc.ascii_is_decimal(texts))
+    if 2 * len(bare) < len(texts) or not len(bare):
+        return None
+    ends = pc.min_max(pc.utf8_length(bare)).as_py()
+    digits: int = ends["min"]
+    form = f"^[0-9]{{{digits}}}(-[0-9]+)?$"
+    alike = digits == ends["max"] >= 3 and pc.all(pc.match_substring_regex(texts, form)).as_py()
+    return digits if alike else None
 
 
-def _widths(column: Column) -> list[int | float]:
-    """Return 5, 10, 20, 40 or the like: wider than one value, narrower than all."""
-    low, high = column.extent
-    if not 0 < high - low < math.inf:
+def _widths(span: float, usual: float, *, whole: bool) -> list[int | float]:
+    """Return 5, 10, 20, 40 or the like: wider than one value, narrower than all.
+
+    usual: what most rows span: a few extreme values do not widen the intervals of all others.
+    """
+    if not 0 < span < math.inf:
         return []
-    unit = Fraction(10) ** math.floor(math.log10((high - low) / 3))
-    least = 0 if is_fractional(column.values.type) else 1
+    unit = Fraction(10) ** math.floor(math.log10(usual / 3))
     widths = [unit / 2, unit, unit * 2, unit * 4]
     return [
         int(width) if width.denominator == 1 else float(width)
         for width in widths
-        if least < width < high - low
+        if (1 if whole else 0) < width < span
     ]

@@ -1,81 +1,100 @@
-"""What a column may be to the person behind the row, by its name and its counts."""
+"""What a column may be to the person behind the row: by its name, its type and its counts together.
+
+In doubt a column is generalized. Whatever singles people out is never suggested to be published as
+it stands, however harmless its name is.
+"""
 
 from __future__ import annotations
 
-import re
-from typing import Any
+import math
+from collections.abc import Collection
 
-import pyarrow as pa
+from shoal.core.column import Column, Role
+from shoal.inspection import words
+from shoal.inspection.shapes import Shape
 
-from shoal.core.column import Role
-from shoal.core.spelled import is_spelled
-from shoal.core.values import is_text
-from shoal.core.wording import folded_name
-
-_FREE_TEXT = r"bemerk|kommentar|comment|remark|freitext|free_?text|anamnes|(^|_)notes?($|_)|notiz"
-_NAMES: tuple[tuple[Role, str, str], ...] = (
-    (
-        Role.IDENTIFIER,
-        r"(^|_)(id|uuid|ssn|nhs|mrn|iban|passport|dni|nom|prenom)($|_)|e?mail|phone|mobile"
-        r"|(^|_)(sur|first|last|full|vor|nach|familien)?_?name$|address|adress|strasse|insurance_n"
-        r"|telefon|nombre|apellido|(patient|person|kund|versicher|customer|case|fall|kranken|mitglied|member)"
-        r"\w*(_(nr|nbr|no|num)|nummer|number)($|_)",
-        "it names a person",
-    ),
-    (
-        Role.IDENTIFIER,
-        _FREE_TEXT,
-        "free text may name",
-    ),
-    (
-        Role.SENSITIVE,
-        r"diagnos|disease|illness|condition|icd|symptom|treatment|medication|drug|hiv|cancer"
-        r"|salary|income|wage|debt|credit|religio|belief|politic|party|union|sexual|crime|convict"
-        r"|disab|pregnan|genetic|test_result|grade|score|outcome|chd"
-        r"|salair|salario|gehalt|einkommen|revenu|krank|befund|maladie|enfermedad|konfession",
-        "it sounds private",
-    ),
-    (
-        Role.QUASI,
-        r"(^|_|-)(age|sex|gender|race|born|dob|job)($|_|-)|birth|zip|post_?code|postal|city|town"
-        r"|county|region|state|country|nation|ethnic|marital|education|school|degree|occupation"
-        r"|profession|workclass|employ|household|children|language|height|weight|admission|visit"
-        r"|discharge|arrival|(^|_)date|nationality|citizen|department"
-        r"|(^|_)(alter|ort|land|stadt|sexe|sexo|edad|ville|ciudad|plz)($|_)|geschlecht|geburt"
-        r"|gewicht|(^|_)gro(e?)sse($|_)|postleitzahl|wohnort|beruf|familienstand|staatsang|aufnahme|entlassung|naissance"
-        r"|nacimiento",
-        "others may know it",
-    ),
-)
-_NEARLY = 0.95  # of the rows, for a text to name people though a few repeat
+_FREE_TEXT = "free text may name people"
+_OWN = "nearly everyone has their own"
+_MANY = 50  # texts, of which many are in one row: no category
+Suggestion = tuple[Role, str]
 
 
-def suggest_role(name: str, cells: Any, distinct: int) -> tuple[Role, str]:
-    """Return a role for a column and why."""
-    filled = len(cells) - cells.null_count
-    if pa.types.is_nested(cells.type):
-        return Role.INSENSITIVE, "a list"
-    for role, pattern, reason in _NAMES:
-        if re.search(pattern, folded_name(name)):
-            return role, reason
-    if filled > 20 and distinct == filled and not is_fractional(cells.type):
-        return Role.IDENTIFIER, "all values differ"
-    if filled > 20 and distinct >= _NEARLY * filled and is_text(cells.type):
-        return Role.IDENTIFIER, "nearly all differ"
-    if is_fractional(cells.type) and distinct > max(50, filled // 20):
-        return Role.SENSITIVE, "measured: guard it"
-    return Role.QUASI, "when in doubt"
+def suggest_role(name: str, column: Column | None, names: Collection[str] = ()) -> Suggestion:
+    """Return a role for a column and why.
 
-
-def is_free_text(name: str) -> bool:
-    """Whether a name is that of a free text, which may name a person but does not identify one."""
-    return bool(re.search(_FREE_TEXT, folded_name(name)))
-
-
-def is_fractional(kind: Any) -> bool:
-    """Whether values have decimal places: amounts, which differ without naming anybody."""
-    return bool(
-        is_spelled(kind)
-        or pa.types.is_floating(kind)
-        or (pa.types.is_decimal(kind) and getattr(kind, "scale", 0) > 0)
+    column: as it is encoded, None where its values cannot be compared.
+    names: all columns of the table.
+    """
+    if column is None:
+        return Role.IDENTIFIER, "a list, which cannot be generalized"
+    shape = Shape.of(column)
+    return (
+        _identifier(name, shape)
+        or _position(name, shape, names)
+        or _number_or_text(name, shape)
+        or _private(name, shape)
+        or _by_values(name, shape)
     )
+
+
+def _identifier(name: str, shape: Shape) -> Suggestion | None:
+    """Judge names that mean people, whatever the counts are."""
+    if words.is_free_text(name):
+        return Role.IDENTIFIER, _FREE_TEXT
+    if words.is_person_name(name) or (words.is_direct(name) and not shape.is_choice):
+        return Role.IDENTIFIER, "it names a person"
+    if words.is_person_number(name) and not (words.is_class(name) and shape.is_category):
+        return Role.IDENTIFIER, "it names a person"
+    return None
+
+
+def _position(name: str, shape: Shape, names: Collection[str]) -> Suggestion | None:
+    degrees = words.is_degrees(name) and shape.lies_within(180)
+    plane = words.is_plane(name, names) and shape.lies_within(math.inf)
+    if shape.distinct and (degrees or plane):
+        return Role.QUASI, "a position on the map"
+    if shape.is_position_text:
+        return Role.IDENTIFIER, "a position as text: split it to publish areas"
+    return None
+
+
+def _number_or_text(name: str, shape: Shape) -> Suggestion | None:
+    """Judge numbers and names of records, and free text, by how often they repeat."""
+    if not shape.distinct or shape.is_temporal:
+        return None
+    if words.is_number_or_name(name) and not (shape.is_category or shape.is_fractional):
+        return Role.IDENTIFIER, "it names a person or a record"
+    if shape.is_prose or (shape.is_text and words.may_be_text(name) and not shape.is_category):
+        return Role.IDENTIFIER, _FREE_TEXT
+    return None
+
+
+def _private(name: str, shape: Shape) -> Suggestion | None:
+    if not words.is_private(name) or shape.is_temporal:
+        return None
+    if shape.is_text and shape.is_own:
+        return Role.IDENTIFIER, f"{_OWN} text"
+    if shape.singles_out:
+        return Role.QUASI, f"private, and {_OWN} value" if shape.is_own else "it singles people out"
+    return Role.SENSITIVE, "it sounds private"
+
+
+def _by_values(name: str, shape: Shape) -> Suggestion:
+    """Judge a column that is not private by its name."""
+    if shape.is_constant:
+        return Role.INSENSITIVE, "all rows have the same value"
+    if words.is_known(name):
+        return Role.QUASI, "others may know it"
+    if shape.is_own and (shape.is_temporal or shape.is_fractional or words.is_amount(name)):
+        return Role.QUASI, f"{_OWN} value"
+    if shape.is_temporal or words.is_amount(name):
+        return Role.QUASI, "others may know it"
+    if shape.is_fractional:
+        return Role.QUASI, "measured: publish ranges"
+    if shape.filled > 20 and shape.distinct == shape.filled:
+        return Role.IDENTIFIER, "all values differ"
+    if shape.is_number_text:
+        return Role.QUASI, "when in doubt"
+    if shape.is_text and shape.singles_out and shape.distinct > _MANY:
+        return Role.IDENTIFIER, "many values belong to one row"
+    return Role.QUASI, "when in doubt"

@@ -7,17 +7,20 @@ asks for them, as the least and greatest value seen would say something about tw
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.column import Column, Role
+from shoal.core.column import Column, Kind, Role
 from shoal.core.spelled import is_spelled
 from shoal.core.values import is_text
+from shoal.inspection.bands import order_bands
+from shoal.inspection.recipes import is_coded
 
 _MAX_VALUES = 20  # of a category that is listed
+_MAX_BANDS = 60
 _LISTED = "# The values listed here come from the data: keep this file where the data is.\n"
 _HEADER = "# Check every role, and replace each ? by what you know, not by what the data shows.\n"
 _TYPES = (
@@ -50,17 +53,31 @@ def suggest_type(kind: Any) -> str | None:
 def suggest_values(column: Column | None, role: Role) -> list[str] | None:
     """Return the values of a small category, None for anything else.
 
-    Identifiers and free text are never listed: a category is text of at most 20 values, each of
-    which two rows have on average.
+    Identifiers and free text are never listed: a category is text, or the codes of a kind, of at
+    most 20 values, each of which two rows have on average.
     """
     if column is None or role not in (Role.QUASI, Role.SENSITIVE):
         return None
     filled = int((column.codes < column.known).sum())
-    if not is_text(column.values.type) or not 0 < column.known <= min(_MAX_VALUES, filled // 2):
+    listable = is_text(column.values.type) or is_coded(column)
+    if not listable or not 0 < column.known <= min(_MAX_VALUES, filled // 2):
         return None
     if np.bincount(column.codes, minlength=column.known)[: column.known].max() < 2:
         return None
     return [str(label) for label in column.labels[: column.known]]
+
+
+def suggest_order(column: Column | None, role: Role, missing: Collection[str]) -> list[str] | None:
+    """Return the bands of a column from the lowest to the highest, None for anything else.
+
+    missing: codes that may mean missing, which have no place in an order.
+    """
+    if column is None or role not in (Role.QUASI, Role.SENSITIVE):
+        return None
+    filled = int((column.codes < column.known).sum())
+    if not is_text(column.values.type) or not 0 < column.known <= min(_MAX_BANDS, filled // 2):
+        return None
+    return order_bands([str(x) for x in column.labels[: column.known] if x not in missing])
 
 
 def suggest_schema(
@@ -86,11 +103,15 @@ def _one_or_all(names: list[str]) -> Any:
 
 
 def _line(column: dict[str, Any], list_values: bool) -> str:
+    ordered = column["kind"] == Kind.ORDINAL and bool(column["values"])
+    listed = list_values or not ordered
     told = {
         "role": column["role"],
         "type": column["declare"],
+        "kind": "ordinal" if ordered and list_values else None,
         "values": column["values"] if list_values else None,
-        "hierarchy": column["hierarchy"],
+        "missing": list(column["missing_codes"]) or None if ordered and list_values else None,
+        "hierarchy": column["hierarchy"] if listed else None,
     }
     spec = {option: value for option, value in told.items() if value is not None}
     text = _dump({column["name"]: _Line(spec)}).rstrip("\n").replace("\n", "\n  ")
@@ -99,14 +120,25 @@ def _line(column: dict[str, Any], list_values: bool) -> str:
 
 def _comment(column: dict[str, Any], list_values: bool) -> str:
     """Return what is left to declare of a published column."""
+    ordered = column["kind"] == Kind.ORDINAL and bool(column["values"])
+    asked = [_undeclared(column, list_values)]
+    if column["missing_codes"] and not (ordered and list_values):
+        asked.append(f"missing: {list(column['missing_codes'])}, if it means that")
+    if ordered and not list_values:
+        asked.insert(0, "kind: ordinal")
+    told = "; ".join(each for each in asked if each)
+    return f"  # {told}" if told else ""
+
+
+def _undeclared(column: dict[str, Any], list_values: bool) -> str:
     if column["declare"] is None:
-        return "  # type: ?"
+        return "type: ?"
     name = column["declare"].partition("(")[0]
     if column["role"] == Role.IDENTIFIER or name == "boolean":
         return ""
     if name in _BOUNDED:
-        return "  # bounds: [?, ?]"
-    return "" if column["values"] and list_values else "  # values: [?]"
+        return "bounds: [?, ?]"
+    return "" if column["values"] and list_values else "values: [?]"
 
 
 class _Line(dict[str, Any]):

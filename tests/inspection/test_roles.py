@@ -1,0 +1,267 @@
+"""Roles in tables as cities, hospitals and employers publish them: nobody is given away."""
+
+import random
+from datetime import date, datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.inspection import describe, suggest_schema
+from shoal.reading.yaml_files import load_yaml
+
+N = 600
+
+
+def drawn(make, rows=N):
+    """Return a value for each row, the same in every run."""
+    source = random.Random(7)
+    return [make(source) for _ in range(rows)]
+
+
+def one_of(*values):
+    return drawn(lambda source: source.choice(values))
+
+
+def number(low, high):
+    return drawn(lambda source: source.randint(low, high))
+
+
+def roles(**columns):
+    return {c["name"]: c["role"] for c in describe(pa.table(columns))["columns"]}
+
+
+def words(source):
+    return " ".join(source.choice(("lamp", "near", "house", "of", "Kim")) for _ in range(8))
+
+
+def stays():
+    """Hospital stays, several of a patient."""
+    return pa.table(
+        {
+            "encounter_id": range(10_000, 10_000 + N),
+            "patient_nbr": number(10**6, 10**6 + 400),
+            "race": one_of("Caucasian", "Asian", "?"),
+            "age": one_of("[0-10)", "[10-20)", "[90-100)"),
+            "admission_type_id": number(1, 6),
+            "discharge_disposition_id": number(1, 28),
+            "num_medications": number(1, 60),
+            "diag_1": one_of("250.83", "V57", "428"),
+            "readmitted": one_of("NO", "<30", ">30"),
+        }
+    )
+
+
+def requests():
+    """What people ask of a city, with places."""
+    return pa.table(
+        {
+            "id": range(N),
+            "opened": drawn(lambda s: datetime(2020, 1, 1) + timedelta(seconds=s.randrange(10**7))),
+            "Address": [f"{i} Main St" for i in range(N)],
+            "Neighbourhood Name": [f"hood {i % 30}" for i in range(N)],
+            "latitude": drawn(lambda s: round(43.6 + s.random() / 5, 6)),
+            "longitude": drawn(lambda s: round(-79.6 + s.random() / 3, 6)),
+            "x": number(630_000, 639_000),
+            "y": number(4_830_000, 4_839_000),
+            "Location": drawn(lambda s: f"({43 + s.random():.6f}, {-79 - s.random():.6f})"),
+            "details": drawn(words),
+            "Request Type": one_of("lamp", "road"),
+        }
+    )
+
+
+def appointments():
+    return pa.table(
+        {
+            "PatientId": drawn(lambda s: float(s.randrange(10**10, 10**10 + 400))),
+            "AppointmentID": range(5_600_000, 5_600_000 + N),
+            "AppointmentDay": drawn(lambda s: date(2016, 5, s.randint(1, 28))),
+            "Age": number(0, 99),
+            "Neighbourhood": one_of("A", "B"),
+            "Hipertension": number(0, 1),
+            "No-show": one_of("Yes", "No"),
+        }
+    )
+
+
+def staff():
+    return pa.table(
+        {
+            "EmployeeNumber": range(1, N + 1),
+            "EmployeeCount": [1] * N,
+            "MonthlyIncome": number(1_000, 20_000),
+            "Attrition": one_of("Yes", "No"),
+            "JobSatisfaction": number(1, 4),
+            "PhoneService": one_of("Yes", "No"),
+            "YearsAtCompany": number(0, 40),
+        }
+    )
+
+
+def passengers():
+    return pa.table(
+        {
+            "PassengerId": range(1, N + 1),
+            "Name": [f"Smith, Mr. {i}" for i in range(N)],
+            "Ticket": drawn(lambda s: f"A/5 {s.randint(1, 2_000)}"),
+            "Fare": drawn(lambda s: round(s.random() * 100, 4)),
+            "Survived": number(0, 1),
+        }
+    )
+
+
+EXPECTED = {
+    stays: {
+        "encounter_id": "identifier",
+        "patient_nbr": "identifier",
+        "race": "quasi",
+        "age": "quasi",
+        "admission_type_id": "quasi",
+        "discharge_disposition_id": "quasi",
+        "num_medications": "sensitive",
+        "diag_1": "sensitive",
+        "readmitted": "sensitive",
+    },
+    requests: {
+        "id": "identifier",
+        "opened": "quasi",
+        "Address": "identifier",
+        "Neighbourhood Name": "quasi",
+        "latitude": "quasi",
+        "longitude": "quasi",
+        "x": "quasi",
+        "y": "quasi",
+        "Location": "identifier",
+        "details": "identifier",
+        "Request Type": "quasi",
+    },
+    appointments: {
+        "PatientId": "identifier",
+        "AppointmentID": "identifier",
+        "AppointmentDay": "quasi",
+        "Age": "quasi",
+        "Neighbourhood": "quasi",
+        "Hipertension": "sensitive",
+        "No-show": "sensitive",
+    },
+    staff: {
+        "EmployeeNumber": "identifier",
+        "EmployeeCount": "insensitive",
+        "MonthlyIncome": "quasi",
+        "Attrition": "sensitive",
+        "JobSatisfaction": "sensitive",
+        "PhoneService": "quasi",
+        "YearsAtCompany": "quasi",
+    },
+    passengers: {
+        "PassengerId": "identifier",
+        "Name": "identifier",
+        "Ticket": "identifier",
+        "Fare": "quasi",
+        "Survived": "sensitive",
+    },
+}
+
+
+@pytest.mark.parametrize("make", EXPECTED, ids=lambda make: make.__name__)
+def test_every_column_of_a_table_has_a_role_and_a_reason(make):
+    columns = describe(make())["columns"]
+    assert {c["name"]: c["role"] for c in columns} == EXPECTED[make]
+    assert all(c["reason"] for c in columns)
+
+
+@pytest.mark.parametrize("make", EXPECTED, ids=lambda make: make.__name__)
+def test_the_suggested_schema_leads_to_a_release_without_cells_of_one_row(make):
+    data = make()
+    table = shoal.read(data, load_yaml(suggest_schema(describe(data))))
+    published = shoal.anonymize(table, shoal.KAnonymity(3), "mondrian").to_arrow()
+    for name in published.column_names:
+        cells = data[name].cast(pa.string()).to_pylist()
+        own = {cell for cell in cells if cells.count(cell) == 1}
+        assert not own & set(published[name].to_pylist())
+
+
+def test_the_number_of_patients_is_the_person():
+    assert describe(stays())["person"] == ["patient_nbr"]
+    assert describe(appointments())["person"] == ["PatientId"]
+    assert describe(passengers())["person"] == []
+
+
+def test_a_text_that_repeats_is_no_person_without_the_name_of_one():
+    found = describe(passengers().drop_columns(["PassengerId", "Name"]))
+    assert found["person"] == []
+    hint = next(hint for hint in found["hints"] if hint["columns"] == ["Ticket"])
+    assert "--person" in hint["hint"]
+    assert "--rows-are-people" in hint["hint"]
+
+
+def test_coordinates_are_rounded_and_numbered_kinds_are_not():
+    recipes = {c["name"]: c["hierarchy"] for c in describe(requests())["columns"]}
+    assert recipes["latitude"] == {"intervals": [0.01, 0.1]}
+    assert recipes["x"] == {"intervals": [500, 1000, 2000, 4000]}
+    columns = {c["name"]: c for c in describe(stays())["columns"]}
+    for name in ("admission_type_id", "discharge_disposition_id"):
+        assert (columns[name]["hierarchy"], columns[name]["declare"]) == (None, "category")
+
+
+def test_a_number_or_a_name_that_many_rows_share_is_a_category():
+    shared = [i % 10 for i in range(N)]
+    own = list(range(N))
+    assert roles(ward_id=shared, shop_name=[f"s{i}" for i in shared], bed_number=shared) == {
+        "ward_id": "quasi",
+        "shop_name": "quasi",
+        "bed_number": "quasi",
+    }
+    assert set(roles(ward_id=own, shop_name=[f"s{i}" for i in own], bed_no=own).values()) == {
+        "identifier"
+    }
+    assert roles(patient_id=shared, first_name=["Kim", "Lee"] * (N // 2)) == {
+        "patient_id": "identifier",  # few people with many rows
+        "first_name": "identifier",
+    }
+
+
+def test_what_sounds_private_is_not_published_if_everyone_has_their_own():
+    own, shared = [1000 + 7 * i for i in range(N)], number(1, 5)
+    assert roles(income=own) == {"income": "quasi"}
+    assert roles(income=shared) == {"income": "sensitive"}
+    assert roles(diagnosis=[f"text {i}" for i in range(N)]) == {"diagnosis": "identifier"}
+
+
+def test_yes_and_no_about_a_telephone_is_no_telephone():
+    assert roles(phone=one_of("yes", "no")) == {"phone": "quasi"}
+    assert roles(address=one_of("U", "R")) == {"address": "quasi"}
+    assert roles(phone=[f"0{i}" for i in range(N)]) == {"phone": "identifier"}
+
+
+def test_free_text_is_an_identifier_and_decides_no_person():
+    texts = drawn(words, N - 1)
+    found = describe(pa.table({"what": [*texts, texts[0]], "age": number(1, 90)}))
+    what = found["columns"][0]
+    assert (what["role"], what["reason"]) == ("identifier", "free text may name people")
+    assert (found["person"], found["people"]) == ([], N)
+    table = shoal.read(pa.table({"what": [*texts, texts[0]], "age": number(1, 90)}),
+                       load_yaml(suggest_schema(found)))  # fmt: skip
+    assert table.people == N
+
+
+def test_columns_that_single_people_out_together_are_pointed_out():
+    """Each value is shared by many, each pair of values by none."""
+    data = pa.table(
+        {
+            "score": [i // 25 for i in range(N)],
+            "grade": [i % 25 for i in range(N)],
+            "age": number(30, 40),
+        }
+    )
+    found = describe(data)
+    hint = next(hint for hint in found["hints"] if hint["columns"] == ["score", "grade"])
+    told = "published as they are, together they single out 600 of 600 people"
+    assert hint["hint"].startswith(told)
+    guarded = describe(data, ["score", "grade", "age"])
+    assert not any("published as they are" in hint["hint"] for hint in guarded["hints"])
+
+
+def test_lists_are_not_published():
+    assert roles(visits=[[1, 2]] * N) == {"visits": "identifier"}
