@@ -152,7 +152,7 @@ def _command(path: str, command: Any) -> str:
 
 def _option(option: Any, hints: dict[str, Any]) -> str:
     value = "" if option.is_flag else f" {option.metavar or _word(hints.get(option.name, str))}"
-    names = ", ".join(f"`{name}{value}`" for name in option.opts)
+    names = ", ".join(f"`{name}{value}`" for name in (*option.opts, *option.secondary_opts))
     default = "required" if option.required else ""
     if not option.is_flag and option.default not in (None, "", [], ()):
         default = f"`{option.default}`"

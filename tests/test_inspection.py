@@ -245,4 +245,4 @@ def test_numbers_of_people_and_free_text_are_identifiers_though_they_repeat():
     numbers = [f"P{i}" for i in range(99)] + ["P0"]
     found = looked_at(Patientennummer=numbers, Bemerkung=["x"] * 100, code=numbers)
     assert {column["role"] for column in found.values()} == {"identifier"}
-    assert found["code"]["reason"] == "many values belong to one row"
+    assert found["code"]["reason"] == "many occur once"

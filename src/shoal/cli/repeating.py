@@ -27,8 +27,9 @@ def typed(context: typer.Context) -> str:
 
 def _words(option: Any, value: Any) -> Iterator[str]:
     for each in value if isinstance(value, (list, tuple)) else (value,):
+        names = option.secondary_opts if each is False else option.opts
         if option.opts[0].startswith("-"):
-            yield option.opts[0]
+            yield names[0]
         if not getattr(option, "is_flag", False):
             yield _short(option.name, each)
 

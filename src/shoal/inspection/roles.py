@@ -14,7 +14,7 @@ from shoal.inspection import words
 from shoal.inspection.shapes import Shape
 
 _FREE_TEXT = "free text may name people"
-_OWN = "nearly everyone has their own"
+_OWN = "nearly all differ"
 _MANY = 50  # texts, of which many are in one row: no category
 Suggestion = tuple[Role, str]
 
@@ -26,7 +26,7 @@ def suggest_role(name: str, column: Column | None, names: Collection[str] = ()) 
     names: all columns of the table.
     """
     if column is None:
-        return Role.IDENTIFIER, "a list, which cannot be generalized"
+        return Role.IDENTIFIER, "a list of values"
     shape = Shape.of(column)
     return (
         _identifier(name, shape)
@@ -52,9 +52,9 @@ def _position(name: str, shape: Shape, names: Collection[str]) -> Suggestion | N
     degrees = words.is_degrees(name) and shape.lies_within(180)
     plane = words.is_plane(name, names) and shape.lies_within(math.inf)
     if shape.distinct and (degrees or plane):
-        return Role.QUASI, "a position on the map"
+        return Role.QUASI, "a position"
     if shape.is_position_text:
-        return Role.IDENTIFIER, "a position as text: split it to publish areas"
+        return Role.IDENTIFIER, "a position, as text"
     return None
 
 
@@ -63,7 +63,7 @@ def _number_or_text(name: str, shape: Shape) -> Suggestion | None:
     if not shape.distinct or shape.is_temporal:
         return None
     if words.is_number_or_name(name) and not (shape.is_category or shape.is_fractional):
-        return Role.IDENTIFIER, "it names a person or a record"
+        return Role.IDENTIFIER, "it names a record"
     if shape.is_prose or (shape.is_text and words.may_be_text(name) and not shape.is_category):
         return Role.IDENTIFIER, _FREE_TEXT
     return None
@@ -73,28 +73,28 @@ def _private(name: str, shape: Shape) -> Suggestion | None:
     if not words.is_private(name) or shape.is_temporal:
         return None
     if shape.is_text and shape.is_own:
-        return Role.IDENTIFIER, f"{_OWN} text"
+        return Role.IDENTIFIER, _OWN
     if shape.singles_out:
-        return Role.QUASI, f"private, and {_OWN} value" if shape.is_own else "it singles people out"
+        return Role.QUASI, _OWN if shape.is_own else "it singles people out"
     return Role.SENSITIVE, "it sounds private"
 
 
 def _by_values(name: str, shape: Shape) -> Suggestion:
     """Judge a column that is not private by its name."""
     if shape.is_constant:
-        return Role.INSENSITIVE, "all rows have the same value"
+        return Role.INSENSITIVE, "same in all rows"
     if words.is_known(name):
         return Role.QUASI, "others may know it"
     if shape.is_own and (shape.is_temporal or shape.is_fractional or words.is_amount(name)):
-        return Role.QUASI, f"{_OWN} value"
+        return Role.QUASI, _OWN
     if shape.is_temporal or words.is_amount(name):
         return Role.QUASI, "others may know it"
     if shape.is_fractional:
-        return Role.QUASI, "measured: publish ranges"
+        return Role.QUASI, "a measurement"
     if shape.filled > 20 and shape.distinct == shape.filled:
         return Role.IDENTIFIER, "all values differ"
     if shape.is_number_text:
         return Role.QUASI, "when in doubt"
     if shape.is_text and shape.singles_out and shape.distinct > _MANY:
-        return Role.IDENTIFIER, "many values belong to one row"
+        return Role.IDENTIFIER, "many occur once"
     return Role.QUASI, "when in doubt"
