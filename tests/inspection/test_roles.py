@@ -205,6 +205,23 @@ def test_coordinates_are_rounded_and_numbered_kinds_are_not():
         assert (columns[name]["hierarchy"], columns[name]["declare"]) == (None, "category")
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("lat", "a position"),
+        ("pickup_longitude", "a position"),
+        ("Start Lng", "a position"),
+        ("long_term_debt", "nearly all differ"),
+        ("load", "nearly all differ"),
+    ],
+)
+def test_positions_go_by_their_names(name, reason):
+    values = drawn(lambda source: source.random() * 90)
+    (column,) = describe(pa.table({name: values}))["columns"]
+    assert (column["role"], column["reason"]) == ("quasi", reason)
+    assert "intervals" in column["hierarchy"]
+
+
 def test_a_number_or_a_name_that_many_rows_share_is_a_category():
     shared = [i % 10 for i in range(N)]
     own = list(range(N))
