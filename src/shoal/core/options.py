@@ -25,3 +25,12 @@ def check_whole(option: str, value: Any, low: int) -> None:
     """Refuse an option that is not a whole number of at least `low`."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
         raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse a seed that is not a whole number from 0 to 2**63 - 1; None draws one."""
+    if seed is None:
+        return
+    check_whole("seed", seed, 0)
+    if seed >= 2**63:
+        raise InputError("seed must be smaller than 2**63")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +10,13 @@ from typing import Any
 
 import yaml
 
+from shoal.core.column import MAX_WEIGHT
 from shoal.core.data_types import TYPES, DataType
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.table import as_names, check_words
 from shoal.errors import InputError
-from shoal.reading.yaml_files import load_yaml
+from shoal.reading.yaml_files import Refused, load_yaml
 
 _UNITS = ("person", "household")
 _TOP = (*_UNITS, "columns", "file")
@@ -25,7 +25,7 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "role": ((str,), "quasi, sensitive, identifier or insensitive"),
     "type": ((str,), f"one of {', '.join(TYPES)}, or decimal(2)"),
     "kind": ((str,), "numeric, ordinal or nominal"),
-    "weight": ((int, float), "a number, 0 or more"),
+    "weight": ((int, float), f"a number from 0 to {MAX_WEIGHT:g}"),
     "bounds": ((list, tuple), "two values, [least, greatest]"),
     "values": ((list, tuple), "a list of all values that may occur"),
     "order": ((list, tuple), "the values, [least, …, greatest]"),
@@ -61,9 +61,9 @@ class Schema:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
             where = f"line {mark.line + 1}" if mark else "somewhere"
-            twice = "; a name is given twice" if "twice" in str(error.problem) else ""
-            raise InputError(f"{path}: {where} is not valid YAML{twice}; mend that line") from None
-        except (yaml.YAMLError, ValueError, RecursionError):
+            why = f"; {error.problem}" if isinstance(error, Refused) else ""
+            raise InputError(f"{path}: {where} is not valid YAML{why}; fix that line") from None
+        except yaml.YAMLError:
             raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
         return cls.of(data, path)
 
@@ -113,7 +113,7 @@ def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
             )
         if value is not None and not _is_allowed(option, value):
             raise InputError(f"{where}column {name!r}: {option} must be {_SPEC[option][1]}")
-        if option in ("weight", "bounds") and _is_endless(value):
+        if option == "bounds" and _is_out_of_range(value):
             raise InputError(
                 f"{where}column {name!r}: {option} has a number too large to count with"
             )
@@ -132,14 +132,13 @@ def _is_allowed(option: str, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, types):
         return False
     if option == "weight":
-        return bool(0 <= value < math.inf)
+        return bool(0 <= value <= MAX_WEIGHT)
     return option != "bounds" or len(value) == 2
 
 
-def _is_endless(value: Any) -> bool:
+def _is_out_of_range(limits: Any) -> bool:
     """Whether a whole number in it is larger than any float."""
-    numbers = value if isinstance(value, (list, tuple)) else [value]
-    return any(isinstance(n, int) and abs(n) > sys.float_info.max for n in numbers)
+    return any(isinstance(n, int) and abs(n) > sys.float_info.max for n in limits or ())
 
 
 def _with_hierarchy(spec: dict[str, Any], schema: Path | None) -> dict[str, Any]:
