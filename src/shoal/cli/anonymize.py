@@ -10,15 +10,15 @@ import typer
 
 from shoal.cli.console import bars, compiling_told, emit, note, out
 from shoal.cli.dp_ledger import KeyFile, opened
+from shoal.cli.method_options import chosen_method
 from shoal.cli.options import (
     File,
     Force,
     Hierarchies,
     Json,
     K,
-    check_method,
     check_outputs,
-    method_options,
+    seed_option,
     wanted_model,
 )
 from shoal.cli.repeating import typed
@@ -47,7 +47,7 @@ MethodOptions = Annotated[
         "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
     ),
 ]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="For methods that draw at random.")]
+Seed = Annotated[int | None, seed_option("For methods that draw at random.")]
 Report = Annotated[
     Path | None,
     typer.Option(
@@ -124,22 +124,21 @@ def anonymize(
     from shoal.core.files import check_readable
 
     check_readable(file)
-    wanted, options = wanted_model(k, model), method_options(option)
-    check_method(method)
-    check_outputs(file, output, picture, report, force=force)
+    wanted = wanted_model(k, model)
+    algorithm, seed = chosen_method(method, option, seed)
+    check_outputs(output, picture, report, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table = load(file, roles, hierarchy, form)
+        check_outputs(output, picture, report, force=force)  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)
         if book is not None and new_schema:
             book.admit(table)
         with compiling_told(quiet=json):
-            release = run(
-                table, wanted, method, seed=seed, ledger=book, what=_what(output), **options
-            )
+            release = run(table, wanted, algorithm, seed=seed, ledger=book, what=_what(output))
         if picture is not None:
             from shoal.report.lattice_picture import draw_release
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.console import bars, compiling_told, emit, grid, out
-from shoal.cli.options import Force, Json
+from shoal.cli.options import Force, Json, seed_option
 from shoal.errors import OutputError
 
 _FILES = ("patients.csv", "patients.yaml", "anonymous.csv", "report.html")
@@ -23,9 +23,7 @@ def demo(
     ] = Path("demo"),
     rows: Annotated[int, typer.Option(metavar="N", help="Patients to generate.", min=1)] = 10_000,
     k: Annotated[int, typer.Option("-k", metavar="N", help="k of k-anonymity.")] = 5,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="The same seed gives the same patients.")
-    ] = 0,
+    seed: Annotated[int, seed_option("The same seed gives the same patients.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.console import about, bars, emit, grid, notes, number, out, share
-from shoal.cli.options import Hierarchies, Json, Person, SchemaFile, names
+from shoal.cli.options import Hierarchies, Json, Person, SchemaFile, names, seed_option
 from shoal.cli.pairs import Released, check_order
 from shoal.cli.sources import Form, as_written, grouped, hierarchies_of
 from shoal.core.wording import counted
@@ -43,7 +43,7 @@ def link(
     person: Person = "",
     schema: SchemaFile = None,
     hierarchy: Hierarchies = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of ties, broken by chance.")] = 0,
+    seed: Annotated[int, seed_option("Of ties, broken by chance.")] = 0,
     form: Form,
     json: Json = False,
 ) -> None:

@@ -58,7 +58,7 @@ def write_book(path: Path, book: Book, key: bytes | None = None, *, force: bool 
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(book)}
     data["entries"] = [asdict(entry) for entry in book.entries]
     data["seal"] = _seal(data, key).decode()
-    with replace_file(path, force=force) as temporary:
+    with replace_file(path, force=force, update=True) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
         temporary.write_text(text + "\n", encoding="utf-8")
 
