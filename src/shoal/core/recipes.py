@@ -194,9 +194,8 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     """Build the hierarchy that a recipe such as `{mask: right}` asks for."""
     names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
     if len(names) != 1:
-        raise InputError(
-            f"column {column.name!r}: a hierarchy is a file or one of {', '.join(RECIPES)}"
-        )
+        known = ", ".join((*RECIPES, "from"))
+        raise InputError(f"column {column.name!r}: a hierarchy is a file or one of {known}")
     name = names[0]
     options = {key: value for key, value in recipe.items() if key != name}
     argument = recipe[name]

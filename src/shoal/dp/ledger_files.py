@@ -69,6 +69,8 @@ def locked(path: Path) -> Iterator[None]:
 
     The lock is a file beside it, which stays: to remove it would free whoever waits for it.
     """
+    if path.is_dir():
+        raise OutputError(f"{path}: is a directory; name the file of a ledger")
     beside = path.with_name(f"{path.name}.lock")
     try:
         handle = beside.open("a+b")
