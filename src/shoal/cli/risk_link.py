@@ -123,16 +123,15 @@ def table_of(
 
     person: the columns that identify the person behind a row.
     """
-    from shoal.reading import Schema, read
+    from shoal.reading import Schema, UnassignedColumns, read
 
     kept = {name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns}
     trees = {name: tree for name, tree in hierarchies_of(hierarchy).items() if name in kept}
-    with about(file), notes():
+    with about(file), notes(unless=UnassignedColumns):
         for name in person:
             if name not in data.column_names:
                 raise InputError(f"no column {name!r} that identifies a person")
-        chosen = data.select([*columns, *(name for name in person if name not in columns)])
-        return read(chosen, Schema(kept), hierarchies=trees, person=person)
+        return read(data, Schema(kept), hierarchies=trees, person=person)
 
 
 def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:

@@ -128,6 +128,20 @@ def replace_file(path: Path, *, force: bool = False, update: bool = False) -> It
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def replace_files(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder; its files go to the other one, all together, when the block ends."""
+    try:
+        above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        with tempfile.TemporaryDirectory(dir=above, prefix=".shoal.") as name:
+            yield Path(name)
+            folder.mkdir(parents=True, exist_ok=True)
+            for file in sorted(Path(name).iterdir()):
+                file.replace(folder / file.name)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
+
+
 def _link_new(temporary: Path, path: Path) -> None:
     """Put the file in place unless one has appeared there meanwhile."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class Schema:
             if key not in _TOP:
                 raise InputError(f"{where}unknown entry {key!r}; there are {', '.join(_TOP)}")
         columns = {
-            str(name): _with_hierarchy(check_spec(where, str(name), told), path)
+            str(name): _with_hierarchy(where, str(name), check_spec(where, str(name), told), path)
             for name, told in data["columns"].items()
         }
         file = data.get("file") or {}
@@ -141,8 +141,24 @@ def _is_out_of_range(limits: Any) -> bool:
     return any(isinstance(n, int) and abs(n) > sys.float_info.max for n in limits or ())
 
 
-def _with_hierarchy(spec: dict[str, Any], schema: Path | None) -> dict[str, Any]:
-    if isinstance(spec.get("hierarchy"), (str, Path)):
-        folder = schema.parent if schema else Path()
-        spec["hierarchy"] = Hierarchy.read(folder / spec["hierarchy"])
+def _with_hierarchy(
+    where: str, name: str, spec: dict[str, Any], schema: Path | None
+) -> dict[str, Any]:
+    """Read the file that a column's hierarchy names: `town.csv`, or `{file: town.csv}`.
+
+    With `origin: data` the owner has not yet said that the file may be public.
+    """
+    stated = spec.get("hierarchy")
+    entry = {"file": stated} if isinstance(stated, (str, Path)) else stated
+    if not isinstance(entry, Mapping) or "file" not in entry:
+        return spec
+    origin: Any = entry.get("origin", "file")
+    fit = isinstance(entry["file"], (str, Path)) and origin in ("file", "data")
+    if not fit or not set(entry) <= {"file", "origin"}:
+        raise InputError(
+            f"{where}column {name!r}: hierarchy must be a file, {{file: name.csv, origin: data}} "
+            "for one made from the data, or a recipe"
+        )
+    folder = schema.parent if schema else Path()
+    spec["hierarchy"] = replace(Hierarchy.read(folder / entry["file"]), origin=origin)
     return spec
