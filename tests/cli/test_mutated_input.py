@@ -48,6 +48,9 @@ COMMANDS = [
     f"anonymize people.csv {ROLES} -k 2 -O strict=false -O summary=set -o out.parquet",
     f"anonymize people.csv {ROLES} -k 2 --method greedy -O 'weights={{age: 2, town: 1}}'",
     f"anonymize people.csv {ROLES} -k 2 --method k-member -O 'weights=[1, 2, 3]' --keep-order",
+    "anonymize people.csv --quasi age,born -k 2 --hierarchy 'born=dates: [week, week-year]' "
+    "--escape-formulas -o out.csv",
+    "anonymize people.csv --quasi name -k 2 --hierarchy 'name=from: [town]' -o out.csv",
     f"anonymize people.csv {ROLES} -k 2 --method sorted -O order=variance --seed 3",
     f"anonymize people.csv {ROLES} --model 'freeform-anonymity(2)' --method doka-greedy "
     "-O seed=3 -o out.csv",
@@ -66,6 +69,9 @@ COMMANDS = [
     "--model 'entropy-l-diversity(1.5, disease)'",
     "metrics people.csv release.csv --schema schema.yaml --rows-are-people --metric ncp --raw",
     "hierarchy make people.csv --column town -o made.csv",
+    "hierarchy make people.csv --all --schema drawn.yaml -o . --force",
+    "hierarchy make people.csv --all --quasi age,born -o . --force",
+    "hierarchy make people.csv --column name --levels-from town,disease -o made.csv",
     "hierarchy make people.csv --column age --recipe 'intervals: [5, 10]' -o made.csv --force",
     "hierarchy make people.csv --column name --recipe 'mask: {side: left, length: 9}' -o made.csv",
     "hierarchy check town.csv people.csv --column town",
@@ -99,7 +105,8 @@ FLAGS = (
     "--json", "--force", "--keep-order", "--rows-are-people", "--raw", "--seed", "-k", "-O",
     "--schema", "--quasi", "--sensitive", "--identifier", "--insensitive", "--person",
     "--household", "--hierarchy", "--model", "--method", "--report", "--delimiter", "--encoding",
-    "--decimal", "--dates", "--missing", "-o", "--metric", "--column", "--recipe", "--target",
+    "--decimal", "--dates", "--missing", "-o",
+    "--all", "--levels-from", "--escape-formulas", "--metric", "--column", "--recipe", "--target",
 )  # fmt: skip
 NUMBERS = (
     "0", "-1", "1", "2", "3", "5", "7", "10", "24", "25", "100", "0.5", "0.99", "-0.0", "1e-9",

@@ -76,6 +76,13 @@ KeepOrder = Annotated[
         "they are sorted by their published values.",
     ),
 ]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="Put a quote before cells of a CSV file that a spreadsheet would run: =1+1.",
+    ),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
@@ -108,6 +115,7 @@ def anonymize(
     picture: Picture = None,
     force: Force = False,
     keep_order: KeepOrder = False,
+    escape_formulas: EscapeFormulas = False,
     ledger: LedgerFile = None,
     key_file: KeyFile = None,
     new_schema: NewSchema = False,
@@ -146,7 +154,9 @@ def anonymize(
         if output is None:
             checked = release.verify()
         else:
-            checked = release.write(output, force=force, order=order)
+            checked = release.write(
+                output, force=force, order=order, escape_formulas=escape_formulas
+            )
         data = summarize(release, checked, output)
         if output is not None:
             data["order"] = order
@@ -166,9 +176,26 @@ def anonymize(
     emit(json, data, show)
     if keep_order and output is not None:
         note("rows keep the order of FILE: their positions can reveal what the cells hide")
+    if output is not None and not escape_formulas:
+        _note_formulas(release, output)
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
         note(f"{what} was written; name a file with -o")
+
+
+def _note_formulas(release: Release, output: Path) -> None:
+    """Say which columns of a text file hold cells that a spreadsheet would run."""
+    from shoal.core.formulas import count_formulas
+
+    if output.suffix.lower() == ".parquet":
+        return
+    found = count_formulas(release.to_arrow())
+    if found:
+        listed = ", ".join(f"{name} ({count:,})" for name, count in found.items())
+        note(
+            f"cells that a spreadsheet would run as formulas, by column: {listed}; "
+            "--escape-formulas puts a quote before them"
+        )
 
 
 def _what(output: Path | None) -> str:
