@@ -27,10 +27,10 @@ def check_whole(option: str, value: Any, low: int) -> None:
         raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")
 
 
-def check_seed(seed: Any) -> None:
-    """Refuse a seed that is not a whole number from 0 to 2**63 - 1; None draws one."""
+def check_seed(seed: Any, bits: int = 63) -> None:
+    """Refuse a seed that is not a whole number of so many bits; None draws one."""
     if seed is None:
         return
     check_whole("seed", seed, 0)
-    if seed >= 2**63:
-        raise InputError("seed must be smaller than 2**63")
+    if seed >= 2**bits:
+        raise InputError(f"seed must be smaller than 2**{bits}")
