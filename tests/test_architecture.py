@@ -41,7 +41,7 @@ PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding Release Role
     Run Schema ShoalError Table UnassignedColumns anonymize compare datasets dp hierarchies metrics
-    read risk robust utility
+    read risk robust suggest_hierarchies utility
 """.split()  # besides methods and models, which the contract test names
 
 

@@ -30,6 +30,7 @@ from shoal.privacy.models import *  # noqa: F403  every privacy model under its 
 if TYPE_CHECKING:
     from shoal import dp, metrics, risk, robust, utility
     from shoal.comparison import Comparison, compare
+    from shoal.inspection import suggest_hierarchies
     from shoal.reading import Schema, UnassignedColumns, read
 
 __version__ = "0.1.0"
@@ -67,6 +68,7 @@ __all__ = [
     "read",
     "risk",
     "robust",
+    "suggest_hierarchies",
     "utility",
 ]
 __all__ += methods.__all__
@@ -83,6 +85,7 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "Schema": "reading",
     "UnassignedColumns": "reading",
     "read": "reading",
+    "suggest_hierarchies": "inspection",
 }
 
 

@@ -1,6 +1,7 @@
 """Bad input gets one line that names what is wrong and what to do, and nothing is written."""
 
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -306,12 +307,95 @@ def test_a_full_disk_is_told_and_leaves_nothing(anonymize, monkeypatch):
     refused(anonymize(), "out.csv: cannot be written (No space left on device)")
 
 
-@pytest.mark.parametrize("force", [(), ("--force",)])
-def test_the_output_may_not_be_the_input(anonymize, folder, force):
-    before = (folder / "people.csv").read_text()
-    refused(anonymize(*force, output="people.csv"), "people.csv: is the table itself")
-    refused(anonymize("--report", "people.csv", *force), "people.csv: is the table itself")
-    assert (folder / "people.csv").read_text() == before
+@pytest.mark.parametrize("name", ["people.csv", "linked.csv", "hard.csv", "towns.csv", "ages.csv"])
+def test_the_output_may_not_be_an_input_even_by_force(anonymize, folder, name):
+    (folder / "linked.csv").symlink_to("people.csv")
+    (folder / "hard.csv").hardlink_to(folder / "people.csv")
+    (folder / "towns.csv").write_text(f"{SECRET} 0;*\n{SECRET} 1;*\n")
+    (folder / "ages.csv").write_text("".join(f"{age};*\n" for age in range(30, 34)))
+    (folder / "s.yaml").write_text(
+        "columns: {age: {role: quasi, hierarchy: ages.csv}, town: quasi, disease: sensitive}"
+    )
+    roles = ("--schema", "s.yaml", "--hierarchy", "town=towns.csv")
+    refused(anonymize("--force", roles=roles, output=name), f"{name}: is read by this command")
+
+
+def test_a_report_or_schema_may_not_replace_a_schema_that_is_read(anonymize, shoal, folder):
+    for name in ("s.json", "s.yaml"):
+        (folder / name).write_text('{"columns": {"age": "quasi", "town": "quasi"}}')
+    told = "is read by this command; choose another name"
+    roles = ("--schema", "s.json")
+    refused(anonymize("--report", "s.json", "--force", roles=roles), f"s.json: {told}")
+    found = shoal("inspect", "people.csv", "--schema", "s.yaml", "-o", "s.yaml", "--force")
+    refused(found, f"s.yaml: {told}")
+
+
+def test_two_outputs_need_two_files(anonymize):
+    both = ("--report", "both.html", "--picture", "both.html", "--method", "ola")
+    refused(anonymize(*both), "one file is named for two outputs")
+
+
+def test_a_hierarchy_may_not_replace_the_table_it_is_made_from(shoal, folder):
+    before = (folder / "people.csv").read_bytes()
+    found = shoal("hierarchy", "make", "people.csv", "-c", "age", "-o", "people.csv", "--force")
+    refused(found, "people.csv: is read by this command")
+    assert (folder / "people.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "option", ["table=1", "model=1", "method=ola", "what=x", "ledger=x", "self=1", "seed=3"]
+)
+def test_a_name_that_is_no_option_of_the_method_is_refused_with_those_there_are(anonymize, option):
+    name = option.partition("=")[0]
+    refused(anonymize("-O", option), f"mondrian has no option '{name}'", "there are strict")
+
+
+def test_a_seed_may_be_given_as_an_option_of_the_method_but_not_twice(shoal, anonymize):
+    model = ("--model", "freeform-anonymity(2)", "--method", "doka-greedy")
+    stated = shoal("anonymize", "people.csv", *ROLES, *model, "--seed", 3, "--json")
+    option = shoal("anonymize", "people.csv", *ROLES, *model, "-O", "seed=3", "--json")
+    assert json.loads(stated.out)["seed"] == json.loads(option.out)["seed"] == 3
+    twice = anonymize(*model, "-O", "seed=3", "--seed", 4, k=())
+    refused(twice, "the seed is given twice; leave out -O seed")
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**63)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "anonymize people.csv --quasi age -k 2", "compare people.csv --quasi age -k 2",
+        "risk rehearse people.csv --quasi age -k 2", "risk link people.csv people.csv --on age",
+        "risk assess people.csv people.csv --quasi age", "datasets patients 10 -o out.csv",
+        "utility people.csv people.csv --quasi age --target disease", "demo", "dp audit",
+    ],
+)  # fmt: skip
+def test_a_seed_that_no_generator_takes_is_refused(shoal, command, seed):
+    refused(shoal(*command.split(), "--seed", seed), "seed must be")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["max_suppression=2023-02-30", "max_suppression=!!int x", "max_suppression=&a [*a]", "a=[1"],
+)
+def test_an_option_whose_value_is_no_value_is_refused(anonymize, option):
+    refused(anonymize("--method", "datafly", "-O", option), "its value cannot be read")
+
+
+def test_an_option_may_not_be_given_twice(anonymize):
+    twice = ("-O", "strict=true", "-O", "strict=false")
+    refused(anonymize(*twice), "option 'strict' is given twice")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "told"),
+    [
+        ("mask: {length: 100000000}", "its hierarchy would have 99,999,999 levels"),
+        ("quantiles: [1000000000]", "each number of groups is from 1 to 1,000,000"),
+        ("ordering: -1", "fanout must be 2 or more"),
+    ],
+)
+def test_a_recipe_that_would_never_end_is_refused(anonymize, recipe, told):
+    refused(anonymize("--hierarchy", f"age={recipe}"), "column 'age'", told)
 
 
 def test_names_that_look_like_markup_or_break_lines_do_no_harm(shoal, folder):
@@ -443,3 +527,17 @@ def test_a_released_file_in_place_of_the_raw_one_is_told_so(shoal, folder, cell)
     (folder / "released.csv").write_text(f"age,town\n{cell},x\n30,y\n")
     found = shoal("metrics", "released.csv", "people.csv", "--schema", "s.yaml")
     refused(found, "released.csv: column 'age': ", "name the raw table here, not a released one")
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
+def test_times_outside_the_calendar_are_refused_or_passed_on(shoal, folder, output):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    seen = pa.array([0, 3 * 10**11] * 6, pa.int64()).cast(pa.timestamp("s"))
+    pq.write_table(pa.table({"seen": seen, "age": [1, 2, 3] * 4}), folder / "far.parquet")
+    asked = ("anonymize", "far.parquet", "-k", 2, "-o", output)
+    studied = shoal(*asked, "--quasi", "seen")
+    refused(studied, "column 'seen': holds times outside the years 1 to 9999")
+    carried = shoal(*asked, "--quasi", "age", "--insensitive", "seen", "--report", "report.html")
+    assert carried.status == 0, carried.err

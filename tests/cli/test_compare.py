@@ -70,7 +70,7 @@ def test_where_no_run_gives_a_release_the_status_is_1(shoal, folder):
         (("-k", "3", "--time-limit", "0"), "time_limit must be"),
         (("-k", "3", "-o", "runs.xlsx"), "end the name in"),
         (("-k", "3", "--picture", "runs.pdf"), "a picture ends in"),
-        (("-k", "3", "--picture", "people.csv"), "people.csv: is the table itself"),
+        (("-k", "3", "-o", "people.csv", "--force"), "people.csv: is read by this command"),
     ],
 )
 def test_what_is_asked_wrongly_is_said_in_one_line(shoal, more, told):

@@ -140,3 +140,10 @@ def test_what_must_not_be_told_is_refused_before_it_is_paid_for(shoal, folder, m
     assert (refused.status, "cannot be used with safe-la" in refused.err) == (2, True)
     assert not (folder / "one.csv").exists()
     assert shown(shoal)["entries"] == []
+
+
+@pytest.mark.parametrize("path", ["/", ".", ".."])
+def test_a_folder_is_no_ledger(shoal, path):
+    outcome = shoal("dp", "ledger", "grant", path, "--epsilon", 1)
+    assert outcome.status == 2
+    assert "is a directory; name the file of a ledger" in outcome.err

@@ -194,6 +194,29 @@ def test_numbers_and_times_lie_on_a_line(cells, expected):
     assert ground.is_numeric(cells.type)
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (pa.array([0, 5_000_000], pa.int32()).cast(pa.date32()), ("1970-01-01", "15659-07-15")),
+        (
+            pa.array([0, 3 * 10**11], pa.int64()).cast(pa.timestamp("s")),
+            ("1970-01-01 00:00:00", "11476-08-15 05:20:00"),
+        ),
+        (
+            pa.array([None, -3 * 10**11], pa.int64()).cast(pa.timestamp("s", "UTC")),
+            (None, "-7537-05-18 18:40:00+00:00"),
+        ),
+        (
+            pa.array([0, 2**62, -1], pa.int64()).cast(pa.duration("ns")),
+            ("0:00:00", "1281023:53:38.427387904", "-0:00:00.000000001"),
+        ),
+    ],
+    ids=["date", "time", "time with a zone", "duration"],
+)
+def test_times_that_no_calendar_has_still_have_a_text(cells, expected):
+    assert ground.texts(cells) == expected
+
+
 @pytest.mark.parametrize("cells", [["a"], [True], [b"a"]])
 def test_text_and_truth_values_do_not(cells):
     assert not ground.is_numeric(pa.array(cells).type)

@@ -32,6 +32,8 @@ CELLS = {
     "share": (pa.float64(), NUMBERS.map(lambda n: n / 8)),
     "price": (pa.decimal128(9, 2), NUMBERS.map(lambda n: Decimal(n) / 4)),
     "day": (pa.date32(), NUMBERS.map(lambda n: date(2024, 1, 1) + timedelta(days=40 * n))),
+    "wait": (pa.duration("ms"), NUMBERS.map(lambda n: timedelta(hours=7 * n, milliseconds=n))),
+    "met": (pa.date32(), NUMBERS.map(lambda n: date(2020, 12, 30) + timedelta(days=3 * n))),
     "word": (pa.string(), st.sampled_from(NASTY)),
     "rank": (pa.string(), st.sampled_from(NASTY)),
     "code": (pa.string(), NUMBERS.map(lambda n: f"{n + 100:03}")),
@@ -40,6 +42,7 @@ TREES = {
     "count": {"intervals": [2, 4, 12]},
     "share": {"intervals": [0.5, 2]},
     "day": {"dates": ["month", "quarter", "year", "decade"]},
+    "met": {"dates": ["week", "week-year"]},
     "code": {"mask": "right"},
     "rank": {"ordering": 2},
 }

@@ -99,3 +99,15 @@ def test_the_encoding_of_the_schema_counts(write):
     path = write(TEXT.encode("latin-1"))
     schema = {"columns": {"name": "quasi", "age": "quasi"}, "file": {"encoding": "latin-1"}}
     assert shoal.read(path, schema)["name"].labels == ("Zoë", "Åsa")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("inside", ["\n", "\r\n", "\r"])
+def test_a_line_end_inside_quotes_stays_as_it_is(tmp_path, end, inside):
+    if inside not in ("\n", end):
+        pytest.xfail("line ends that differ are made alike, inside quotes too")
+    path = tmp_path / "notes.csv"
+    lines = ["age,note", f'1,"x{inside}y"', '2,"z"', ""]
+    path.write_bytes(end.join(lines).encode())
+    table = shoal.read(path, roles={"age": "quasi", "note": "insensitive"})
+    assert table["note"].to_arrow().to_pylist() == [f"x{inside}y", "z"]

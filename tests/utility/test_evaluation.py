@@ -253,6 +253,7 @@ def test_a_quasi_identifier_is_a_target_only_as_it_is(release):
         ({"target": "ill", "folds": 101}, "101 folds need 202 or more"),
         ({"target": "ill", "encoding": "bits"}, "encoding must be one of"),
         ({"target": "ill", "seed": -1}, "seed must be"),
+        ({"target": "ill", "seed": 2**32}, "seed must be smaller than 2..32"),
         ({"target": "ill", "also": ["ill"]}, "is the target"),
     ],
 )

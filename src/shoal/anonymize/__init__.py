@@ -16,6 +16,7 @@ from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
 from shoal.core.fingerprint import schema_fingerprint
+from shoal.core.options import check_seed
 from shoal.core.progress import report
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
@@ -56,6 +57,7 @@ def anonymize(
         raise InputError(
             f"the model must be a privacy model such as KAnonymity(5), not {type(model).__name__}"
         )
+    check_seed(seed)
     algorithm = _algorithm(method, seed, options)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if ledger is None:

@@ -80,10 +80,12 @@ def main() -> None:
 
     What is wrong is said in one line on the error stream.
     """
+    from shoal.core.files import guard_inputs
     from shoal.errors import ShoalError
 
     try:
-        status = app(standalone_mode=False)
+        with guard_inputs():
+            status = app(standalone_mode=False)
     except ShoalError as error:
         _leave(error, error.exit_status)
     except MemoryError:

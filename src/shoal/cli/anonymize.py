@@ -10,15 +10,15 @@ import typer
 
 from shoal.cli.console import bars, compiling_told, emit, note, out
 from shoal.cli.dp_ledger import KeyFile, opened
+from shoal.cli.method_options import chosen_method
 from shoal.cli.options import (
     File,
     Force,
     Hierarchies,
     Json,
     K,
-    check_method,
     check_outputs,
-    method_options,
+    seed_option,
     wanted_model,
 )
 from shoal.cli.repeating import typed
@@ -47,7 +47,7 @@ MethodOptions = Annotated[
         "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
     ),
 ]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="For methods that draw at random.")]
+Seed = Annotated[int | None, seed_option("For methods that draw at random.")]
 Report = Annotated[
     Path | None,
     typer.Option(
@@ -74,6 +74,13 @@ KeepOrder = Annotated[
         "--keep-order",
         help="Write the rows in the order of FILE, which can give away what is hidden; without it "
         "they are sorted by their published values.",
+    ),
+]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="Put a quote before cells of a CSV file that a spreadsheet would run: =1+1.",
     ),
 ]
 LedgerFile = Annotated[
@@ -108,6 +115,7 @@ def anonymize(
     picture: Picture = None,
     force: Force = False,
     keep_order: KeepOrder = False,
+    escape_formulas: EscapeFormulas = False,
     ledger: LedgerFile = None,
     key_file: KeyFile = None,
     new_schema: NewSchema = False,
@@ -124,22 +132,21 @@ def anonymize(
     from shoal.core.files import check_readable
 
     check_readable(file)
-    wanted, options = wanted_model(k, model), method_options(option)
-    check_method(method)
-    check_outputs(file, output, picture, report, force=force)
+    wanted = wanted_model(k, model)
+    algorithm, seed = chosen_method(method, option, seed)
+    check_outputs(output, picture, report, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table = load(file, roles, hierarchy, form)
+        check_outputs(output, picture, report, force=force)  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)
         if book is not None and new_schema:
             book.admit(table)
         with compiling_told(quiet=json):
-            release = run(
-                table, wanted, method, seed=seed, ledger=book, what=_what(output), **options
-            )
+            release = run(table, wanted, algorithm, seed=seed, ledger=book, what=_what(output))
         if picture is not None:
             from shoal.report.lattice_picture import draw_release
 
@@ -147,7 +154,9 @@ def anonymize(
         if output is None:
             checked = release.verify()
         else:
-            checked = release.write(output, force=force, order=order)
+            checked = release.write(
+                output, force=force, order=order, escape_formulas=escape_formulas
+            )
         data = summarize(release, checked, output)
         if output is not None:
             data["order"] = order
@@ -167,9 +176,26 @@ def anonymize(
     emit(json, data, show)
     if keep_order and output is not None:
         note("rows keep the order of FILE: their positions can reveal what the cells hide")
+    if output is not None and not escape_formulas:
+        _note_formulas(release, output)
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
         note(f"{what} was written; name a file with -o")
+
+
+def _note_formulas(release: Release, output: Path) -> None:
+    """Say which columns of a text file hold cells that a spreadsheet would run."""
+    from shoal.core.formulas import count_formulas
+
+    if output.suffix.lower() == ".parquet":
+        return
+    found = count_formulas(release.to_arrow())
+    if found:
+        listed = ", ".join(f"{name} ({count:,})" for name, count in found.items())
+        note(
+            f"cells that a spreadsheet would run as formulas, by column: {listed}; "
+            "--escape-formulas puts a quote before them"
+        )
 
 
 def _what(output: Path | None) -> str:

@@ -10,14 +10,15 @@ import typer
 from rich.padding import Padding
 
 from shoal.cli.console import bars, emit, grid, note, out, share, tell_of_compiling
+from shoal.cli.method_options import method_options
 from shoal.cli.options import (
     File,
     Force,
     Hierarchies,
     Json,
     check_outputs,
-    method_options,
     names,
+    seed_option,
 )
 from shoal.cli.sources import EveryRole, Form, grouped, load
 from shoal.core.wording import counted, people_in_rows
@@ -57,7 +58,7 @@ Risk = Annotated[
     bool,
     typer.Option("--risk", help="Also count people found by who knows everybody: expected risk."),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="For methods that draw at random.")]
+Seed = Annotated[int, seed_option("For methods that draw at random.")]
 Processes = Annotated[
     int | None, typer.Option(metavar="N", help="Runs at a time. Default: one for each core.")
 ]
@@ -116,11 +117,12 @@ def compare(
     from shoal.core.files import check_readable
 
     check_readable(file)
-    check_outputs(file, output, picture, force=force)
+    check_outputs(output, picture, force=force)
     methods = [_method(text) for text in method] if method else list(METHODS_BY_DEFAULT)
     sizes = _sizes(k)
     with bars():
         table = load(file, roles, hierarchy, form, otherwise={utility: "insensitive"})
+        check_outputs(output, picture, force=force)  # now that all inputs are known
         if not json:
             tell_of_compiling([each if isinstance(each, str) else each[0] for each in methods])
         try:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.console import bars, emit, grid, out
-from shoal.cli.options import Command, Force, Group, Json
+from shoal.cli.options import Command, Force, Group, Json, seed_option
 from shoal.core.wording import counted
 from shoal.errors import InputError
 
@@ -69,7 +69,7 @@ def patients(
             "--output", "-o", metavar="FILE", help="Where to write: .csv, .tsv, .parquet."
         ),
     ],
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same table.")] = 0,
+    seed: Annotated[int, seed_option("The same seed gives the same table.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from shoal.cli.console import bars, compiling_told, emit, grid, out
-from shoal.cli.options import Force, Json
-from shoal.errors import OutputError
+from shoal.cli.options import Force, Json, seed_option
+from shoal.core.files import replace_files
 
 _FILES = ("patients.csv", "patients.yaml", "anonymous.csv", "report.html")
 
@@ -23,9 +20,7 @@ def demo(
     ] = Path("demo"),
     rows: Annotated[int, typer.Option(metavar="N", help="Patients to generate.", min=1)] = 10_000,
     k: Annotated[int, typer.Option("-k", metavar="N", help="k of k-anonymity.")] = 5,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="The same seed gives the same patients.")
-    ] = 0,
+    seed: Annotated[int, seed_option("The same seed gives the same patients.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -43,7 +38,7 @@ def demo(
 
     model = KAnonymity(k) & LDiversity(2, "diagnosis")
     _check_folder(folder, force=force)
-    with bars(), _all_or_none(folder) as made:
+    with bars(), replace_files(folder) as made:
         table = read(made / "patients.csv", write_patients(made / "patients.csv", rows, seed))
         with compiling_told(quiet=json):
             release = run(table, model, "mondrian")
@@ -79,20 +74,6 @@ def _check_folder(folder: Path, *, force: bool) -> None:
     earlier = schema.is_file() and schema.read_bytes() == schema_text().encode()
     for name in _FILES:
         check_writable(folder / name, force=force or earlier)
-
-
-@contextmanager
-def _all_or_none(folder: Path) -> Iterator[Path]:
-    """Give a folder to write into; its files go to the other one if the block comes to its end."""
-    try:
-        above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-        with tempfile.TemporaryDirectory(dir=above, prefix=".shoal.") as name:
-            yield Path(name)
-            folder.mkdir(parents=True, exist_ok=True)
-            for file in _FILES:
-                (Path(name) / file).replace(folder / file)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
 
 
 def _sample(title: str, data: Any, rows: int = 4) -> None:

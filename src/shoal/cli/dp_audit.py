@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from shoal.cli.console import bars, emit, grid, out
-from shoal.cli.options import Json
+from shoal.cli.options import Json, seed_option
 
 if TYPE_CHECKING:
     from shoal.auditing import AuditCase
@@ -28,7 +28,7 @@ def audit(
     confidence: Annotated[
         float, typer.Option(metavar="SHARE", help="Confidence of the bounds on a mechanism.")
     ] = 0.999,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same runs.")] = 0,
+    seed: Annotated[int, seed_option("The same seed gives the same runs.")] = 0,
     json: Json = False,
 ) -> None:
     """Audit the private mechanisms of this installation on small tables.

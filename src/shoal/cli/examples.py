@@ -62,7 +62,9 @@ EXAMPLES: dict[str, list[str]] = {
     "shoal dp ledger show": ["shoal dp ledger show ledger.json"],
     "shoal methods": ["shoal methods --json"],
     "shoal hierarchy make": [
-        "shoal hierarchy make patients.csv --column postcode --recipe 'mask: right' -o postcode.csv"
+        "shoal hierarchy make patients.csv --column postcode --recipe 'mask: right' "
+        "-o postcode.csv",
+        "shoal hierarchy make patients.csv --all -o hierarchies",
     ],
     "shoal hierarchy check": ["shoal hierarchy check postcode.csv patients.csv --column postcode"],
     "shoal hierarchy show": ["shoal hierarchy show postcode.csv --most 2"],

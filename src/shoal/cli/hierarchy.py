@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli.console import emit, grid, notes, out
-from shoal.cli.options import Command, File, Force, Group, Json
-from shoal.cli.sources import Form, grouped, recipe_of
+from shoal.cli.options import Command, File, Force, Group, Json, names
+from shoal.cli.sources import Form, Roles, grouped, recipe_of
 from shoal.core.wording import counted
 from shoal.errors import HierarchyError, InputError, meant
 
@@ -29,12 +30,19 @@ Tree = Annotated[
 def make(
     *,
     file: File,
-    column: Annotated[
-        str, typer.Option("--column", "-c", metavar="COLUMN", help="The column it is for.")
-    ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The CSV file to write.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The CSV file to write; with --all, the folder."
+        ),
     ],
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", metavar="COLUMN", help="The column it is for.")
+    ] = None,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="One for each quasi-identifier, and a schema that names them."),
+    ] = False,
     recipe: Annotated[
         str | None,
         typer.Option(
@@ -42,15 +50,31 @@ def make(
             help="Such as 'intervals: [5, 10, 20]' or 'mask: right'. Default: a guess.",
         ),
     ] = None,
+    levels_from: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS", help="Other columns of FILE as levels, finest first: county,state."
+        ),
+    ] = "",
+    roles: Roles,
     force: Force = False,
     form: Form,
     json: Json = False,
 ) -> None:
-    """Write a starting hierarchy for a column of FILE, to edit."""
-    from shoal.core.recipes import build, suggest
+    """Write a starting hierarchy for a column of FILE, to edit.
 
-    found = _column(file, column, form)
-    tree = suggest(found) if recipe is None else build(found, _recipe(recipe))
+    With --all, write one for each quasi-identifier into a folder, with a schema.yaml that names
+    them: those of --schema or --quasi, else those that `shoal inspect` suggests.
+    """
+    if every == (column is not None) or (every and (recipe or levels_from)):
+        raise InputError("name one column with --column, or give --all without a recipe")
+    if every:
+        _make_all(file, output, roles, form, force=force, json=json)
+        return
+    if recipe is not None and levels_from:
+        raise InputError("--recipe and --levels-from contradict each other; give one of them")
+    stated = {"from": names(levels_from)} if levels_from else recipe and _recipe(recipe)
+    tree = _tree(file, str(column), stated or None, form)
     tree.write(output, force=force)
     data = {"output": str(output), **_measures(tree)}
 
@@ -58,6 +82,31 @@ def make(
         levels = counted(tree.height, "level")
         out.print(f"{counted(len(tree), 'value')}, {levels} above them, in {output}")
         out.print("edit it freely: one line a value, one column a level, one root at the end")
+
+    emit(json, data, show)
+
+
+def _make_all(
+    file: Path, folder: Path, roles: Roles, form: Form, *, force: bool, json: bool
+) -> None:
+    from shoal.cli.hierarchy_all import make_all
+
+    trees = make_all(file, folder, roles, form, force=force)
+    schema = folder / "schema.yaml"
+    data = {
+        "output": str(folder),
+        "schema": str(schema),
+        "columns": {name: _measures(tree) for name, tree in trees.items()},
+    }
+
+    def show() -> None:
+        rows = grid("column", "values", "groups per level")
+        for name, tree in trees.items():
+            groups = ", ".join(f"{len(level):,}" for level in tree.levels[1:])
+            rows.add_row(name, f"{len(tree):,}", groups)
+        out.print(rows)
+        out.print(f"\nhierarchies and schema in {folder}: edit them, then", soft_wrap=True)
+        out.print(f"  shoal anonymize {file} --schema {schema} -k 5 -o out.csv", soft_wrap=True)
 
     emit(json, data, show)
 
@@ -131,18 +180,41 @@ def _measures(tree: Hierarchy) -> dict[str, Any]:
     }
 
 
+def _tree(file: Path, name: str, recipe: dict[str, Any] | None, form: Form) -> Hierarchy:
+    """Return the hierarchy of a column by a recipe; without one, a suggested one."""
+    from shoal.core.column import Column
+    from shoal.core.column_trees import from_columns, source_columns
+    from shoal.core.recipes import build, suggest
+
+    data = _data(file, form, [name])
+    column = Column.encode(name, _cells(data, name, file))
+    sources = source_columns(recipe, name)
+    if sources:
+        return from_columns(column, {each: _cells(data, each, file) for each in sources})
+    return suggest(column) if recipe is None else build(column, recipe)
+
+
 def _column(file: Path, name: str, form: Form) -> Column:
     from shoal.core.column import Column
+
+    return Column.encode(name, _cells(_data(file, form, [name]), name, file))
+
+
+def _data(file: Path, form: Form, expected: Sequence[str] = ()) -> Any:
     from shoal.reading.checks import check_dates
     from shoal.reading.files import Format, read_arrow
 
     with notes():
-        data = read_arrow(file, Format(**form.stated), expected=[name])
+        data = read_arrow(file, Format(**form.stated), expected=expected)
         check_dates(data, form.dates)
+    return data
+
+
+def _cells(data: Any, name: str, file: Path) -> Any:
     if name not in data.column_names:
         near = meant(name, data.column_names)  # all of them may be a person's cells
         raise InputError(f"{file}: no column {name!r}{near}; `shoal inspect` shows what it has")
-    return Column.encode(name, data.column(name))
+    return data.column(name)
 
 
 def _recipe(text: str) -> dict[str, Any]:

@@ -56,15 +56,14 @@ def inspect(
     from shoal.reading.formats import guesses_of
 
     check_readable(file)
+    columns, trees = roles.columns, hierarchies_of(hierarchy)
     if output is not None:
-        _check_schema(output, file, force=force)
-    columns = roles.columns
+        _check_schema(output, force=force)
     stated = {**roles.known.file, **form.stated}
     with notes():
         data = read_arrow(file, _form(columns, stated), expected=_expected(roles, columns))
     with about(file):
         check_dates(data, stated.get("dates"))
-    trees = hierarchies_of(hierarchy)
     guarded = {
         name: _spec(name, roles.known.columns.get(name, {}), trees)
         for name, spec in columns.items()
@@ -108,12 +107,10 @@ def _units(roles: Roles) -> dict[str, Any]:
     return stated
 
 
-def _check_schema(output: Path, file: Path, *, force: bool) -> None:
-    """Refuse, before any work, a schema that could not be written, or would replace the table."""
+def _check_schema(output: Path, *, force: bool) -> None:
+    """Refuse, before any work, a schema that could not be written, or would replace an input."""
     if output.suffix.lower() not in (".yaml", ".yml"):
         raise OutputError(f"{output}: a schema ends in .yaml; rename it")
-    if output.exists() and output.samefile(file):
-        raise OutputError(f"{output}: is the table itself; choose another name for the schema")
     check_writable(output, force=force)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shoal.cli.examples import EXAMPLES
-from shoal.errors import InputError, OutputError, unknown
+from shoal.core.options import check_seed
+from shoal.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from shoal.privacy.model import Model
@@ -88,6 +88,18 @@ Key = Annotated[
         metavar="COLUMN", help="A column of both files that tells the rows apart, to line them up."
     ),
 ]
+
+
+def seed_option(help: str) -> Any:
+    """Return a --seed whose value is checked before any work."""
+    return typer.Option(metavar="N", help=help, callback=_checked_seed)
+
+
+def _checked_seed(seed: int | None) -> int | None:
+    check_seed(seed)
+    return seed
+
+
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
 
@@ -174,45 +186,19 @@ def wanted_model(k: int | None, models: list[str] | None) -> Model:
     return joined
 
 
-_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")  # 1e-6 is text to YAML
-
-
-def method_options(options: list[str] | None) -> dict[str, Any]:
-    """Read `name=value` pairs; values are read as YAML, so numbers are numbers."""
-    import yaml
-
-    found = {}
-    for text in options or []:
-        name, mark, value = text.partition("=")
-        if not mark:
-            raise InputError(f"option {text!r} must be written name=value")
-        try:
-            read = float(value) if _EXPONENT.fullmatch(value.strip()) else yaml.safe_load(value)
-            found[name.strip().replace("-", "_")] = read
-        except yaml.YAMLError:
-            raise InputError(f"option {name.strip()!r}: its value cannot be read") from None
-    return found
-
-
-def check_method(name: str) -> None:
-    """Refuse, before any work, a method that is not there."""
-    from shoal.anonymize import METHODS
-
-    if name not in METHODS:
-        raise unknown("no method", name, METHODS)
-
-
 def check_outputs(
-    file: Path, table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
+    table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
 ) -> None:
-    """Refuse, before any work, an output that could not be written, or would replace the input."""
+    """Refuse, before any work, an output that could not be written, or would replace an input.
+
+    Inputs are the files read so far.
+    """
     from shoal.core.files import check_writable
     from shoal.core.writing import check_ending
 
-    for path in (table, picture, report):
-        if path is not None and path.exists() and path.samefile(file):
-            raise OutputError(f"{path}: is the table itself; choose another name for the output")
-
+    named = [path.absolute() for path in (table, picture, report) if path is not None]
+    if len(set(named)) < len(named):
+        raise OutputError("one file is named for two outputs; name another for one of them")
     if table is not None:
         check_ending(table)
         check_writable(table, force=force)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.console import bars, compiling_told, emit, grid, number, out, share
-from shoal.cli.options import Hierarchies, Json, Key, names
+from shoal.cli.options import Hierarchies, Json, Key, names, seed_option
 from shoal.cli.pairs import Original, Released, load_pair
 from shoal.cli.sources import EveryRole, Form, grouped
 from shoal.core.wording import counted
@@ -54,7 +54,7 @@ def assess(
         int | None,
         typer.Option("-k", metavar="N", help="A risk above 1/N is high. Default: smallest class."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of sampled matchings.")] = 0,
+    seed: Annotated[int, seed_option("Of sampled matchings.")] = 0,
     key: Key = None,
     roles: EveryRole,
     hierarchy: Hierarchies = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.console import about, bars, emit, grid, notes, number, out, share
-from shoal.cli.options import Hierarchies, Json, Person, SchemaFile, names
+from shoal.cli.options import Hierarchies, Json, Person, SchemaFile, names, seed_option
 from shoal.cli.pairs import Released, check_order
 from shoal.cli.sources import Form, as_written, grouped, hierarchies_of
 from shoal.core.wording import counted
@@ -44,7 +44,7 @@ def link(
     person: Person = "",
     schema: SchemaFile = None,
     hierarchy: Hierarchies = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of ties, broken by chance.")] = 0,
+    seed: Annotated[int, seed_option("Of ties, broken by chance.")] = 0,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -130,16 +130,15 @@ def table_of(
 
     person: the columns that identify the person behind a row.
     """
-    from shoal.reading import Schema, read
+    from shoal.reading import Schema, UnassignedColumns, read
 
     kept = {name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns}
     trees = {name: tree for name, tree in hierarchies_of(hierarchy).items() if name in kept}
-    with about(file), notes():
+    with about(file), notes(unless=UnassignedColumns):
         for name in person:
             if name not in data.column_names:
                 raise InputError(f"no column {name!r} that identifies a person")
-        chosen = data.select([*columns, *(name for name in person if name not in columns)])
-        return read(chosen, Schema(kept), hierarchies=trees, person=person)
+        return read(data, Schema(kept), hierarchies=trees, person=person)
 
 
 def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:

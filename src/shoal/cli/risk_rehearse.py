@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.console import bars, emit, grid, number, out, share
+from shoal.cli.method_options import chosen_method
 from shoal.cli.options import (
     File,
     Hierarchies,
     Json,
     K,
-    check_method,
-    method_options,
     names,
+    seed_option,
     wanted_model,
 )
 from shoal.cli.sources import Form, Roles, grouped, load
@@ -49,7 +49,7 @@ def rehearse(
     both: Annotated[
         float, typer.Option(metavar="X", help="Share of people who are in both parts.")
     ] = 0.5,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of the split and of ties.")] = 0,
+    seed: Annotated[int, seed_option("Of the split and of ties.")] = 0,
     roles: Roles,
     hierarchy: Hierarchies = None,
     form: Form,
@@ -64,12 +64,12 @@ def rehearse(
     from shoal.risk import link, split_for_linkage
 
     asked = wanted_model(k, model)
-    check_method(method)
+    algorithm, drawn = chosen_method(method, option, None)
     table = load(file, roles, hierarchy, form, quiet=True)
     known = names(on) or list(table.quasi)
     with bars():
         split = split_for_linkage(table, both, seed)
-        release = anonymize(split.released, asked, method, seed=seed, **method_options(option))
+        release = anonymize(split.released, asked, algorithm, seed=seed if drawn is None else drawn)
         found = {
             "raw": link(split.released, split.identified, on=known, truth=split.truth, seed=seed),
             "released": link(release, split.identified, on=known, truth=split.truth, seed=seed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.options import method_options
+from shoal.cli.method_options import method_options
 from shoal.cli.robust_files import held_back
 from shoal.errors import InputError, unknown
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.options import names
+from shoal.cli.options import names, seed_option
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Held = Annotated[
     float, typer.Option(metavar="SHARE", help="Share of the rows, the last, for tests and attacks.")
 ]
 Device = Annotated[str, typer.Option(metavar="NAME", help="Where to compute: cpu or cuda.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same result.")]
+Seed = Annotated[int, seed_option("The same seed gives the same result.")]
 Distribution = Annotated[
     str, typer.Option(metavar="NAME", help="Shape of the noise: laplace, normal, uniform.")
 ]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.console import bars, emit, grid, number, out
-from shoal.cli.options import Hierarchies, Json, Key, names
+from shoal.cli.options import Hierarchies, Json, Key, names, seed_option
 from shoal.cli.pairs import Original, Released, load_pair
 from shoal.cli.sources import EveryRole, Form, grouped, load
 from shoal.core.wording import counted, rows_about
@@ -42,7 +42,7 @@ Task = Annotated[
 Also = Annotated[
     str, typer.Option(metavar="COLUMNS", help="Unchanged columns to learn from too: a,b.")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="For folds and models.")]
+Seed = Annotated[int, seed_option("For folds and models.")]
 
 
 @grouped

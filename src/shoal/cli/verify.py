@@ -84,6 +84,7 @@ def verify(
         source = load(original, roles, hierarchy, told, otherwise={key: "identifier"}, quiet=True)
     stated = as_written(file, {**known.file, **form.stated})
     published = _published(file, known, source, stated, roles)
+    check_askable(published, None, any_size=True)
     classes = Classes.by_quasi(published, origin=source)
     if published.unit is None and source is not None and source.unit is not None:
         with notes():

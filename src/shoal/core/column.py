@@ -27,6 +27,8 @@ from shoal.errors import InputError, meant
 if TYPE_CHECKING:
     from shoal.core.hierarchy import Hierarchy
 
+MAX_WEIGHT = 1e12  # so that sums and squares of weighted losses stay in the range of floats
+
 
 class Role(StrEnum):
     """What a column is to the person behind the row."""
@@ -104,8 +106,10 @@ class Column:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", frozen(self.codes))
-        if not self.weight >= 0 or not np.isfinite(self.weight):
-            raise InputError(f"column {self.name!r}: weight must be 0 or more, not {self.weight}")
+        if not 0 <= self.weight <= MAX_WEIGHT:
+            raise InputError(
+                f"column {self.name!r}: weight must be from 0 to {MAX_WEIGHT:g}, not {self.weight}"
+            )
         if self.bounds is not None:
             self._check_bounds(*self.bounds)
 
@@ -319,7 +323,7 @@ def _check_finite(column: Column) -> None:
 def _weight(name: str, weight: Any) -> float:
     try:
         return float(weight)
-    except OverflowError:
-        raise InputError(f"column {name!r}: weight has a number too large to count with") from None
-    except (TypeError, ValueError):
-        raise InputError(f"column {name!r}: weight must be 0 or more, not {weight!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"column {name!r}: weight must be a number from 0 to {MAX_WEIGHT:g}"
+        ) from None

@@ -7,10 +7,29 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, OutputError
+
+_inputs: ContextVar[set[object] | None] = ContextVar("files that were read", default=None)
+
+
+@contextmanager
+def guard_inputs() -> Iterator[None]:
+    """Refuse, until the block ends, to write over a file that was read in it, even by force."""
+    token = _inputs.set(set())
+    try:
+        yield
+    finally:
+        _inputs.reset(token)
+
+
+def _identities(path: Path) -> set[object]:
+    """Return what makes two paths the same file: the name without links, and the file itself."""
+    status = path.stat()
+    return {os.path.realpath(path), (status.st_dev, status.st_ino)}
 
 
 def check_readable(path: Path) -> None:
@@ -23,6 +42,8 @@ def check_readable(path: Path) -> None:
             raise InputError(f"{path}: not a plain file; save what it gives as a file first")
         with path.open("rb") as handle:
             head = handle.read(1)
+        if (read := _inputs.get()) is not None:
+            read |= _identities(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
     except OSError as error:
@@ -52,16 +73,22 @@ def check_sign(option: str, sign: Any, least: int = 1) -> None:
         raise InputError(f"{option} must be a single plain character ({such}), not {came}")
 
 
-def check_writable(path: Path, *, force: bool = False) -> None:
-    """Refuse early an output that exists or has nowhere to go."""
+def check_writable(path: Path, *, force: bool = False, update: bool = False) -> None:
+    """Refuse early an output that exists, is an input as well, or has nowhere to go.
+
+    update: what is written continues what was read from there.
+    """
     if "\0" in str(path):
         raise OutputError("the path holds a character that no file name can have")
     try:
         there = path.exists()
+        taken = there and not update and not _identities(path).isdisjoint(_inputs.get() or ())
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
     if path.is_dir():
         raise OutputError(f"{path}: is a directory; name a file to write")
+    if taken:
+        raise OutputError(f"{path}: is read by this command; choose another name for the output")
     if there and not force:
         raise OutputError(f"{path}: exists already; choose another name or overwrite with --force")
     parent = path.parent
@@ -72,12 +99,13 @@ def check_writable(path: Path, *, force: bool = False) -> None:
 
 
 @contextmanager
-def replace_file(path: Path, *, force: bool = False) -> Iterator[Path]:
+def replace_file(path: Path, *, force: bool = False, update: bool = False) -> Iterator[Path]:
     """Give a temporary path beside the target; the target appears whole when the block ends.
 
     Whatever happens in between leaves the old file, or none.
+    update: what is written continues what was read from there.
     """
-    check_writable(path, force=force)
+    check_writable(path, force=force, update=update)
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".shoal.", suffix=path.suffix)
     except OSError as error:
@@ -98,6 +126,20 @@ def replace_file(path: Path, *, force: bool = False) -> Iterator[Path]:
         raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replace_files(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder; its files go to the other one, all together, when the block ends."""
+    try:
+        above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        with tempfile.TemporaryDirectory(dir=above, prefix=".shoal.") as name:
+            yield Path(name)
+            folder.mkdir(parents=True, exist_ok=True)
+            for file in sorted(Path(name).iterdir()):
+                file.replace(folder / file.name)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
 
 
 def _link_new(temporary: Path, path: Path) -> None:

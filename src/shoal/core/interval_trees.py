@@ -14,6 +14,7 @@ import pyarrow as pa
 from shoal.core.column import Column, Kind
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.recipe_arguments import (
+    check_height,
     is_list,
     is_number,
     known_labels,
@@ -39,6 +40,7 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
     if column.known and column.kind is not Kind.NUMERIC:
         raise refusal(column, "intervals", misfit(column, "numbers", "1234.50"))
     _check_widths(column, widths)
+    check_height(column, len(widths))
     if not is_number(origin):
         raise refusal(column, "intervals", "their origin must be a number")
     whole = pa.types.is_integer(column.values.type)

@@ -25,3 +25,12 @@ def check_whole(option: str, value: Any, low: int) -> None:
     """Refuse an option that is not a whole number of at least `low`."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
         raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")
+
+
+def check_seed(seed: Any, bits: int = 63) -> None:
+    """Refuse a seed that is not a whole number of so many bits; None draws one."""
+    if seed is None:
+        return
+    check_whole("seed", seed, 0)
+    if seed >= 2**bits:
+        raise InputError(f"seed must be smaller than 2**{bits}")

@@ -18,6 +18,8 @@ from shoal.core.hierarchy import ROOT, Hierarchy
 from shoal.core.values import is_text
 from shoal.errors import InputError
 
+MAX_LEVELS = 256  # of a recipe between the values and the root
+
 
 def as_column(values: Any) -> Column:
     """Return the column, or one of plain values."""
@@ -55,6 +57,7 @@ def nested(
     A column without known values gives the same levels as any other.
     fixed: whether the group of a value follows from the value alone, whichever others there are.
     """
+    check_height(column, len(levels))
     rows: list[tuple[str | None, ...]]
     rows = list(zip(labels, *levels, [ROOT] * len(labels), strict=True))
     empty = [(None, *([None] * len(levels)), ROOT)]
@@ -80,6 +83,15 @@ def _over_bounds(tree: Hierarchy, column: Column) -> Hierarchy:
         counted.append(replace(level, leaves=frozen(leaves)))
     root = replace(tree.levels[-1], leaves=frozen(np.full(1, total, dtype=np.int64)))
     return replace(tree, levels=(*counted, root), origin="declared")
+
+
+def check_height(column: Column, levels: int) -> None:
+    """Refuse, before they are made, more levels than anyone can tell apart."""
+    if levels > MAX_LEVELS:
+        raise InputError(
+            f"column {column.name!r}: its hierarchy would have {levels:,} levels; "
+            f"there may be {MAX_LEVELS}"
+        )
 
 
 def known_labels(column: Column) -> list[str]:

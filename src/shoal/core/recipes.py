@@ -21,6 +21,7 @@ from shoal.core.interval_trees import intervals, suggest_widths
 from shoal.core.random_trees import random
 from shoal.core.recipe_arguments import (
     as_column,
+    check_height,
     is_list,
     is_whole,
     known_labels,
@@ -29,6 +30,9 @@ from shoal.core.recipe_arguments import (
     refusal,
 )
 from shoal.errors import HierarchyError, InputError
+
+_MAX_QUANTILES = 1_000_000  # groups of one level
+_LONGEST_CODE = 64  # characters of a value that a mask is suggested for
 
 
 def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
@@ -39,8 +43,11 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
     column = as_column(column)
     if column.known and not column.ordered:
         raise refusal(column, "quantiles", "they need an ordered column")
-    if not is_list(groups) or not groups or not all(is_whole(n) and n > 0 for n in groups):
-        raise refusal(column, "quantiles", "a list of numbers of groups, each 1 or more")
+    if not is_list(groups) or not groups or not all(is_whole(n) for n in groups):
+        raise refusal(column, "quantiles", "a list of numbers of groups")
+    if not all(0 < n <= _MAX_QUANTILES for n in groups):
+        raise refusal(column, "quantiles", f"each number of groups is from 1 to {_MAX_QUANTILES:,}")
+    check_height(column, len(groups))
     for fine, coarse in itertools.pairwise(groups):
         if fine % coarse or fine == coarse:
             raise refusal(column, "quantiles", f"{fine} groups do not merge into {coarse}")
@@ -131,6 +138,7 @@ def mask(
         return text[:shown] + signs if side == "right" else signs + text[len(text) - shown :]
 
     steps = longest if keep is None else keep + 1
+    check_height(column, steps - 1)
     levels = [[hidden(text, count) for text in labels] for count in range(1, steps)]
     return nested(column, labels, levels, fixed=length is not None or keep is not None)
 
@@ -182,7 +190,8 @@ def _suggest(column: Column) -> Hierarchy:
         widths = suggest_widths(column)
         return intervals(column, widths) if widths else ordering(column, 4)
     texts = [label for label in column.labels[: column.known] if label]
-    if texts and len(texts) > 20 and len({len(t) for t in texts}) == 1 and len(texts[0]) > 2:
+    lengths = {len(text) for text in texts}
+    if len(texts) > 20 and len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE:
         return mask(column)
     return suppression(column) if column.kind is Kind.NOMINAL else ordering(column, 4)
 
@@ -203,9 +212,8 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     """Build the hierarchy that a recipe such as `{mask: right}` asks for."""
     names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
     if len(names) != 1:
-        raise InputError(
-            f"column {column.name!r}: a hierarchy is a file or one of {', '.join(RECIPES)}"
-        )
+        known = ", ".join((*RECIPES, "from"))
+        raise InputError(f"column {column.name!r}: a hierarchy is a file or one of {known}")
     name = names[0]
     options = {key: value for key, value in recipe.items() if key != name}
     argument = recipe[name]

@@ -309,6 +309,7 @@ class Release:
         *,
         force: bool = False,
         order: Order = "canonical",
+        escape_formulas: bool = False,
     ) -> Verification:
         """Write the published rows as CSV or Parquet, by the name's ending, whole or not at all.
 
@@ -318,6 +319,8 @@ class Release:
             order: "canonical" sorts the rows by their published values, so that their order says
                 nothing else. "original" keeps that of the input, which can give away what was
                 hidden: a table sorted by date shows each row's date by its position.
+            escape_formulas: Put a single quote before cells of a text file that a spreadsheet
+                would run, such as `=1+1`.
 
         Returns:
             The outcome of the check that these rows have passed.
@@ -346,6 +349,10 @@ class Release:
                 "the published cells do not cover the original values, row for row, or say other "
                 "than they cover; nothing was written"
             )
+        if escape_formulas and check_ending(Path(path)) != ".parquet":
+            from shoal.core.formulas import escape_formulas as escape
+
+            published = escape(published)
         write_table(published, Path(path), force=force)
         return checked
 

@@ -256,11 +256,7 @@ class Table:
                 raise InputError(f"column {name!r} has a hierarchy but no role; give it one")
             specs[name]["hierarchy"] = hierarchy
         arrow = without_missing(arrow, specs)
-        columns = tuple(
-            Column.encode(name, arrow.column(name), **encoding_options(specs[name]))
-            for name in names
-            if name in specs
-        )
+        columns = tuple(_column(arrow, name, specs) for name in names if name in specs)
         if not units["person"] and not rows_are_people:
             identifiers = [c.name for c in columns if c.role is Role.IDENTIFIER]
             check_repeated(arrow, [n for n in identifiers if n not in units["household"]])
@@ -276,6 +272,29 @@ class Table:
             known["household"],
             rows_are_people,
         )
+
+
+def _column(arrow: Any, name: str, specs: Mapping[str, dict[str, Any]]) -> Column:
+    """Encode a column; levels of its hierarchy may come from other columns of the data."""
+    from shoal.core.column_trees import from_columns, source_columns
+
+    spec = encoding_options(specs[name])
+    sources = source_columns(spec.get("hierarchy"), name)
+    if not sources:
+        return Column.encode(name, arrow.column(name), **spec)
+    _check_known(sources, arrow.column_names, f"named as a level of {name!r}")
+    for source in sources:
+        role = specs.get(source, {}).get("role")
+        if role in (Role.IDENTIFIER, Role.SENSITIVE):
+            raise InputError(
+                f"column {name!r}: its levels would publish column {source!r}, which is {role}"
+            )
+    spec.pop("hierarchy")
+    column = Column.encode(name, arrow.column(name), **spec)
+    if column.role in (Role.IDENTIFIER, Role.INSENSITIVE):
+        return column
+    tree = from_columns(column, {source: arrow.column(source) for source in sources})
+    return column.with_hierarchy(tree)
 
 
 def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:

@@ -114,7 +114,7 @@ def encode(data: Any, name: str, *, guarded: bool = False) -> tuple[Codes, Any]:
             "sensitive; make the column insensitive or turn it into text or numbers"
         ) from None
     values = encoded.dictionary.take(order)
-    if pa.types.is_temporal(values.type):
+    if pa.types.is_temporal(values.type) and not pa.types.is_duration(values.type):
         _check_calendar(values, name)
     rank = np.empty(len(values) + 1, dtype=np.int32)
     rank[order.to_numpy(zero_copy_only=False)] = np.arange(len(values), dtype=np.int32)
@@ -184,7 +184,7 @@ def _check_calendar(values: Any, name: str) -> None:
     except (ArithmeticError, ValueError, LookupError, pa.ArrowException):
         raise InputError(
             f"column {name!r}: holds times outside the years 1 to 9999, or of an unknown time "
-            "zone; mend them or make the column insensitive"
+            "zone; fix them or make the column insensitive"
         ) from None
 
 
@@ -239,7 +239,41 @@ def texts(values: Any) -> tuple[str | None, ...]:
         return tuple(None if v is None else float_text(v) for v in values.to_pylist())
     if pa.types.is_time64(kind) and kind.unit == "ns":
         return tuple(map(_time_text, values.to_pylist(), values.cast(pa.int64()).to_pylist()))
-    return tuple(None if v is None else _text(v) for v in values.to_pylist())
+    if pa.types.is_duration(kind):
+        ticks = values.cast(pa.int64()).to_pylist()
+        return tuple(None if v is None else duration_text(v, kind.unit) for v in ticks)
+    try:
+        return tuple(None if v is None else _text(v) for v in values.to_pylist())
+    except (ArithmeticError, ValueError, LookupError, pa.ArrowException):
+        if not pa.types.is_temporal(kind):
+            raise
+        return tuple(_distant_text(value) for value in values)
+
+
+def duration_text(ticks: int, unit: str) -> str:
+    """Return a duration in hours, minutes and seconds, as ends of ranges need it: without a comma.
+
+    >>> duration_text(90_061, "s"), duration_text(-1_500, "ms")
+    ('25:01:01', '-0:00:01.5')
+    """
+    digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[unit]
+    seconds, beyond = divmod(abs(ticks), 10**digits)
+    fraction = f".{beyond:0{digits}}".rstrip("0") if beyond else ""
+    minutes, seconds = divmod(seconds, 60)
+    sign = "-" if ticks < 0 else ""
+    return f"{sign}{minutes // 60}:{minutes % 60:02}:{seconds:02}{fraction}"
+
+
+def _distant_text(value: Any) -> str | None:
+    """Return a date or time that Python's calendar may not have, as Arrow writes it."""
+    try:
+        plain = value.as_py()
+    except (ArithmeticError, ValueError, LookupError, pa.ArrowException):
+        kind = value.type
+        zoned = pa.types.is_timestamp(kind) and kind.tz is not None
+        plain = value.cast(pa.timestamp(kind.unit)) if zoned else value  # in UTC, as it is stored
+        return f"{plain.cast(pa.string())}{'+00:00' if zoned else ''}"
+    return None if plain is None else _text(plain)
 
 
 def float_text(value: float) -> str:

@@ -58,7 +58,7 @@ def write_book(path: Path, book: Book, key: bytes | None = None, *, force: bool 
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(book)}
     data["entries"] = [asdict(entry) for entry in book.entries]
     data["seal"] = _seal(data, key).decode()
-    with replace_file(path, force=force) as temporary:
+    with replace_file(path, force=force, update=True) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
         temporary.write_text(text + "\n", encoding="utf-8")
 
@@ -69,6 +69,8 @@ def locked(path: Path) -> Iterator[None]:
 
     The lock is a file beside it, which stays: to remove it would free whoever waits for it.
     """
+    if path.is_dir():
+        raise OutputError(f"{path}: is a directory; name the file of a ledger")
     beside = path.with_name(f"{path.name}.lock")
     try:
         handle = beside.open("a+b")

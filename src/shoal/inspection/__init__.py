@@ -19,6 +19,7 @@ from shoal.core.spelled import is_spelled
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
+from shoal.inspection.drafts import suggest_hierarchies
 from shoal.inspection.hints import misread_texts, noticed
 from shoal.inspection.missing_codes import Codes, find_codes
 from shoal.inspection.people import find_people
@@ -201,6 +202,7 @@ __all__ = [
     "given_away",
     "near_keys",
     "standing_out",
+    "suggest_hierarchies",
     "suggest_recipe",
     "suggest_schema",
     "type_words",

@@ -98,6 +98,28 @@ def suggest_schema(
     return f"{_LISTED if listed else ''}{_HEADER}{head}columns:\n{lines}"
 
 
+def dump_schema(data: Mapping[str, Any]) -> str:
+    """Return a schema as YAML, one line a column.
+
+    >>> print(dump_schema({"person": "id", "columns": {"age": {"role": "quasi"}}}), end="")
+    person: id
+    columns:
+      age: {role: quasi}
+    """
+    listed = {name: list(told) if isinstance(told, tuple) else told for name, told in data.items()}
+    head = {
+        name: _Line(told) if isinstance(told, Mapping) else told
+        for name, told in listed.items()
+        if name != "columns" and told
+    }
+    lines = "".join(f"  {_entry(name, spec)}\n" for name, spec in data["columns"].items())
+    return f"{_dump(head) if head else ''}columns:\n{lines}"
+
+
+def _entry(name: str, spec: Mapping[str, Any]) -> str:
+    return _dump({name: _Line(spec)}).rstrip("\n").replace("\n", "\n  ")
+
+
 def _one_or_all(names: list[str]) -> Any:
     return names[0] if len(names) == 1 else names
 
@@ -114,8 +136,7 @@ def _line(column: dict[str, Any], list_values: bool) -> str:
         "hierarchy": column["hierarchy"] if listed else None,
     }
     spec = {option: value for option, value in told.items() if value is not None}
-    text = _dump({column["name"]: _Line(spec)}).rstrip("\n").replace("\n", "\n  ")
-    return f"  {text}{_comment(column, list_values)}\n"
+    return f"  {_entry(column['name'], spec)}{_comment(column, list_values)}\n"
 
 
 def _comment(column: dict[str, Any], list_values: bool) -> str:

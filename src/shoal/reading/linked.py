@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from shoal.core import values as ground
 from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
+from shoal.core.formulas import unescape_formulas
 from shoal.core.people import Unit
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
@@ -34,6 +35,7 @@ def read_published(
     for name in names:
         if data.column_names.count(name) != 1:
             raise InputError(f"has no column {name!r}, or several; the other file has it")
+    data = unescape_formulas(data, table)
     return {name: _column(data.column(name), table[name]) for name in names}
 
 

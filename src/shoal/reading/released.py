@@ -19,6 +19,7 @@ from shoal.core import values as ground
 from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Role
+from shoal.core.formulas import unescape_formulas
 from shoal.core.frames import from_frame
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release, Run
@@ -101,6 +102,7 @@ def _release(data: Any, original: Table, key: str | None, model: Guarantee | Non
     for name in (*original.quasi, *([] if key is None else [key])):
         if data.column_names.count(name) != 1:
             raise InputError(f"has no column {name!r}, or several; the original has it")
+    data = unescape_formulas(data, original)
     notes: tuple[str, ...] = ()
     if key is not None:
         lined_up = _line_up(data, original, _by_key(data, original[key]))

@@ -27,6 +27,8 @@ _PERIOD = re.compile(
     r"(?P<decade>[0-9]{3}0)s|(?P<year>[0-9]{4})(-?Q(?P<quarter>[1-4])|-(?P<month>[0-9]{2}))?"
 )
 
+_WEEKS = re.compile(r"(?P<year>[0-9]{4})-W(?P<first>[0-9]{2})(/W(?P<last>[0-9]{2}))?")
+
 
 @dataclass(frozen=True, repr=False)
 class Span:
@@ -98,7 +100,7 @@ class Numbers(Scale):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Days(Scale):
-    """Dates in days: `2024-03-09`, and periods such as `2024-03`, `2024-Q1`, `2024`, `2020s`."""
+    """Dates in days: `2024-03-09`, and periods: `2024-03`, `2024-Q1`, `2024-W10`, `2020s`."""
 
     def _named(self, text: str) -> Span | None:
         moment = _moment(text)
@@ -173,7 +175,7 @@ def _moment(text: str) -> datetime | None:
 def _period(text: str) -> tuple[date, date] | None:
     found = _PERIOD.fullmatch(text)
     if found is None:
-        return None
+        return _weeks(text)
     year = int(found["decade"] or found["year"])
     first, last = 1, 12
     if found["quarter"]:
@@ -186,6 +188,20 @@ def _period(text: str) -> tuple[date, date] | None:
         return date(max(year, 1), first, 1), date(year + years, last, end)
     except ValueError:  # no such month, or year 0
         return None
+
+
+def _weeks(text: str) -> tuple[date, date] | None:
+    """Return the first and last day of `2024-W10` or `2024-W01/W52`."""
+    found = _WEEKS.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        first = date.fromisocalendar(int(found["year"]), int(found["first"]), 1)
+        begun = date.fromisocalendar(int(found["year"]), int(found["last"] or found["first"]), 1)
+    except ValueError:  # no such week
+        return None
+    days = min(6, (date.max - begun).days)
+    return None if begun < first else (first, begun + timedelta(days=days))
 
 
 def _day(day: date) -> int:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from shoal.core.column import MAX_WEIGHT
 from shoal.core.data_types import TYPES, DataType
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.specs import checked_words
 from shoal.core.table import as_names
 from shoal.errors import InputError
-from shoal.reading.yaml_files import load_yaml
+from shoal.reading.yaml_files import Refused, load_yaml
 
 _UNITS = ("person", "household")
 _TOP = (*_UNITS, "columns", "file")
@@ -26,7 +26,7 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "role": ((str,), "quasi, sensitive, identifier or insensitive"),
     "type": ((str,), f"one of {', '.join(TYPES)}, or decimal(2)"),
     "kind": ((str,), "numeric, ordinal or nominal"),
-    "weight": ((int, float), "a number, 0 or more"),
+    "weight": ((int, float), f"a number from 0 to {MAX_WEIGHT:g}"),
     "bounds": ((list, tuple), "two values, [least, greatest]"),
     "values": ((list, tuple), "a list of all values that may occur"),
     "order": ((list, tuple), "the values, [least, …, greatest]"),
@@ -63,9 +63,9 @@ class Schema:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
             where = f"line {mark.line + 1}" if mark else "somewhere"
-            twice = "; a name is given twice" if "twice" in str(error.problem) else ""
-            raise InputError(f"{path}: {where} is not valid YAML{twice}; fix that line") from None
-        except (yaml.YAMLError, ValueError, RecursionError):
+            why = f"; {error.problem}" if isinstance(error, Refused) else ""
+            raise InputError(f"{path}: {where} is not valid YAML{why}; fix that line") from None
+        except yaml.YAMLError:
             raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
         return cls.of(data, path)
 
@@ -80,7 +80,7 @@ class Schema:
             if key not in _TOP:
                 raise InputError(f"{where}unknown entry {key!r}; there are {', '.join(_TOP)}")
         columns = {
-            str(name): _with_hierarchy(check_spec(where, str(name), told), path)
+            str(name): _with_hierarchy(where, str(name), check_spec(where, str(name), told), path)
             for name, told in data["columns"].items()
         }
         file = data.get("file") or {}
@@ -115,7 +115,7 @@ def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
             )
         if value is not None and not _is_allowed(option, value):
             raise InputError(f"{where}column {name!r}: {option} must be {_SPEC[option][1]}")
-        if option in ("weight", "bounds") and _is_endless(value):
+        if option == "bounds" and _is_out_of_range(value):
             raise InputError(
                 f"{where}column {name!r}: {option} has a number too large to count with"
             )
@@ -134,18 +134,33 @@ def _is_allowed(option: str, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, types):
         return False
     if option == "weight":
-        return bool(0 <= value < math.inf)
+        return bool(0 <= value <= MAX_WEIGHT)
     return option != "bounds" or len(value) == 2
 
 
-def _is_endless(value: Any) -> bool:
+def _is_out_of_range(limits: Any) -> bool:
     """Whether a whole number in it is larger than any float."""
-    numbers = value if isinstance(value, (list, tuple)) else [value]
-    return any(isinstance(n, int) and abs(n) > sys.float_info.max for n in numbers)
+    return any(isinstance(n, int) and abs(n) > sys.float_info.max for n in limits or ())
 
 
-def _with_hierarchy(spec: dict[str, Any], schema: Path | None) -> dict[str, Any]:
-    if isinstance(spec.get("hierarchy"), (str, Path)):
-        folder = schema.parent if schema else Path()
-        spec["hierarchy"] = Hierarchy.read(folder / spec["hierarchy"])
+def _with_hierarchy(
+    where: str, name: str, spec: dict[str, Any], schema: Path | None
+) -> dict[str, Any]:
+    """Read the file that a column's hierarchy names: `town.csv`, or `{file: town.csv}`.
+
+    With `origin: data` the owner has not yet said that the file may be public.
+    """
+    stated = spec.get("hierarchy")
+    entry = {"file": stated} if isinstance(stated, (str, Path)) else stated
+    if not isinstance(entry, Mapping) or "file" not in entry:
+        return spec
+    origin: Any = entry.get("origin", "file")
+    fit = isinstance(entry["file"], (str, Path)) and origin in ("file", "data")
+    if not fit or not set(entry) <= {"file", "origin"}:
+        raise InputError(
+            f"{where}column {name!r}: hierarchy must be a file, {{file: name.csv, origin: data}} "
+            "for one made from the data, or a recipe"
+        )
+    folder = schema.parent if schema else Path()
+    spec["hierarchy"] = replace(Hierarchy.read(folder / entry["file"]), origin=origin)
     return spec

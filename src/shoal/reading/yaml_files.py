@@ -1,6 +1,7 @@
 """YAML as its author means it: a name is a name, a listed value the text that stands there.
 
-Plain YAML reads a column `no` as false and a value 007 as seven, and lets a name occur twice.
+Plain YAML reads a column `no` as false and a value 007 as seven, lets a name occur twice, makes
+objects of tags, and lets a few lines of aliases stand for more values than a machine can hold.
 """
 
 from __future__ import annotations
@@ -11,49 +12,112 @@ from typing import Any
 import yaml
 
 _VERBATIM = ("order", "values", "missing", "tree")
+_MAX_NODES = 2_000_000  # names, values and lists of a text, aliases counted as often as they occur
+_MAX_DEPTH = 100
+_MAX_BITS = 1023  # of a whole number, which then is a float as well
+_TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
+
+
+class Refused(yaml.MarkedYAMLError):
+    """Valid YAML that Shoal does not read; `problem` says why, without quoting it."""
 
 
 def load_yaml(text: str) -> Any:
     """Return the data of a YAML text.
 
-    Names are text, and so is all under order, values, missing and tree.
+    Names are text, and so is all under order, values, missing and tree. Tags other than `!!str`
+    are refused.
+
+    Raises:
+        yaml.YAMLError: It is not valid YAML, or nothing that Shoal reads; where one place is to
+            blame, `problem_mark` has its line.
 
     >>> load_yaml("columns: {no: {order: [007, yes]}}")
     {'columns': {'no': {'order': ['007', 'yes']}}}
     """
-    return yaml.load(text, Loader=_Loader)
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except (RecursionError, ValueError):  # too deep; or a character that YAML has not
+        raise yaml.YAMLError("not readable") from None
 
 
 class _Loader(yaml.SafeLoader):
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        tag = getattr(event, "tag", None)
+        if not isinstance(event, yaml.AliasEvent) and tag not in _TEXT_TAGS:
+            raise Refused(problem="tags such as !!int are not read", problem_mark=event.start_mark)
+        return super().compose_node(parent, index)
+
+    def get_single_node(self) -> Any:
+        node = super().get_single_node()
+        if node is not None:
+            _count_nodes(node, {}, 0)
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            found = super().construct_object(node, deep)
+            if isinstance(found, int) and found.bit_length() > _MAX_BITS:
+                raise ValueError
+            return found
+        except (ValueError, ArithmeticError, LookupError, TypeError):
+            raise Refused(
+                problem="a date or number is out of range", problem_mark=node.start_mark
+            ) from None
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         stated = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
         if len(set(stated)) < len(stated):
-            raise yaml.constructor.ConstructorError(
-                None, None, "a name is given twice", node.start_mark
-            )
+            raise Refused(problem="a name is given twice", problem_mark=node.start_mark)
         self.flatten_mapping(node)
         found: dict[Hashable, Any] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a name must be text", key.start_mark
-                )
+                raise Refused(problem="a name must be text", problem_mark=key.start_mark)
             verbatim = key.value in _VERBATIM
             found[key.value] = _texts(value) if verbatim else self.construct_object(value, deep)
         return found
 
 
-def _texts(node: yaml.Node, above: int = 0) -> Any:
+def _count_nodes(node: yaml.Node, counts: dict[int, int], depth: int) -> int:
+    """Return how many nodes a node stands for with all aliases written out; refuse too many.
+
+    counts: by the id of a node, what is already counted; 0 while a node is being counted, so that
+        an alias to a node around it is seen.
+    """
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    known = counts.get(id(node))
+    if known:
+        return known
+    if known == 0 or depth > _MAX_DEPTH:
+        raise Refused(problem="lists are nested too deep", problem_mark=node.start_mark)
+    counts[id(node)] = 0
+    mapping = isinstance(node, yaml.MappingNode)
+    parts = [part for pair in node.value for part in pair] if mapping else node.value
+    total = 1
+    for part in parts:
+        total += _count_nodes(part, counts, depth + 1)
+        if total > _MAX_NODES:
+            raise Refused(
+                problem=f"it holds more than {_MAX_NODES:,} values", problem_mark=node.start_mark
+            )
+    counts[id(node)] = total
+    return total
+
+
+def _texts(node: yaml.Node) -> Any:
     """Return a node with every scalar as it is written; nothing, or ~, is None."""
-    if above > 100:
-        raise RecursionError
     if isinstance(node, yaml.MappingNode):
-        return {_name(key): _texts(value, above + 1) for key, value in node.value}
+        return {_name(key): _texts(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
-        return [_texts(value, above + 1) for value in node.value]
+        return [_texts(value) for value in node.value]
     plain = isinstance(node, yaml.ScalarNode) and not node.style
     return None if plain and node.value in ("", "~") else node.value
 
 
 def _name(node: yaml.Node) -> str:
+    if not isinstance(node, yaml.ScalarNode):
+        raise Refused(problem="a name must be text", problem_mark=node.start_mark)
     return str(node.value)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Counts
+from shoal.core.options import check_seed
 from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -84,6 +85,7 @@ def split_for_linkage(table: Table, share: float = 0.5, seed: int = 0) -> Split:
         where she does.
     """
     check_range("share", share, 0, 1)
+    check_seed(seed)
     if table.counts is not None:
         raise InputError("a weighted table has no rows to part; read it row by row")
     rng = np.random.default_rng(seed)
@@ -152,6 +154,7 @@ def link_published(
 
     person: whom each published row is about, where that is known.
     """
+    check_seed(seed)
     records = len(next(iter(published.values())).codes)
     if not records or not len(identified):
         raise InputError("nothing to link: one of the sides has no rows")

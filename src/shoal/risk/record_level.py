@@ -172,7 +172,7 @@ def record_risk(
         named = 1 / np.maximum(found.people, candidates)
         basis = "the people of the population table"
     elif sampling_fraction is not None:
-        check_range("sampling_fraction", sampling_fraction, 0, 1, above=True)
+        check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
         by_class, basis = _estimated(own, view.people, sampling_fraction)
         named = by_class[view.ids[rows]]
     beyond = population is not None or sampling_fraction is not None

@@ -16,12 +16,12 @@ import numpy as np
 
 from shoal.anonymize.algorithm import check_choice
 from shoal.core.arrays import Codes, Counts
+from shoal.core.options import check_seed
 from shoal.core.progress import report
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError, unknown
-from shoal.privacy.model import check_whole
 from shoal.utility.encodings import ENCODINGS, Encoding
 from shoal.utility.grouped_splits import owners
 from shoal.utility.learners import Models, chosen, trained
@@ -67,7 +67,7 @@ def evaluate(
     raw: also train on raw rows, to compare.
     """
     check_choice("encoding", encoding, tuple(ENCODINGS))
-    check_whole("seed", seed, 0)
+    check_seed(seed, bits=32)  # as scikit-learn takes them
     goal = Target.of(release, target, task)
     names = _scores(scores, goal.task)
     learners = chosen(models, classes=goal.classes, seed=seed)

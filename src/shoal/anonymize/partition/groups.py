@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.anonymize.partition.judging import check_feasible
 from shoal.core.arrays import Codes
+from shoal.core.column import MAX_WEIGHT
 from shoal.core.release import Release, Run
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.model import Model
+from shoal.privacy.model import Model, check_range
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records
@@ -90,6 +91,7 @@ def reweighted(table: Table, weights: Weights) -> Table:
     """Return the table with other attribute weights: by name, or one for each in order."""
     if weights is None:
         return table
+    _check_weights(weights)
     if not isinstance(weights, Mapping):
         if len(weights) != len(table.quasi):
             raise InputError(
@@ -101,3 +103,11 @@ def reweighted(table: Table, weights: Weights) -> Table:
             raise InputError(f"weights: {name!r} is no quasi-identifier")
     columns = (replace(c, weight=float(weights.get(c.name, c.weight))) for c in table.columns)
     return replace(table, columns=tuple(columns))
+
+
+def _check_weights(weights: Any) -> None:
+    listed = isinstance(weights, Sequence) and not isinstance(weights, (str, bytes))
+    if not isinstance(weights, Mapping) and not listed:
+        raise InputError("weights must be {column: number}, or a list of numbers")
+    for number in weights.values() if isinstance(weights, Mapping) else weights:
+        check_range("weights: each", number, 0, MAX_WEIGHT)

@@ -140,5 +140,5 @@ def _spread(column: Column) -> float:
     mean = float((share * places).sum())
     with np.errstate(over="ignore"):
         variance = float((share * (places - mean) ** 2).sum())
-    squared = column.weight * column.weight  # may be 0 or infinite, which ** refuses
+    squared = column.weight * column.weight  # may be 0
     return variance / squared if squared else np.inf

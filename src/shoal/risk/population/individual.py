@@ -84,7 +84,7 @@ def individual_uniqueness(
     sampling_fraction: the share of the population that the table is.
     columns: what others know; by default the quasi-identifiers.
     """
-    check_range("sampling_fraction", sampling_fraction, 0, 1, above=True)
+    check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
     view = classes_by(table, columns)
     sizes = view.people
     if sizes.sum() < 2:

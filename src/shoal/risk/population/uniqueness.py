@@ -107,7 +107,7 @@ def population_uniqueness(
     model: pitman, zayatz, snb, or dankar, whose rule chooses among them.
     refits: how often the classes are drawn anew for the interval; 0 for none.
     """
-    check_range("sampling_fraction", sampling_fraction, 0, 1, above=True)
+    check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
     check_whole("refits", refits, 0)
     if model not in (*ESTIMATES, "dankar"):
         raise unknown("no model", model, (*ESTIMATES, "dankar"))

@@ -1,0 +1,75 @@
+"""Hierarchies for every quasi-identifier of a table, and the files to keep them in.
+
+They are drafts for the data's owner, who edits them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from shoal.core.column import Column
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.recipes import build, suggest
+from shoal.core.table import Table
+from shoal.inspection.recipes import suggest_recipe
+
+
+def suggest_hierarchies(table: Table) -> dict[str, Hierarchy]:
+    """Return a hierarchy for each quasi-identifier: the one it has, or one that suits its values.
+
+    A suggested hierarchy follows from the values of the table; its origin is the data.
+
+    Parameters:
+        table: The table, with roles.
+
+    Returns:
+        For each quasi-identifier its hierarchy, to edit or to `write`.
+
+    >>> table = Table((Column.encode("age", list(range(20, 80))),))
+    >>> suggest_hierarchies(table)["age"].rows()[0]
+    ('20', '[20, 25[', '[20, 30[', '[20, 40[', '[0, 40[', '*')
+    """
+    return {column.name: _hierarchy(column) for column in table.quasi_columns}
+
+
+def _hierarchy(column: Column) -> Hierarchy:
+    own = column.hierarchy
+    if own is not None:
+        return own.source if isinstance(own.source, Hierarchy) else _of_known_values(own)
+    recipe = suggest_recipe(column)
+    tree = suggest(column) if recipe is None else build(column, recipe)
+    return replace(tree, origin="data")
+
+
+def _of_known_values(tree: Hierarchy) -> Hierarchy:
+    """Return the hierarchy without the missing value, which needs no entry."""
+    pairs = zip(tree.values, tree.rows(), strict=True)
+    rows = [row for value, row in pairs if value is not None]
+    return Hierarchy.from_rows(rows, origin=tree.origin) if rows else tree
+
+
+def name_files(columns: Iterable[str]) -> dict[str, str]:
+    """Return for each column a file name that any system takes, each once.
+
+    >>> name_files(["age", "Age (years)", "AGE"])
+    {'age': 'age.csv', 'Age (years)': 'Age_years.csv', 'AGE': 'AGE_2.csv'}
+    """
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for column in columns:
+        stem = re.sub(r"[^\w-]+", "_", column).strip("_")[:80] or "column"
+        name, count = stem, 1
+        while name.casefold() in taken:
+            count += 1
+            name = f"{stem}_{count}"
+        taken.add(name.casefold())
+        found[column] = f"{name}.csv"
+    return found
+
+
+def schema_entry(file: str, tree: Hierarchy) -> Any:
+    """Return how a schema names the file of a hierarchy, and that it was made from the data."""
+    return file if tree.origin in ("declared", "file") else {"file": file, "origin": "data"}
