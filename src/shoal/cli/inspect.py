@@ -12,7 +12,7 @@ from shoal.cli.console import about, bars, emit, grid, listed, notes, number, ou
 from shoal.cli.options import File, Force, Hierarchies, Json, names
 from shoal.cli.risk_record import Fraction, show_uniqueness
 from shoal.cli.sources import Form, Roles, grouped, hierarchies_of
-from shoal.core.files import check_readable, check_writable, replace_file
+from shoal.core.files import check_readable, check_writable, replace_file, same_file
 from shoal.errors import OutputError
 
 _VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
@@ -93,7 +93,7 @@ def _check_schema(output: Path, file: Path, *, force: bool) -> None:
     """Refuse, before any work, a schema that could not be written, or would replace the table."""
     if output.suffix.lower() not in (".yaml", ".yml"):
         raise OutputError(f"{output}: a schema ends in .yaml; rename it")
-    if output.exists() and output.samefile(file):
+    if same_file(output, file):
         raise OutputError(f"{output}: is the table itself; choose another name for the schema")
     check_writable(output, force=force)
 

@@ -198,13 +198,12 @@ def check_outputs(
     file: Path, table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
 ) -> None:
     """Refuse, before any work, an output that could not be written, or would replace the input."""
-    from shoal.core.files import check_writable
+    from shoal.core.files import check_writable, same_file
     from shoal.core.writing import check_ending
 
     for path in (table, picture, report):
-        if path is not None and path.exists() and path.samefile(file):
+        if path is not None and same_file(path, file):
             raise OutputError(f"{path}: is the table itself; choose another name for the output")
-
     if table is not None:
         check_ending(table)
         check_writable(table, force=force)

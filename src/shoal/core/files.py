@@ -71,6 +71,14 @@ def check_writable(path: Path, *, force: bool = False) -> None:
         raise OutputError(f"{path}: its folder may not be written to")
 
 
+def same_file(path: Path, other: Path) -> bool:
+    """Whether two paths name one file; a path that cannot be looked up names none."""
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False
+
+
 @contextmanager
 def replace_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     """Give a temporary path beside the target; the target appears whole when the block ends.
