@@ -99,10 +99,12 @@ def main() -> None:
 
 def _run() -> int:
     """Run the command and return its exit status."""
+    from shoal.cli.console import noting_unkept_kernels
     from shoal.errors import ShoalError
 
     try:
-        status = app(standalone_mode=False)
+        with noting_unkept_kernels():
+            status = app(standalone_mode=False)
     except ShoalError as error:
         return _say(error, error.exit_status)
     except MemoryError:

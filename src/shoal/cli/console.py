@@ -90,11 +90,13 @@ def say_compiling() -> None:
 
 @contextmanager
 def compiling_told(*, quiet: bool = False) -> Iterator[None]:
-    """Say so once, when a kernel has to be compiled inside."""
+    """Say so once, when a kernel has to be compiled inside and can be kept."""
     if quiet:
         yield
         return
     from numba.core import event
+
+    from shoal.core.compiling import are_kept
 
     class Teller(event.Listener):  # type: ignore[misc]
         told = False
@@ -102,7 +104,8 @@ def compiling_told(*, quiet: bool = False) -> Iterator[None]:
         def on_start(self, _: Any) -> None:
             if not self.told:
                 self.told = True
-                say_compiling()
+                if are_kept():
+                    say_compiling()
 
         def on_end(self, _: Any) -> None:
             pass
@@ -131,6 +134,24 @@ def is_compiled(method: str) -> bool:
     # numba keeps them elsewhere where it may not write: nothing is said then
     settled = not kernels or not os.access(folder, os.W_OK)
     return settled or any((folder / "__pycache__").glob("*.nbi"))
+
+
+@contextmanager
+def noting_unkept_kernels() -> Iterator[None]:
+    """Print the warning that compiled kernels cannot be kept as a note, wherever it arises."""
+    show = warnings.showwarning
+
+    def showwarning(
+        message: Warning | str, category: type[Warning], *place: Any, **more: Any
+    ) -> None:
+        if category.__name__ == "KernelsNotKept":  # numba is loaded by the work that needs it
+            note(str(message))
+        else:
+            show(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = showwarning
+        yield
 
 
 @contextmanager
