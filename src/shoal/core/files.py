@@ -43,6 +43,14 @@ def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
         raise InputError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
 
 
+def utf8_path(path: Path) -> str:
+    """Return a path for a library that takes UTF-8 only, whatever the locale."""
+    try:
+        return os.fsencode(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: its path is not UTF-8; rename the file or its folder") from None
+
+
 def check_sign(option: str, sign: Any, least: int = 1) -> None:
     """Refuse what is not one plain character (or, for least 0, none) to write a text file with."""
     plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))

@@ -15,25 +15,27 @@ from shoal.reading.dialects import Dialect, sniff
 from shoal.reading.engine import query
 from shoal.reading.formats import Format, with_guesses
 from shoal.reading.inference import typed
-from shoal.reading.text_files import Utf8File, as_utf8
+from shoal.reading.text_files import Utf8File, as_even_lines, as_utf8
 
 _READ = """
     SELECT * FROM read_csv($path, auto_detect=false, strict_mode=true, null_padding=false,
         hive_partitioning=false, delim=$delim, quote=$quote, escape=$escape, header=$header,
         skip=$skip, nullstr=$nullstr, columns=$columns, compression=$compression)
 """
+# DuckDB goes by the first line end of the file, which a quoted name may hold; stated otherwise than
+# as \n, it finds no rows
+_READ_LINES = _READ.replace("=$compression)", r"=$compression, new_line='\n')")
 
 
 def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     """Return a CSV file as an Arrow table."""
     with as_utf8(path, form.encoding) as file:
-        plain = file.path
-        dialect = sniff(plain, path, form.delimiter, form.quote)
+        dialect = sniff(file.path, path, form.delimiter, form.quote)
         names = form.names or dialect.header
         check_names(path, names)
         _check_missing(form, dialect.delimiter, dialect.quote)
         places = [f"c{place}" for place in range(len(names))]
-        options = {
+        options: dict[str, Any] = {
             "delim": dialect.delimiter,
             "quote": dialect.quote,
             "escape": dialect.quote,
@@ -41,9 +43,11 @@ def read_csv(path: Path, form: Format, keep_text: Collection[str]) -> Any:
             "skip": dialect.blank,
             "nullstr": ["", *form.missing],
             "columns": dict.fromkeys(places, "VARCHAR"),
-            "compression": "gzip" if plain.suffix.lower() == ".gz" else "none",
         }
-        table = query(plain, _READ, options, lambda message: _explain(path, message))
+        with as_even_lines(file, dialect.delimiter, dialect.quote) as even:
+            options["compression"] = "gzip" if even.path.suffix.lower() == ".gz" else "none"
+            statement = _READ_LINES if even.ends == {"\n"} else _READ
+            table = query(even.path, statement, options, lambda message: _explain(path, message))
     read = zip(names, (table.column(place) for place in places), strict=True)
     typed_cells = {
         name: cells if name in keep_text else typed(cells, notation=form.notation)
