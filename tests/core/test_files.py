@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from shoal.core import files
+from shoal.core import files, temporaries
 from shoal.core.files import check_readable, check_writable, read_text, replace_file
 from shoal.core.hierarchy import Hierarchy
 from shoal.errors import InputError, OutputError
@@ -97,10 +97,10 @@ def test_a_long_name_that_the_disk_allows_is_written(tmp_path):
 
 
 def test_a_failure_to_begin_names_the_file(tmp_path, monkeypatch):
-    def refuse(**_):
+    def refuse(*_):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(temporaries, "_create", refuse)
     with (
         pytest.raises(OutputError, match=r"out.txt: cannot be written \(Read-only file system\)"),
         replace_file(tmp_path / "out.txt"),

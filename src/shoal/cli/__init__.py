@@ -133,10 +133,11 @@ def _interrupted() -> int:
 
 def _file_trouble(error: OSError) -> str:
     """Say which file and what kind of trouble; the message of a library might hold more."""
-    reason = os.strerror(error.errno) if error.errno else "input or output error"
+    from shoal.core.files import reason
+
     if isinstance(error.filename, (str, bytes)):
-        return f"{os.fsdecode(error.filename)}: cannot be read or written ({reason})"
-    return f"a file cannot be read or written ({reason})"
+        return f"{os.fsdecode(error.filename)}: cannot be read or written ({reason(error)})"
+    return f"a file cannot be read or written ({reason(error)})"
 
 
 def _say_fault(error: Exception) -> int:

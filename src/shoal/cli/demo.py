@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,15 +83,18 @@ def _check_folder(folder: Path, *, force: bool) -> None:
 @contextmanager
 def _all_or_none(folder: Path) -> Iterator[Path]:
     """Give a folder to write into; its files go to the other one if the block comes to its end."""
+    from shoal.core.files import reason
+    from shoal.core.temporaries import temporary_folder
+
     try:
         above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-        with tempfile.TemporaryDirectory(dir=above, prefix=".shoal.") as name:
-            yield Path(name)
+        with temporary_folder(above) as made:
+            yield made
             folder.mkdir(parents=True, exist_ok=True)
             for file in _FILES:
-                (Path(name) / file).replace(folder / file)
+                (made / file).replace(folder / file)
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
+        raise OutputError(f"{folder}: cannot be made ({reason(error)})") from None
 
 
 def _sample(title: str, data: Any, rows: int = 4) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from shoal.core.temporaries import temporary_file
 from shoal.errors import InputError, OutputError
 
 
@@ -26,7 +26,7 @@ def check_readable(path: Path) -> None:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     except ValueError:
         raise InputError("the path holds a character that no file name can have") from None
     if not head:
@@ -67,7 +67,7 @@ def check_writable(path: Path, *, force: bool = False) -> None:
     try:
         there = path.exists()
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
     if path.is_dir():
         raise OutputError(f"{path}: is a directory; name a file to write")
     if there and not force:
@@ -95,25 +95,23 @@ def replace_file(path: Path, *, force: bool = False) -> Iterator[Path]:
     """
     check_writable(path, force=force)
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".shoal.", suffix=path.suffix)
+        with temporary_file(path.parent, path.suffix) as temporary:
+            yield temporary
+            _sync(temporary)
+            temporary.chmod(0o666 & ~_umask())
+            if force:
+                temporary.replace(path)
+            else:
+                _link_new(temporary, path)
+            with suppress(OSError):
+                _sync(path.parent)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        _sync(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        if force:
-            temporary.replace(path)
-        else:
-            _link_new(temporary, path)
-        with suppress(OSError):
-            _sync(path.parent)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says about an error; a library's own message might hold cells."""
+    return os.strerror(error.errno) if error.errno else "input or output error"
 
 
 def _link_new(temporary: Path, path: Path) -> None:
