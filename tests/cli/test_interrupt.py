@@ -51,7 +51,7 @@ def cut_short(folder):
 def test_an_interrupt_while_writing_leaves_nothing(cut_short, folder):
     found = cut_short("SIGINT")
     assert (found.returncode, found.stdout) == (130, "")
-    assert found.stderr == "shoal: interrupted\n"
+    assert found.stderr.splitlines()[-1] == "shoal: interrupted"
     assert [p.name for p in folder.iterdir()] == ["people.csv"]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from shoal import _starting
 from shoal.cli import (
     anonymize,
     compare,
@@ -86,6 +87,7 @@ def main() -> None:
     """
     with guarded():
         try:
+            _starting.hand_over()
             status = _run()
             sys.stdout.flush()
         except OutputFailed as failure:
