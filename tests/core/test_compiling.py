@@ -37,6 +37,7 @@ def run(tmp_path, monkeypatch):
         return runpy.run_path(str(tmp_path / "kernel.py"))["result"]
 
     compiling._warn_once.cache_clear()
+    monkeypatch.setattr(compiling, "_read_only", set())
     yield run
     compiling._warn_once.cache_clear()
 
@@ -123,6 +124,18 @@ def test_kernels_run_where_no_folder_can_be_written_to(run, tmp_path, monkeypatc
     assert len(caught) == 1  # for two kernels
     assert not compiling.are_kept()
     assert list(tmp_path.rglob("*.nb?")) == []
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_kernels_that_are_stored_are_loaded_from_a_folder_that_is_read_only(
+    run, tmp_path, monkeypatch, beside
+):
+    if beside:
+        monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    assert run() == (42, 1)
+    monkeypatch.setattr(numba.core.caching.tempfile, "TemporaryFile", refuse(errno.EROFS))
+    assert run() == (42, 0)
+    assert len(list((tmp_path / ("__pycache__" if beside else "kernels")).rglob("*.nbc"))) == 1
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EDQUOT])

@@ -3,8 +3,8 @@
 numba stores kernels file by file. After an upgrade it would fail on those whose types have moved,
 and run those that were compiled with what another file has changed since. Here a store of another
 version, of changed kernel files, or one that cannot be read counts as empty: the kernel is compiled
-again. Where nothing can be stored, kernels are compiled for this process alone, and one warning
-says so.
+again. Where nothing can be stored, kernels that are stored already are used, others are compiled
+for this process alone, and one warning says so.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from glob import escape
 from importlib.metadata import PackageNotFoundError, version
@@ -23,6 +24,8 @@ from typing import Any
 import numba
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+
+_read_only: set[str] = set()  # folders that kernels of this process can only be loaded from
 
 
 class KernelsNotKept(UserWarning):
@@ -55,7 +58,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 
 def are_kept() -> bool:
     """Whether all kernels of this process could be stored so far."""
-    return _warn_once.cache_info().currsize == 0
+    return not _read_only and _warn_once.cache_info().currsize == 0
 
 
 @cache
@@ -69,7 +72,10 @@ def _warn_once() -> None:
 
 
 class _CompiledCode(CompileResultCacheImpl):  # type: ignore[misc]
-    """Chooses the folder of a kernel: NUMBA_CACHE_DIR, beside its source, or in the home folder."""
+    """Chooses the folder of a kernel: NUMBA_CACHE_DIR, beside its source, or in the home folder.
+
+    The first that can be written to, or else read: a package may be installed with its kernels.
+    """
 
     @property
     def _locator_classes(self) -> list[Any]:
@@ -78,7 +84,24 @@ class _CompiledCode(CompileResultCacheImpl):  # type: ignore[misc]
             Path.home()
         except RuntimeError:  # numba would make a folder named ~ in the current one
             found = [each for each in found if "UserWide" not in each.__name__]
-        return found
+        stated = ["UserProvided"] if numba.config.CACHE_DIR else []
+        return [*found, *(_ReadOnly(name) for name in [*stated, "InTree"])]
+
+
+@dataclass(frozen=True)
+class _ReadOnly:
+    """Locates a folder that cannot be written to, by the name of the class that locates others."""
+
+    name: str
+
+    def from_function(self, function: Callable[..., Any], file: str) -> Any:
+        """Return where the kernel may be stored, None if this folder does not exist."""
+        kinds = CompileResultCacheImpl._locator_classes
+        place = next(each for each in kinds if self.name in each.__name__)(function, file)
+        if not Path(file).exists() or not Path(place.get_cache_path()).is_dir():
+            return None
+        _read_only.add(place.get_cache_path())
+        return place
 
 
 class _Store(FunctionCache):  # type: ignore[misc]
