@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from shoal.cli import main
+from shoal.cli.streams import encodable, spelled
 
 ROLES = ("--quasi", "age", "--sensitive", "disease")
 CELL = "QXZW"
@@ -61,6 +62,15 @@ def test_what_the_encoding_lacks_is_spelled_out(run, encoding):
     assert status == 0
     assert "delta(disease)      inf  largest log change" in said
     assert "(inf: some class lacks a value)" in " ".join(said.split())
+
+
+def test_names_of_files_are_shown_as_the_locale_has_them():
+    """In the C locale, bytes of a name that are not ASCII are read as surrogates."""
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii", errors="surrogateescape")
+    name = "ö.csv".encode().decode("ascii", "surrogateescape")
+    assert encodable(name, stream)
+    assert spelled(f"{name} ∞ é", stream) == f"{name} inf \\xe9"
+    assert spelled(name, io.StringIO()) == name.encode("ascii", "backslashreplace").decode()
 
 
 def test_a_utf_8_stream_shows_every_character(run):

@@ -1,12 +1,21 @@
 import os
 import stat
+import sys
 
 import pytest
 
 from shoal.core import files, temporaries
-from shoal.core.files import check_readable, check_writable, read_text, replace_file
+from shoal.core.files import (
+    check_readable,
+    check_writable,
+    read_text,
+    replace_file,
+    same_file,
+    utf8_path,
+)
 from shoal.core.hierarchy import Hierarchy
 from shoal.errors import InputError, OutputError
+from shoal.reading import Format, read_arrow
 
 
 def test_the_target_appears_whole_when_the_block_ends(tmp_path):
@@ -138,3 +147,23 @@ def test_a_pipe_is_refused_unopened(tmp_path):
     for read in (read_text, Hierarchy.read):
         with pytest.raises(InputError, match="pipe: not a plain file"):
             read(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+def test_a_path_that_is_not_utf8_is_refused_before_a_library_fails_on_it(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.csv")
+    path.write_text("a,b\n1,2\n1,2\n")
+    with pytest.raises(InputError, match="its path is not UTF-8; rename the file or its folder"):
+        read_arrow(path, Format())
+    assert utf8_path(tmp_path / "ö.csv").endswith("/ö.csv")
+
+
+def test_a_folder_that_may_not_be_searched_is_named(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "out.csv"
+    monkeypatch.setattr(type(path), "stat", refuse)
+    with pytest.raises(OutputError, match=r"out.csv: cannot be written \(Permission denied\)"):
+        check_writable(path)
+    assert not same_file(path, tmp_path)

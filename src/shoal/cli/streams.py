@@ -84,8 +84,9 @@ def guarded() -> Iterator[None]:
 
 def encodable(text: str, stream: Any) -> bool:
     """Whether the stream's encoding has every character of a text."""
+    escaped = getattr(stream, "errors", None) == "surrogateescape"  # as names of files may need
     try:
-        text.encode(_encoding(stream))
+        text.encode(_encoding(stream), "surrogateescape" if escaped else "strict")
     except UnicodeEncodeError:
         return False
     return True
@@ -93,22 +94,17 @@ def encodable(text: str, stream: Any) -> bool:
 
 def spelled(text: str, stream: Any) -> str:
     """Return a text in the characters that the stream's encoding has."""
-    encoding = _encoding(stream)
-    lacking = {sign for sign in set(text) if not sign.isascii() and not _has(encoding, sign)}
-    known = text.translate({ord(sign): _SPELLINGS.get(ord(sign), sign) for sign in lacking})
-    return known.encode(encoding, "backslashreplace").decode(encoding)
+    lacking = {ord(sign): sign for sign in set(text) if not encodable(sign, stream)}
+    return text.translate(
+        {
+            code: _SPELLINGS.get(code) or sign.encode("ascii", "backslashreplace").decode()
+            for code, sign in lacking.items()
+        }
+    )
 
 
 def _encoding(stream: Any) -> str:
     return getattr(stream, "encoding", None) or "utf-8"
-
-
-def _has(encoding: str, sign: str) -> bool:
-    try:
-        sign.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class _Stream:
