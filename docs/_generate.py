@@ -57,7 +57,11 @@ Every command and option of `shoal`; `shoal COMMAND --help` says the same in the
 {statuses}
 
 A wrong option on the command line ends with 2 as well. Messages go to the error stream and name
-files, columns, line numbers and counts. They never show a cell.
+files, columns, line numbers and counts. They never show a cell. With status 3 the message names the
+place in Shoal; `SHOAL_TRACEBACK=1` in the environment shows the traceback, which may hold cells.
+
+A character that the encoding of the terminal lacks is spelled out: `inf` for ∞, `epsilon` for ε. In
+`--json` output it is escaped, so that the output stays JSON.
 
 ## What many commands share
 
@@ -113,9 +117,12 @@ def _statuses() -> list[str]:
     told = {
         0: "all is well; with `verify`, the guarantee holds",
         1: "the guarantee cannot be met, or does not hold",
-        2: "the input, an option or a path is wrong; with `hierarchy check`, it does not fit",
-        130: "interrupted from the keyboard; nothing was written",
-        141: "whoever read the output went away early, as `head` does; no verdict",
+        2: "the input, an option or a file is wrong, or memory runs out; with `hierarchy check`, "
+        "the hierarchy does not fit",
+        3: "a fault in Shoal; no verdict",
+        4: "the output stream cannot be written to, such as a full disk; no verdict",
+        130: "interrupted from the keyboard; no unfinished file is left",
+        141: "the reader of the output closed it early, as `head` does; no verdict",
     }
     raised: dict[int, list[str]] = {}
     for error in vars(errors).values():

@@ -6,7 +6,7 @@ heavy libraries (DuckDB, numba) by the work that needs them.
 
 from typing import TYPE_CHECKING, Any
 
-from shoal import datasets
+from shoal import _starting, datasets  # noqa: F401  the first handles interrupts from here on
 from shoal.anonymize import METHODS, anonymize, methods
 from shoal.anonymize.methods import *  # noqa: F403  every method under its name
 from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table

@@ -15,6 +15,7 @@ import yaml
 from shoal import anonymize
 from shoal.cli import console
 from shoal.cli.examples import EXAMPLES
+from shoal.core import compiling as unkept
 from shoal.reading import read
 
 ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name")
@@ -256,6 +257,24 @@ def test_a_run_that_compiles_says_so_once(shoal, said, monkeypatch):
     assert said == [1]
     shoal(*command, "--json")
     assert said == [1]
+
+
+@pytest.mark.filterwarnings("default")
+def test_kernels_that_cannot_be_kept_are_noted_once_instead(shoal, said, monkeypatch):
+    unkept._warn_once.cache_clear()
+
+    def without_a_store(*arguments, **options):
+        unkept._warn_once()
+        return compiling(*arguments, **options)
+
+    monkeypatch.setattr(sys.modules["shoal.anonymize"], "anonymize", without_a_store)
+    found = shoal("anonymize", "people.csv", *ROLES, "-k", 3)
+    unkept._warn_once.cache_clear()
+    assert (found.status, said) == (0, [])
+    notes = [line for line in found.err.splitlines() if "compiled kernels cannot be kept" in line]
+    assert len(notes) == 1
+    assert notes[0].startswith("note: ")
+    assert "KernelsNotKept" not in found.err
 
 
 def compiling(*arguments, **options):

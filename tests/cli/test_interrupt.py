@@ -51,7 +51,7 @@ def cut_short(folder):
 def test_an_interrupt_while_writing_leaves_nothing(cut_short, folder):
     found = cut_short("SIGINT")
     assert (found.returncode, found.stdout) == (130, "")
-    assert found.stderr == "shoal: interrupted; nothing was written\n"
+    assert found.stderr.splitlines()[-1] == "shoal: interrupted"
     assert [p.name for p in folder.iterdir()] == ["people.csv"]
 
 
@@ -70,4 +70,7 @@ def test_a_kill_while_writing_leaves_the_old_file_or_none(cut_short, folder):
     assert cut_short("SIGKILL", "--force").returncode == -signal.SIGKILL
     assert (folder / "out.csv").read_text() == "old"
     left = [p.name for p in folder.iterdir() if p.name not in ("out.csv", "people.csv")]
-    assert all(name.startswith(".") for name in left)  # hidden, never taken for a release
+    assert len(left) == 1  # the second run removed what the first left
+    assert left[0].startswith(".")  # hidden, never taken for a release
+    cut_short("SIGINT", "--force")
+    assert sorted(p.name for p in folder.iterdir()) == ["out.csv", "people.csv"]

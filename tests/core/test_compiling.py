@@ -1,8 +1,12 @@
-"""Kernels are compiled no oftener than needed; what is stored badly is compiled anew."""
+"""Kernels are compiled as rarely as possible; where none can be stored, they still run."""
 
+import errno
 import os
 import pickle
 import runpy
+import shutil
+import warnings
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -26,13 +30,16 @@ GONE = b"cshoal.module_that_moved\nPoints\n."  # a pickle of a class that is no 
 def run(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kernels"))
 
-    def run(home="shoal.core.compiling"):
+    def run(home="shoal.core.compiling", source=KERNEL):
         """Load the kernel from its file, as a new process does; returns what it says, compiled."""
-        (tmp_path / "kernel.py").write_text(KERNEL.format(home=home))
+        (tmp_path / "kernel.py").write_text(source.format(home=home))
         os.utime(tmp_path / "kernel.py", (1, 1))  # the same source to numba, run after run
         return runpy.run_path(str(tmp_path / "kernel.py"))["result"]
 
-    return run
+    compiling._warn_once.cache_clear()
+    monkeypatch.setattr(compiling, "_read_only", set())
+    yield run
+    compiling._warn_once.cache_clear()
 
 
 def stored(folder, ending):
@@ -46,7 +53,7 @@ def test_a_kernel_is_compiled_once(run):
 
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_what_cannot_be_read_is_compiled_anew(run, tmp_path, ending):
+def test_what_cannot_be_read_is_compiled_again(run, tmp_path, ending):
     run()
     path = stored(tmp_path, ending)
     head = b""
@@ -65,7 +72,7 @@ def test_numba_by_itself_would_fail(run, tmp_path):
         run("numba")
 
 
-def test_kernels_of_another_version_are_compiled_anew(run, monkeypatch):
+def test_kernels_of_another_version_are_compiled_again(run, monkeypatch):
     assert run() == (42, 1)
     monkeypatch.setattr(compiling, "_version", lambda: "another")
     assert run() == (42, 1)
@@ -96,3 +103,103 @@ def test_a_changed_kernel_file_makes_every_store_stale(run, monkeypatch):
     monkeypatch.setattr(compiling, "_kernels", lambda: "another digest")
     assert run() == (42, 1)
     assert run() == (42, 0)
+
+
+TWO_KERNELS = KERNEL.replace(
+    "result = ", "thrice = njit(cache=True)(lambda value: 3 * value)\nresult = "
+)
+
+
+def refuse(number):
+    def fail(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+def test_kernels_run_where_no_folder_can_be_written_to(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.core.caching.tempfile, "TemporaryFile", refuse(errno.EROFS))
+    with pytest.warns(compiling.KernelsNotKept, match="set NUMBA_CACHE_DIR") as caught:
+        assert run(source=TWO_KERNELS) == (42, 1)
+    assert len(caught) == 1  # for two kernels
+    assert not compiling.are_kept()
+    assert list(tmp_path.rglob("*.nb?")) == []
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_kernels_that_are_stored_are_loaded_from_a_folder_that_is_read_only(
+    run, tmp_path, monkeypatch, beside
+):
+    if beside:
+        monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    assert run() == (42, 1)
+    monkeypatch.setattr(numba.core.caching.tempfile, "TemporaryFile", refuse(errno.EROFS))
+    assert run() == (42, 0)
+    assert len(list((tmp_path / ("__pycache__" if beside else "kernels")).rglob("*.nbc"))) == 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EDQUOT])
+@pytest.mark.parametrize("step", ["_save_data", "_save_index"])
+def test_kernels_run_where_the_disk_is_full(run, monkeypatch, number, step):
+    with monkeypatch.context() as patched:
+        patched.setattr(compiling._Files, step, refuse(number))
+        with pytest.warns(compiling.KernelsNotKept):
+            assert run() == (42, 1)
+    assert run() == (42, 1)
+    assert run() == (42, 0)
+
+
+def test_kernels_run_where_their_folder_is_removed_meanwhile(run, tmp_path, monkeypatch):
+    load = compiling._Files.load
+
+    def remove_first(files, key):
+        shutil.rmtree(tmp_path / "kernels")
+        return load(files, key)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(compiling._Files, "load", remove_first)
+        assert run() == (42, 1)  # numba makes the folder again
+    assert run() == (42, 0)
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x80", b"not a pickle", GONE])
+def test_a_damaged_index_counts_as_empty(run, tmp_path, damage):
+    run()
+    stored(tmp_path, "nbi").write_bytes(damage)
+    assert run() == (42, 1)
+    assert run() == (42, 0)
+
+
+def test_a_save_that_fails_halfway_never_revives_older_code(run, tmp_path, monkeypatch):
+    """The index must not name the file of another source, which would be run in its place."""
+    run(source=KERNEL.replace("2 * value", "77 * value"))
+    with monkeypatch.context() as patched:
+        patched.setattr(compiling._Files, "_save_data", refuse(errno.ENOSPC))
+        with pytest.warns(compiling.KernelsNotKept):
+            assert run() == (42, 1)
+    assert run() == (42, 1)
+    stored(tmp_path, "nbc")  # one file: that of the older source is removed
+
+
+def test_no_folder_is_made_in_place_of_an_unknown_home(run, tmp_path, monkeypatch):
+    """Without a home folder, numba by itself makes one named ~ in the current folder."""
+
+    def unknown():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(Path, "home", unknown)
+    monkeypatch.setenv("HOME", "~")
+    (tmp_path / "__pycache__").touch()  # no folder beside the source either
+    with pytest.warns(compiling.KernelsNotKept):
+        assert run() == (42, 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["__pycache__", "kernel.py"]
+
+
+def test_a_kernel_that_is_not_to_be_kept_needs_no_folder(run, monkeypatch):
+    monkeypatch.setattr(numba.core.caching.tempfile, "TemporaryFile", refuse(errno.EROFS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run(source=KERNEL.replace("cache=True", "cache=False")) == (42, 1)
+    assert compiling.are_kept()

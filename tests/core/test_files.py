@@ -1,12 +1,20 @@
 import os
 import stat
+import sys
 
 import pytest
 
-from shoal.core import files
-from shoal.core.files import check_readable, check_writable, read_text, replace_file
+from shoal.core import files, temporaries
+from shoal.core.files import (
+    check_readable,
+    check_writable,
+    read_text,
+    replace_file,
+    utf8_path,
+)
 from shoal.core.hierarchy import Hierarchy
 from shoal.errors import InputError, OutputError
+from shoal.reading import Format, read_arrow
 
 
 def test_the_target_appears_whole_when_the_block_ends(tmp_path):
@@ -97,10 +105,10 @@ def test_a_long_name_that_the_disk_allows_is_written(tmp_path):
 
 
 def test_a_failure_to_begin_names_the_file(tmp_path, monkeypatch):
-    def refuse(**_):
+    def refuse(*_):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(temporaries, "_create", refuse)
     with (
         pytest.raises(OutputError, match=r"out.txt: cannot be written \(Read-only file system\)"),
         replace_file(tmp_path / "out.txt"),
@@ -138,3 +146,22 @@ def test_a_pipe_is_refused_unopened(tmp_path):
     for read in (read_text, Hierarchy.read):
         with pytest.raises(InputError, match="pipe: not a plain file"):
             read(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+def test_a_path_that_is_not_utf8_is_refused_before_a_library_fails_on_it(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.csv")
+    path.write_text("a,b\n1,2\n1,2\n")
+    with pytest.raises(InputError, match="its path is not UTF-8; rename the file or its folder"):
+        read_arrow(path, Format())
+    assert utf8_path(tmp_path / "ö.csv").endswith("/ö.csv")
+
+
+def test_a_folder_that_may_not_be_searched_is_named(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "out.csv"
+    monkeypatch.setattr(type(path), "stat", refuse)
+    with pytest.raises(OutputError, match=r"out.csv: cannot be written \(Permission denied\)"):
+        check_writable(path)

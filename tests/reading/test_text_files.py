@@ -1,5 +1,6 @@
 import codecs
 import gzip
+import os
 import tempfile
 import warnings
 
@@ -7,7 +8,8 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.reading.text_files import as_utf8
+from shoal.reading import text_files
+from shoal.reading.text_files import as_even_lines, as_utf8
 
 TEXT = "name,age\nZoë,31\nÅsa,32\n"
 READ = {"name": ["Zoë", "Åsa"], "age": [31, 32]}
@@ -79,20 +81,53 @@ def test_a_torn_or_false_gzip_file_is_refused(rows):
             rows(raw, "people.csv.gz")
 
 
-def test_the_unpacked_copy_is_gone_afterwards(write, tmp_path, monkeypatch):
+@pytest.fixture
+def private(tmp_path, monkeypatch):
+    """The temporary folder."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "private"))
     (tmp_path / "private").mkdir()
+    return tmp_path / "private"
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="in memory on Linux only")
+def test_a_copy_is_in_no_folder(write, private):
+    path = write("name,age\r\nZoë,31\n".encode("latin-1"))
+    with as_utf8(path, "latin-1") as utf8, as_even_lines(utf8, ",", '"') as even:
+        assert utf8.path.read_bytes() == "name,age\r\nZoë,31\n".encode()
+        assert even.path.read_text(encoding="utf-8") == "name,age\nZoë,31\n"
+        assert list(private.iterdir()) == []
+
+
+def test_a_copy_in_the_temporary_folder_is_private_and_gone_afterwards(write, private, monkeypatch):
+    """Where the system has no files in memory."""
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    monkeypatch.setattr("shoal.reading.text_files.path_of", lambda _: None)
     path = write("a,b\r\n1,2\n")
-    with as_utf8(path, None) as plain:
-        assert plain.path.read_text() == "a,b\n1,2\n"
-        assert plain.path.stat().st_mode & 0o077 == 0
-    assert list((tmp_path / "private").iterdir()) == []
+    with as_utf8(path, None) as utf8, as_even_lines(utf8, ",", '"') as even:
+        assert even.path.read_text() == "a,b\n1,2\n"
+        assert even.path.stat().st_mode & 0o077 == 0
+        assert even.path.parent == private
+    assert list(private.iterdir()) == []
+
+
+def test_a_temporary_folder_that_cannot_be_written_to_is_said(write, private, monkeypatch):
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    private.rmdir()
+    with pytest.raises(InputError, match="the temporary folder cannot be written to"):
+        shoal.read(write(b"a,b\r\n1,2\n"), roles={"a": "quasi", "b": "quasi"})
 
 
 def test_even_utf_8_is_not_copied(write):
     path = write(TEXT)
-    with as_utf8(path, None) as plain:
-        assert plain.path == path
+    with as_utf8(path, None) as utf8, as_even_lines(utf8, ",", '"') as even:
+        assert utf8.path == even.path == path
+
+
+def test_the_line_of_a_wrong_byte_is_counted_over_pieces(write, monkeypatch):
+    monkeypatch.setattr(text_files, "_CHUNK", 3)
+    path = write(b"ab\r\ncd\re\nf\r\n\xff\n")
+    with pytest.raises(InputError, match="line 5 is not ascii text"), as_utf8(path, "ascii"):
+        pass
 
 
 def test_the_encoding_of_the_schema_counts(write):
@@ -104,8 +139,6 @@ def test_the_encoding_of_the_schema_counts(write):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("inside", ["\n", "\r\n", "\r"])
 def test_a_line_end_inside_quotes_stays_as_it_is(tmp_path, end, inside):
-    if inside not in ("\n", end):
-        pytest.xfail("line ends that differ are made alike, inside quotes too")
     path = tmp_path / "notes.csv"
     lines = ["age,note", f'1,"x{inside}y"', '2,"z"', ""]
     path.write_bytes(end.join(lines).encode())

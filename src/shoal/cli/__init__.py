@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, NoReturn
+import traceback
+from typing import Any
 
 import typer
 
+from shoal import _starting
 from shoal.cli import (
     anonymize,
     compare,
@@ -25,6 +27,7 @@ from shoal.cli import (
     verify,
 )
 from shoal.cli.options import Command, Group
+from shoal.cli.streams import CLOSED_PIPE, OutputFailed, guarded
 
 app = typer.Typer(
     name="shoal",
@@ -71,54 +74,103 @@ def version(
     if show:
         from importlib.metadata import version as installed
 
-        typer.echo(installed("shoal"))
+        sys.stdout.write(f"{installed('shoal')}\n")
         raise typer.Exit
 
 
 def main() -> None:
-    """Run the command line: 0 fine, 1 the guarantee cannot be met, 2 something is wrong.
+    """Run the command line and exit.
 
-    What is wrong is said in one line on the error stream.
+    The statuses: 0 success; 1 the guarantee cannot be met or is not kept; 2 the input, an option or
+    a file is wrong; 3 a fault of Shoal; 4 the output stream failed; 130 interrupted; 141 the reader
+    of the output closed it. What is wrong is said in one line on the error stream.
     """
+    with guarded():
+        try:
+            _starting.hand_over()
+            status = _run()
+            sys.stdout.flush()
+        except OutputFailed as failure:
+            status = failure.status
+            if status != CLOSED_PIPE:
+                _say(failure)
+        except KeyboardInterrupt:
+            status = _interrupted()
+    sys.exit(status)
+
+
+def _run() -> int:
+    """Run the command and return its exit status."""
+    from shoal.cli.console import noting_unkept_kernels
     from shoal.core.files import guard_inputs
     from shoal.errors import ShoalError
 
     try:
-        with guard_inputs():
+        with guard_inputs(), noting_unkept_kernels():
             status = app(standalone_mode=False)
     except ShoalError as error:
-        _leave(error, error.exit_status)
+        return _say(error, error.exit_status)
     except MemoryError:
-        _leave("not enough memory for this table", 2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except Exception as error:
-        _leave_with_usage(error)
+        return _say("not enough memory for this table", 2)
+    except OSError as error:
+        return _say(_file_trouble(error), 2)
+    except OutputFailed:
         raise
+    except Exception as error:
+        return _say_usage(error) if hasattr(error, "format_message") else _say_fault(error)
     if status == 130:
-        _leave("interrupted; nothing was written", 130)
-    sys.exit(status if isinstance(status, int) else 0)
+        return _interrupted()
+    return status if isinstance(status, int) else 0
 
 
-def _leave(message: object, status: int) -> NoReturn:
+def _say(message: object, status: int = 0) -> int:
     from shoal.cli.console import err, one_line
 
     err.print(f"shoal: {one_line(message)}")
-    sys.exit(status)
+    return status
 
 
-def _leave_with_usage(error: Any) -> None:
+def _interrupted() -> int:
+    return _say("interrupted", 130)
+
+
+def _file_trouble(error: OSError) -> str:
+    """Say which file and what kind of trouble; the message of a library might hold more."""
+    from shoal.core.files import reason
+
+    if isinstance(error.filename, (str, bytes)):
+        return f"{os.fsdecode(error.filename)}: cannot be read or written ({reason(error)})"
+    return f"a file cannot be read or written ({reason(error)})"
+
+
+def _say_fault(error: Exception) -> int:
+    """Say where an unexpected error arose; its message may hold a cell, so it is not shown."""
+    cause = error.__cause__ if type(error).__name__ == "Abort" else error
+    cause = cause or error
+    if os.environ.get("SHOAL_TRACEBACK"):
+        traceback.print_exception(cause)
+    own = [
+        f"{frame.f_globals['__name__']}:{line}"
+        for frame, line in traceback.walk_tb(cause.__traceback__)
+        if str(frame.f_globals.get("__name__", "")).startswith("shoal.")
+    ]
+    where = f" at {own[-1]}" if own else ""
+    return _say(
+        f"a fault in Shoal: {type(cause).__name__}{where}; please report it. SHOAL_TRACEBACK=1 "
+        "shows the traceback, which may hold cells of the table",
+        3,
+    )
+
+
+def _say_usage(error: Any) -> int:
     """Say what is wrong with the options; typer's errors for it know their command."""
-    if not hasattr(error, "format_message"):
-        return
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "shoal"
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
-        sys.exit(2)
+        return 2
     told = error.format_message().rstrip(".")
     for wording, plainly in _PLAINLY.items():
         told = told.replace(wording, plainly)
     see = " See" if told.endswith("?") else "; see"
-    _leave(f"{told[:1].lower()}{told[1:]}{see} {command} --help", 2)
+    return _say(f"{told[:1].lower()}{told[1:]}{see} {command} --help", 2)

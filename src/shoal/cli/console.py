@@ -16,35 +16,26 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from shoal.cli.streams import encodable, spelled
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.core.progress import Progress
 
 
-class _Console(Console):
-    """A console whose reader may leave early: that is no verdict, as status 1 would be."""
-
-    def on_broken_pipe(self) -> None:
-        """Leave as a program does that a closed pipe ends."""
-        self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(141)
-
-
 # names of files and columns are shown as they are: no markup in them, no emoji codes
-out = _Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
-err = _Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> None:
     """Print data as JSON, or let `show` draw it."""
     if as_json:
-        try:
-            sys.stdout.write(json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n")
-            sys.stdout.flush()
-        except BrokenPipeError:
-            out.on_broken_pipe()
+        text = json.dumps(plain(data), indent=2, ensure_ascii=False)
+        if not encodable(text, sys.stdout):
+            text = json.dumps(plain(data), indent=2)
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
     else:
         show()
 
@@ -99,11 +90,13 @@ def say_compiling() -> None:
 
 @contextmanager
 def compiling_told(*, quiet: bool = False) -> Iterator[None]:
-    """Say so once, when a kernel has to be compiled inside."""
+    """Say so once, when a kernel has to be compiled inside and can be kept."""
     if quiet:
         yield
         return
     from numba.core import event
+
+    from shoal.core.compiling import are_kept
 
     class Teller(event.Listener):  # type: ignore[misc]
         told = False
@@ -111,7 +104,8 @@ def compiling_told(*, quiet: bool = False) -> Iterator[None]:
         def on_start(self, _: Any) -> None:
             if not self.told:
                 self.told = True
-                say_compiling()
+                if are_kept():
+                    say_compiling()
 
         def on_end(self, _: Any) -> None:
             pass
@@ -143,6 +137,24 @@ def is_compiled(method: str) -> bool:
 
 
 @contextmanager
+def noting_unkept_kernels() -> Iterator[None]:
+    """Print the warning that compiled kernels cannot be kept as a note, wherever it arises."""
+    show = warnings.showwarning
+
+    def showwarning(
+        message: Warning | str, category: type[Warning], *place: Any, **more: Any
+    ) -> None:
+        if category.__name__ == "KernelsNotKept":  # numba is loaded by the work that needs it
+            note(str(message))
+        else:
+            show(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = showwarning
+        yield
+
+
+@contextmanager
 def notes(*, unless: type[Warning] | None = None) -> Iterator[None]:
     """Print Python warnings raised inside as notes, each once, `unless` of a kind."""
     with warnings.catch_warnings(record=True) as caught:
@@ -162,7 +174,8 @@ def bars() -> Iterator[None]:
 
     from shoal.core.progress import listening
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    spinner = SpinnerColumn("dots" if encodable("⠋", sys.stderr) else "line")
+    columns = (spinner, TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Bars(*columns, console=err, transient=True, disable=not err.is_terminal) as drawn:
         tasks: dict[str, Any] = {}
 
@@ -191,10 +204,15 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
 
 
+def shown(text: str) -> str:
+    """Return a text as the output stream shows it, so that columns are as wide as they look."""
+    return text if encodable(text, sys.stdout) else spelled(text, sys.stdout)
+
+
 def number(value: float) -> str:
     """Return a number for people: four significant digits, thousands apart."""
     if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
+        return shown("∞" if value > 0 else "-∞")
     if float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:.4g}"

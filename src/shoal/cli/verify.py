@@ -207,7 +207,7 @@ def _show(data: dict[str, Any]) -> None:
     out.print()
     rows = grid("reached", "", "what it means")
     for name, value in data["reached"].items():
-        lacking = " (∞: some class lacks a value)" if math.isinf(value) else ""
+        lacking = f" ({number(value)}: some class lacks a value)" if math.isinf(value) else ""
         rows.add_row(name, number(value), _MEANING[name.partition("(")[0]] + lacking)
     out.print(rows)
     if data["households"]:

@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import IO, Any, TypeVar
 from shoal.comparison.parcels import pack
 from shoal.core.files import replace_file
 from shoal.core.progress import report
+from shoal.core.unnamed_files import open_unnamed
 from shoal.errors import InputError, OutputError
 
 Task = TypeVar("Task")
@@ -63,7 +63,7 @@ def run_tasks(
         return found
     abreast = min(abreast, len(waiting))
     running: list[_Process] = []
-    with tempfile.TemporaryFile(prefix="shoal.") as parcel:  # has no name: gone with the process
+    with open_unnamed() as parcel:
         pack((work, {name: tasks[name] for name in waiting}), parcel)
         try:
             while waiting or running:
@@ -96,7 +96,7 @@ class _Process:
         """Start a fresh interpreter that sees the modules that this one sees."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         limits = {key: str(min(threads, _stated(key, threads))) for key in _THREADS}
-        answer = tempfile.TemporaryFile(prefix="shoal.")  # noqa: SIM115  closed with the outcome
+        answer = open_unnamed()  # closed with the outcome
         try:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "shoal.comparison.worker", name],

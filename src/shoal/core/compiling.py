@@ -1,44 +1,162 @@
-"""Compiling: numba's `njit`, compiling less, and whose store of compiled kernels mends itself.
+"""Compiling: numba's `njit`, with fewer compilations and a store of kernels that never fails.
 
 numba stores kernels file by file. After an upgrade it would fail on those whose types have moved,
 and run those that were compiled with what another file has changed since. Here a store of another
 version, of changed kernel files, or one that cannot be read counts as empty: the kernel is compiled
-again.
+again. Where nothing can be stored, kernels that are stored already are used, others are compiled
+for this process alone, and one warning says so.
 """
 
 from __future__ import annotations
 
 import hashlib
+import uuid
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
+from glob import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba import types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+
+_read_only: set[str] = set()  # folders that kernels of this process can only be loaded from
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+class KernelsNotKept(UserWarning):
+    """Compiled kernels cannot be stored on this machine."""
+
+
+def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a kernel when it is first called.
 
     Two things save time. No wrapper for C is made, as nothing here would call it. And what a kernel
     hands to another, a constant or an index from an array of int32, is taken as int64, where numba
-    would compile the other anew for every constant and every width.
+    would compile the other again for every constant and every width.
+
+    cache: store the compiled kernel for later processes, where that is possible.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
-        if hasattr(kernel, "get_call_template"):  # not where numba is told not to compile
+        if hasattr(kernel, "get_call_template"):  # absent if NUMBA_DISABLE_JIT is set
             kernel.get_call_template = _for_any_number(kernel.get_call_template)
-        stored: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-        if hasattr(stored, "_version"):
-            stored._version = f"{stored._version}, shoal {_version()}, kernels {_kernels()}"
-            stored._load_index = _or_else(dict, stored._load_index)
-            stored.load = _or_else(lambda: None, stored.load)
+            if cache:
+                try:
+                    kernel._cache = _Store(function)
+                except (RuntimeError, OSError):  # no folder can be written to
+                    _warn_once()
         return kernel
 
     return decorate
+
+
+def are_kept() -> bool:
+    """Whether all kernels of this process could be stored so far."""
+    return not _read_only and _warn_once.cache_info().currsize == 0
+
+
+@cache
+def _warn_once() -> None:
+    warnings.warn(
+        "compiled kernels cannot be kept, so every run compiles them again, which takes up to half "
+        "a minute; set NUMBA_CACHE_DIR to a folder that can be written to",
+        KernelsNotKept,
+        stacklevel=2,
+    )
+
+
+class _CompiledCode(CompileResultCacheImpl):  # type: ignore[misc]
+    """Chooses the folder of a kernel: NUMBA_CACHE_DIR, beside its source, or in the home folder.
+
+    The first that can be written to, or else read: a package may be installed with its kernels.
+    """
+
+    @property
+    def _locator_classes(self) -> list[Any]:
+        found = list(CompileResultCacheImpl._locator_classes)
+        try:
+            Path.home()
+        except RuntimeError:  # numba would make a folder named ~ in the current one
+            found = [each for each in found if "UserWide" not in each.__name__]
+        stated = ["UserProvided"] if numba.config.CACHE_DIR else []
+        return [*found, *(_ReadOnly(name) for name in [*stated, "InTree"])]
+
+
+@dataclass(frozen=True)
+class _ReadOnly:
+    """Locates a folder that cannot be written to, by the name of the class that locates others."""
+
+    name: str
+
+    def from_function(self, function: Callable[..., Any], file: str) -> Any:
+        """Return where the kernel may be stored, None if this folder does not exist."""
+        kinds = CompileResultCacheImpl._locator_classes
+        place = next(each for each in kinds if self.name in each.__name__)(function, file)
+        if not Path(file).exists() or not Path(place.get_cache_path()).is_dir():
+            return None
+        _read_only.add(place.get_cache_path())
+        return place
+
+
+class _Store(FunctionCache):  # type: ignore[misc]
+    """The stored code of one kernel; whatever goes wrong, the kernel is compiled instead."""
+
+    _impl_class = _CompiledCode
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, *asked: Any) -> Any:
+        """Return stored code, or None."""
+        with suppress(Exception):  # a stored pickle may fail in any way
+            return super().load_overload(*asked)
+
+    def save_overload(self, *code: Any) -> None:
+        """Store code, unless the folder is full, gone or read-only by now."""
+        try:
+            super().save_overload(*code)
+        except OSError:
+            self.disable()
+            _warn_once()
+
+
+class _Files(IndexDataCacheFile):  # type: ignore[misc]
+    """An index file, and a file of code for each signature that it lists.
+
+    Code is stored before the index that names it, under a name that is never used again. So a
+    process that is cut off in between, or another that stores at the same time, cannot make the
+    index name the code of another signature or of an older source.
+    """
+
+    def __init__(self, folder: str, base: str, stamp: Any) -> None:
+        super().__init__(folder, base, stamp)
+        self._base = base
+        self._version = f"{numba.__version__}, shoal {_version()}, kernels {_kernels()}"
+
+    def save(self, key: Any, data: Any) -> None:
+        """Store code, and remove the files that no index names any more."""
+        overloads = self._load_index()
+        overloads[key] = f"{self._base}.{uuid.uuid4().hex[:16]}.nbc"
+        self._save_data(overloads[key], data)
+        self._save_index(overloads)
+        for path in Path(self._cache_path).glob(f"{escape(self._base)}.*.nbc"):
+            if path.name not in overloads.values():
+                with suppress(OSError):
+                    path.unlink()
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:  # a stored pickle may fail in any way
+            return {}
 
 
 def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,15 +187,3 @@ def _version() -> str:
         return version("shoal")
     except PackageNotFoundError:
         return ""
-
-
-def _or_else(nothing: Callable[[], Any], load: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that loads, or returns nothing where what is stored cannot be read."""
-
-    def loaded(*key: Any) -> Any:
-        try:
-            return load(*key)
-        except Exception:  # a stored pickle may fail in any way
-            return nothing()
-
-    return loaded

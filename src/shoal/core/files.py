@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from shoal.core.temporaries import temporary_file, temporary_folder
 from shoal.errors import InputError, OutputError
 
 _inputs: ContextVar[set[object] | None] = ContextVar("files that were read", default=None)
@@ -47,7 +47,7 @@ def check_readable(path: Path) -> None:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     except ValueError:
         raise InputError("the path holds a character that no file name can have") from None
     if not head:
@@ -62,6 +62,14 @@ def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise InputError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
+
+
+def utf8_path(path: Path) -> str:
+    """Return a path for a library that takes UTF-8 only, whatever the locale."""
+    try:
+        return os.fsencode(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: its path is not UTF-8; rename the file or its folder") from None
 
 
 def check_sign(option: str, sign: Any, least: int = 1) -> None:
@@ -84,7 +92,7 @@ def check_writable(path: Path, *, force: bool = False, update: bool = False) -> 
         there = path.exists()
         taken = there and not update and not _identities(path).isdisjoint(_inputs.get() or ())
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
     if path.is_dir():
         raise OutputError(f"{path}: is a directory; name a file to write")
     if taken:
@@ -107,25 +115,23 @@ def replace_file(path: Path, *, force: bool = False, update: bool = False) -> It
     """
     check_writable(path, force=force, update=update)
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".shoal.", suffix=path.suffix)
+        with temporary_file(path.parent, path.suffix) as temporary:
+            yield temporary
+            _sync(temporary)
+            temporary.chmod(0o666 & ~_umask())
+            if force:
+                temporary.replace(path)
+            else:
+                _link_new(temporary, path)
+            with suppress(OSError):
+                _sync(path.parent)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        _sync(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        if force:
-            temporary.replace(path)
-        else:
-            _link_new(temporary, path)
-        with suppress(OSError):
-            _sync(path.parent)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says about an error; a library's own message might hold cells."""
+    return os.strerror(error.errno) if error.errno else "input or output error"
 
 
 @contextmanager
@@ -133,13 +139,13 @@ def replace_files(folder: Path) -> Iterator[Path]:
     """Give a temporary folder; its files go to the other one, all together, when the block ends."""
     try:
         above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-        with tempfile.TemporaryDirectory(dir=above, prefix=".shoal.") as name:
-            yield Path(name)
+        with temporary_folder(above) as made:
+            yield made
             folder.mkdir(parents=True, exist_ok=True)
-            for file in sorted(Path(name).iterdir()):
+            for file in sorted(made.iterdir()):
                 file.replace(folder / file.name)
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
+        raise OutputError(f"{folder}: cannot be made ({reason(error)})") from None
 
 
 def _link_new(temporary: Path, path: Path) -> None:

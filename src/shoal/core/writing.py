@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.files import replace_file
+from shoal.core.files import replace_file, utf8_path
 from shoal.core.progress import report
 from shoal.core.values import combined, texts
 from shoal.errors import OutputError
@@ -50,7 +50,7 @@ def open_writer(path: Path, schema: Any) -> Any:
     if ending == ".parquet":
         import pyarrow.parquet as pq
 
-        return pq.ParquetWriter(path, schema.remove_metadata(), compression="zstd")
+        return pq.ParquetWriter(utf8_path(path), schema.remove_metadata(), compression="zstd")
     return _TextWriter(path, schema, _DELIMITERS[ending])
 
 

@@ -65,7 +65,10 @@ _AMOUNT = (
     r"amount|price|cost|balance|fee($|_)|fare|charge|income|salary|wage|revenue|total|payment|paid"
     r"|billing|budget|(^|_)(tax|rent|rate|value|sum|limit|sales)($|_)|betrag|preis|kosten|gehalt"
 )
-_DEGREES = r"(^|_)(lat|lon|lng|long)(_?\d+|_deg\w*)?$|latitude|longitude|latitud|longitud|breitengrad|laengengrad"
+_DEGREES = (
+    r"(^|_)(lat|lon|lng|long)(_?\d+|_deg\w*)?$|latitude|longitude|latitud|longitud"
+    r"|breitengrad|laengengrad"
+)
 _PLANE = r"easting|northing|(^|_)(utm|geo|coord\w*)_?[xy]($|_)|(^|_)[xy]_?coord"
 _AXES = ({"x", "y"}, {"x_axis", "y_axis"}, {"pos_x", "pos_y"})
 

@@ -17,13 +17,16 @@ from shoal.reading.engine import query
 from shoal.reading.formats import Format, with_dates_checked, with_guesses
 from shoal.reading.headers import check_header, holds_names, numbered
 from shoal.reading.inference import typed
-from shoal.reading.text_files import Utf8File, as_utf8
+from shoal.reading.text_files import Utf8File, as_even_lines, as_utf8
 
 _READ = """
     SELECT * FROM read_csv($path, auto_detect=false, strict_mode=true, null_padding=false,
         hive_partitioning=false, delim=$delim, quote=$quote, escape=$escape, header=$header,
         skip=$skip, nullstr=$nullstr, columns=$columns, compression=$compression)
 """
+# DuckDB goes by the first line end of the file, which a quoted name may hold; stated otherwise than
+# as \n, it finds no rows
+_READ_LINES = _READ.replace("=$compression)", r"=$compression, new_line='\n')")
 
 
 def read_csv(
@@ -34,8 +37,7 @@ def read_csv(
     expected: column names that the file should have: where it has one, its first line is a header.
     """
     with as_utf8(path, form.encoding) as file:
-        plain = file.path
-        dialect = sniff(plain, path, form.delimiter, form.quote)
+        dialect = sniff(file.path, path, form.delimiter, form.quote)
         header = form.names is None and form.header is not False
         names = form.names or (dialect.header if header else numbered(len(dialect.header)))
         certain = not header or bool(form.header) or not set(names).isdisjoint(expected)
@@ -44,7 +46,7 @@ def read_csv(
         check_names(path, names, show=certain or holds_names(dialect))
         _check_missing(form, dialect.delimiter, dialect.quote)
         places = [f"c{place}" for place in range(len(names))]
-        options = {
+        options: dict[str, Any] = {
             "delim": dialect.delimiter,
             "quote": dialect.quote,
             "escape": dialect.quote,
@@ -52,9 +54,11 @@ def read_csv(
             "skip": dialect.blank,
             "nullstr": ["", *form.missing],
             "columns": dict.fromkeys(places, "VARCHAR"),
-            "compression": "gzip" if plain.suffix.lower() == ".gz" else "none",
         }
-        table = query(plain, _READ, options, lambda message: _explain(path, message))
+        with as_even_lines(file, dialect.delimiter, dialect.quote) as even:
+            options["compression"] = "gzip" if even.path.suffix.lower() == ".gz" else "none"
+            statement = _READ_LINES if even.ends == {"\n"} else _READ
+            table = query(even.path, statement, options, lambda message: _explain(path, message))
     texts = {
         name: without_codes(table.column(place), form.missing_in.get(name, ()))
         for name, place in zip(names, places, strict=True)

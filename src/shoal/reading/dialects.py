@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from shoal.errors import InputError
 from shoal.reading.text_files import open_bytes
 
 _SAMPLE = 1 << 21  # the longest line that is read
+_LINE_END = re.compile(r"\r\n?|\n")
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -38,10 +40,9 @@ def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> D
     with open_bytes(path) as handle:
         raw = handle.read(_SAMPLE)
     sample = codecs.getincrementaldecoder("utf-8-sig")().decode(raw)
-    lines = sample.replace("\r\n", "\n").replace("\r", "\n")
     if len(raw) == _SAMPLE:
-        lines = lines[: lines.rfind("\n") + 1] or lines
-    begun = lines.lstrip("\n")
+        sample = sample[: max(sample.rfind("\n"), sample.rfind("\r")) + 1] or sample
+    begun = sample.lstrip("\r\n")
     if not begun:
         raise InputError(f"{name}: the file is empty")
     best, mark = max(
@@ -54,8 +55,9 @@ def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> D
     header = tuple(records[0])
     if len(header) > 1 and header[-1] == "" and all(r[-1:] == [""] for r in records[1:]):
         raise InputError(f"{name}: every line ends in {best!r}; remove the empty last column")
+    blank = _LINE_END.findall(sample[: len(sample) - len(begun)])
     below = tuple(tuple(record) for record in records[1:])
-    return Dialect(best, mark, header, len(lines) - len(begun), below)
+    return Dialect(best, mark, header, len(blank), below)
 
 
 def _delimiters(stated: str | None, quote: str) -> list[str]:
@@ -68,7 +70,7 @@ def _quotes(lines: str, delimiter: str | None, stated: str | None) -> list[str]:
         return [stated]
     if delimiter in ('"', "'"):
         return ["'" if delimiter == '"' else '"']
-    first = lines.split("\n", 1)[0]
+    first = _LINE_END.split(lines, maxsplit=1)[0]
     marks = [delimiter] if delimiter else _DELIMITERS
     wrapped = [f for d in marks for f in first.split(d) if len(f) > 1]
     if '"' not in first and any(f[0] == f[-1] == "'" for f in wrapped):
@@ -78,7 +80,7 @@ def _quotes(lines: str, delimiter: str | None, stated: str | None) -> list[str]:
 
 def _records(lines: str, delimiter: str, quote: str, most: int = 500) -> list[list[str]]:
     reader = csv.reader(
-        io.StringIO(lines),
+        io.StringIO(lines, newline=""),  # line ends inside quoted cells stay as they are
         delimiter=delimiter,
         quotechar=quote or None,
         quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,

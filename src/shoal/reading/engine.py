@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from shoal.core.files import utf8_path
 from shoal.errors import InputError
 
 
@@ -58,4 +59,4 @@ def _database(process: int) -> Any:
 
 def _exactly(path: Path) -> str:
     """Return a pattern that names this one file, whatever signs its name holds."""
-    return re.sub(r"([*?\[])", r"[\1]", str(path.absolute()))
+    return re.sub(r"([*?\[])", r"[\1]", utf8_path(path.absolute()))

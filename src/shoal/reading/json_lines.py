@@ -19,7 +19,7 @@ from shoal.reading.engine import query
 from shoal.reading.formats import Format, with_dates_checked, with_guesses
 from shoal.reading.inference import typed
 from shoal.reading.notations import Notation
-from shoal.reading.text_files import as_utf8, open_bytes
+from shoal.reading.text_files import as_even_lines, as_utf8, open_bytes
 
 _OBJECTS = "read_ndjson_objects($path, hive_partitioning=false, compression=$compression)"
 _NUMBERS = {"UBIGINT", "BIGINT", "DOUBLE", "HUGEINT"}
@@ -27,8 +27,8 @@ _NUMBERS = {"UBIGINT", "BIGINT", "DOUBLE", "HUGEINT"}
 
 def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     """Return a JSON lines file as an Arrow table."""
-    with as_utf8(path, form.encoding, marked=False) as file:
-        plain = file.path
+    with as_utf8(path, form.encoding, marked=False) as file, as_even_lines(file) as even:
+        plain = even.path
         packing = {"compression": "gzip" if plain.suffix.lower() == ".gz" else "none"}
 
         def ask(statement: str, **more: str) -> Any:

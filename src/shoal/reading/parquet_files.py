@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.files import utf8_path
 from shoal.core.values import is_text, without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
@@ -18,8 +19,9 @@ def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     """Return a Parquet file as an Arrow table, every page of it checked."""
     import pyarrow.parquet as pq
 
+    native = utf8_path(path)
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(native) as file:
             check_names(path, file.schema_arrow.names)
             table = file.read()
         table.validate(full=True)

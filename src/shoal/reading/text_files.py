@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
 import os
 import tempfile
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from shoal.errors import InputError
+from shoal.core.unnamed_files import open_unnamed, path_of
+from shoal.errors import InputError, OutputError
+from shoal.reading.line_ends import line_ends, with_even_ends
 
 _CHUNK = 1 << 20
 _MARKS = {  # the longer first: one begins with another
@@ -26,6 +28,7 @@ _MARKS = {  # the longer first: one begins with another
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _UTF8 = ("utf-8", "utf-8-sig")
+_UNKNOWN: frozenset[str] = frozenset()  # line ends of a text that is yet to be decoded
 _GUESSES = ("cp1252", "latin-1")  # of bytes that are not UTF-8 and have no mark
 
 
@@ -52,10 +55,12 @@ def is_utf8(path: Path) -> bool:
 class Utf8File:
     """A text file in UTF-8.
 
+    ends: the kinds of its line ends.
     guessed: the encoding of its source, if that was neither declared nor marked nor UTF-8.
     """
 
     path: Path
+    ends: frozenset[str]
     guessed: str | None = None
 
     @property
@@ -66,28 +71,62 @@ class Utf8File:
 
 @contextmanager
 def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterator[Utf8File]:
-    """Give the same text in UTF-8 with even line ends: mostly the file itself.
+    """Give the same text in UTF-8: mostly the file itself.
 
-    Otherwise a private temporary copy, gone at the end of the block. A declared encoding is used as
-    declared.
+    Otherwise a private copy, gone at the end of the block. A declared encoding is used as declared.
     marked: whether a byte order mark may stay.
     """
     stated = encoding and codecs.lookup(encoding).name
-    found, even = (encoding or "", False) if stated and stated not in _UTF8 else _survey(path)
+    found, ends = (encoding or "", _UNKNOWN) if stated and stated not in _UTF8 else _survey(path)
     if encoding is None and found not in _UTF8:
         warnings.warn(
             f"{path}: not UTF-8, read as {found}; state the encoding if that is wrong",
             stacklevel=3,  # the caller of the block
         )
-    if even and found in _UTF8 and (marked or found == "utf-8"):
-        yield Utf8File(path)
+    if found in _UTF8 and (marked or found == "utf-8"):
+        yield Utf8File(path, ends)
         return
     chosen = found if stated is None or found in _UTF8 else encoding
-    handle, name = tempfile.mkstemp(suffix=".txt")  # readable by its owner alone
+    kinds = _Kinds()
+    with _copy(_transcoded(path, chosen or found, kinds)) as copy:
+        guessed = found if encoding is None and found in _GUESSES else None
+        yield Utf8File(copy, kinds.found, guessed)
+
+
+@contextmanager
+def as_even_lines(file: Utf8File, delimiter: str = "", quote: str = "") -> Iterator[Utf8File]:
+    """Give the same text with one kind of line end between records: mostly the file itself."""
+    if len(file.ends) <= 1:
+        yield file
+        return
+    with _copy(with_even_ends(_unmarked(_pieces(file.path)), delimiter, quote)) as copy:
+        yield Utf8File(copy, frozenset({"\n"}))
+
+
+@contextmanager
+def _copy(pieces: Iterable[bytes]) -> Iterator[Path]:
+    """Give a private copy that disappears with the process, however that ends.
+
+    Where a file without a name cannot be opened again, the copy has a name in the temporary folder
+    and is removed at the end of the block.
+    """
+    with open_unnamed() as unnamed:
+        path = path_of(unnamed)
+        if path is not None:
+            for piece in pieces:
+                unnamed.write(piece)
+            unnamed.flush()
+            yield path
+            return
     try:
-        with os.fdopen(handle, "wb") as copy:
-            _transcode(path, chosen or found, copy)
-        yield Utf8File(Path(name), found if encoding is None and found in _GUESSES else None)
+        handle, name = tempfile.mkstemp(prefix="shoal.", suffix=".txt")  # for its owner alone
+    except OSError as error:
+        raise OutputError(f"the temporary folder cannot be written to ({error.strerror})") from None
+    try:
+        with os.fdopen(handle, "wb") as named:
+            for piece in pieces:
+                named.write(piece)
+        yield Path(name)
     finally:
         Path(name).unlink(missing_ok=True)
 
@@ -101,29 +140,42 @@ def _pieces(path: Path) -> Iterator[bytes]:
         raise InputError(f"{path}: cannot be unpacked or read; is it whole?") from None
 
 
-def _survey(path: Path) -> tuple[str, bool]:
-    """Return the likely encoding and whether all lines end alike."""
+class _Kinds:
+    """The kinds of line ends in a text that comes piece by piece."""
+
+    def __init__(self) -> None:
+        self._found: set[str] = set()
+        self._tail = b""
+
+    def see(self, piece: bytes) -> None:
+        """Look at the next piece."""
+        self._found |= line_ends(self._tail + piece)
+        self._tail = b"\r" if piece.endswith(b"\r") else b""
+
+    @property
+    def found(self) -> frozenset[str]:
+        """The kinds so far."""
+        return frozenset(self._found | ({"\r"} if self._tail else set()))
+
+
+def _survey(path: Path) -> tuple[str, frozenset[str]]:
+    """Return the likely encoding, and the line ends if it is UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     encoding, valid, high = "", True, False
-    kinds: set[str] = set()
-    tail = b""
+    kinds = _Kinds()
     for piece in _pieces(path):
         encoding = encoding or next((n for m, n in _MARKS.items() if piece.startswith(m)), "utf-8")
         if encoding not in _UTF8:
-            return encoding, False
+            return encoding, _UNKNOWN
         if b"\0" in piece:
             raise _binary(path)
         valid = valid and _decodes(decoder, piece)
         if not valid:
             high = high or any(bytes([b]) in piece for b in range(0x80, 0xA0))
-        kinds |= _line_ends(tail + piece)
-        tail = piece[-1:] if piece.endswith(b"\r") else b""
-    if tail:
-        kinds.add("\r")
-    even = len(kinds) <= 1
+        kinds.see(piece)
     if valid and _decodes(decoder, b"", final=True):
-        return encoding or "utf-8", even
-    return _GUESSES[0 if high else 1], even
+        return encoding or "utf-8", kinds.found
+    return _GUESSES[0 if high else 1], _UNKNOWN
 
 
 def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = False) -> bool:
@@ -138,25 +190,19 @@ def _binary(path: Path) -> InputError:
     return InputError(f"{path}: holds binary data, not text; is it the right file and encoding?")
 
 
-def _line_ends(chunk: bytes) -> set[str]:
-    pairs = chunk.count(b"\r\n")
-    kinds = {"\r\n"} if pairs else set()
-    if chunk.count(b"\n") > pairs:
-        kinds.add("\n")
-    if chunk.count(b"\r") - chunk.endswith(b"\r") > pairs:
-        kinds.add("\r")
-    return kinds
+def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Return the pieces without a byte order mark."""
+    yield next(pieces, b"").removeprefix(codecs.BOM_UTF8)
+    yield from pieces
 
 
-def _transcode(path: Path, encoding: str, copy: IO[bytes]) -> None:
+def _transcoded(path: Path, encoding: str, kinds: _Kinds) -> Iterator[bytes]:
+    """Return the text in UTF-8, piece by piece."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    even = io.IncrementalNewlineDecoder(None, translate=True)
-    line = 1
-
-    def write(piece: bytes, *, final: bool = False) -> None:
-        nonlocal line
+    line, half = 1, False  # half: the last piece ended in \r
+    for piece, final in chain(((piece, False) for piece in _pieces(path)), [(b"", True)]):
         try:
-            text = even.decode(decoder.decode(piece, final), final)
+            text = decoder.decode(piece, final)
             out = text.encode("utf-8")
         except UnicodeError as error:
             raise InputError(
@@ -165,12 +211,11 @@ def _transcode(path: Path, encoding: str, copy: IO[bytes]) -> None:
             ) from None
         if "\0" in text:
             raise _binary(path)
-        line += text.count("\n")
-        copy.write(out)
-
-    for piece in _pieces(path):
-        write(piece)
-    write(b"", final=True)
+        kinds.see(out)
+        line += text.count("\n") + text.count("\r") - text.count("\r\n")
+        line -= half and text.startswith("\n")
+        half = text.endswith("\r") or (half and not text)
+        yield out
 
 
 def _lines_before(error: UnicodeError) -> int:
