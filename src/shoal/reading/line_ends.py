@@ -41,10 +41,14 @@ def with_even_ends(pieces: Iterable[bytes], delimiter: str, quote: str) -> Itera
 
 
 def _tokens(delimiter: str, quote: str) -> re.Pattern[bytes]:
-    """Return what matters of a text: quoted cells, one left open (group 1), line ends (group 2)."""
+    """Return what matters of a text: quoted cells after a delimiter, line ends, cells after those.
+
+    Group 1 or 3 is there if a quoted cell is still open at the end, group 2 is the line end. Every
+    alternative begins with a literal, which lets the search skip all other characters.
+    """
     d, q = (re.escape(sign).encode() for sign in (delimiter, quote))
-    cell = rb"(?:\A|(?<=[%b\r\n])) *+%b(?:[^%b]++|%b%b)*+(?:%b|(\Z))" % (d, q, q, q, q, q)
-    return re.compile(rb"%b|(\r\n?|\n)" % cell)
+    cell = rb" *+%b(?:[^%b]++|%b%b)*+(?:%b|(\Z))" % (q, q, q, q, q)
+    return re.compile(rb"%b%b|(\r\n?|\n)(?:%b)?" % (d, cell, cell))
 
 
 def _split(
@@ -54,12 +58,16 @@ def _split(
     if token is None:
         half = len(text) - (text.endswith(b"\r") and not final)
         return text[:half].replace(b"\r\n", b"\n").replace(b"\r", b"\n"), text[half:]
+    text = b"\n" + text  # the end of the record before
     parts, done = [], 0
     for found in token.finditer(text):
-        cut_off = found.end() == len(text) and not final  # a \r may be half of an end
-        if found[1] is not None or (cut_off and found[2] == b"\r"):
+        if found[1] is not None:
             break
         if found[2]:
+            if found[2] == b"\r" and found.end(2) == len(text) and not final:
+                break  # it may be half of an end
             parts += [text[done : found.start()], b"\n"]
-            done = found.end()
-    return b"".join(parts), text[done:]
+            done = found.end(2)
+        if found[3] is not None:
+            break
+    return b"".join(parts)[1:], text[done:]
