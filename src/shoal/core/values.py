@@ -261,4 +261,5 @@ def _position(limit: Any, kind: Any) -> float:
     if isinstance(limit, date):
         limit = datetime.combine(limit, time()) if not isinstance(limit, datetime) else limit
         return float(positions(pa.array([limit], kind))[0])
-    return float(limit)
+    number = float(limit)
+    return limit if isinstance(limit, int) and number != limit else number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -48,8 +49,8 @@ def _are_codes(name: str, values: Any) -> bool:
 
 def _widths(column: Column) -> list[int | float]:
     """Return 5, 10, 20, 40 or the like: wider than one value, narrower than all."""
-    low, high = column.extent
-    if not 0 < high - low < math.inf:
+    low, high = (column.ruler.number(end) for end in column.extent)
+    if not 0 < high - low < sys.float_info.max:
         return []
     unit = Fraction(10) ** math.floor(math.log10((high - low) / 3))
     least = 0 if is_fractional(column.values.type) else 1
