@@ -103,7 +103,7 @@ def compiling_told(*, quiet: bool = False) -> Iterator[None]:
     if quiet:
         yield
         return
-    from numba.core import event
+    from shoal.core.compiling import event
 
     class Teller(event.Listener):  # type: ignore[misc]
         told = False

@@ -10,13 +10,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numba
-from numba import types
+import numpy as np
+
+from shoal.errors import InputError
+
+try:
+    import numba
+    from numba import types
+    from numba.core import event
+    from numba.extending import intrinsic as _intrinsic
+except ValueError as refusal:  # numba checks its environment variables as it loads
+    raise InputError(
+        f"numba does not load: {refusal} Check environment variables such as NUMBA_NUM_THREADS"
+    ) from None
+
+__all__ = ["event", "intrinsic", "njit"]
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -28,9 +41,10 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
+        if numba.config.DISABLE_JIT:
+            return _interpreted(function)
         kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
-        if hasattr(kernel, "get_call_template"):  # not where numba is told not to compile
-            kernel.get_call_template = _for_any_number(kernel.get_call_template)
+        kernel.get_call_template = _for_any_number(kernel.get_call_template)
         stored: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
         if hasattr(stored, "_version"):
             stored._version = f"{stored._version}, shoal {_version()}, kernels {_kernels()}"
@@ -39,6 +53,26 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         return kernel
 
     return decorate
+
+
+def intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator of machine code; `plain` does the same where numba does not compile."""
+
+    def decorate(generate: Callable[..., Any]) -> Any:
+        return plain if numba.config.DISABLE_JIT else _intrinsic(generate)
+
+    return decorate
+
+
+def _interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel for Python to run, its numbers wrapping around in silence as compiled."""
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return run
 
 
 def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
