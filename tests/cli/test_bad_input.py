@@ -443,3 +443,23 @@ def test_a_released_file_in_place_of_the_raw_one_is_told_so(shoal, folder, cell)
     (folder / "released.csv").write_text(f"age,town\n{cell},x\n30,y\n")
     found = shoal("metrics", "released.csv", "people.csv", "--schema", "s.yaml")
     refused(found, "released.csv: column 'age': ", "name the raw table here, not a released one")
+
+
+def test_a_lack_of_memory_is_called_that(shoal, monkeypatch):
+    import duckdb
+
+    from shoal.reading import engine
+
+    class Exhausted:
+        def cursor(self):
+            return self
+
+        def sql(self, statement, params):
+            raise duckdb.OutOfMemoryException(f"Out of Memory Error: {SECRET}")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(engine, "_database", lambda process: Exhausted())
+    said = refused(shoal("anonymize", "people.csv", *ROLES, "-k", "3", "-o", "out.csv"))
+    assert said.startswith("shoal: memory ran out; close other programs, use a machine with more")

@@ -87,7 +87,11 @@ def main() -> None:
     except ShoalError as error:
         _leave(error, error.exit_status)
     except MemoryError:
-        _leave("not enough memory for this table", 2)
+        _leave(
+            "memory ran out; close other programs, use a machine with more memory, or read fewer "
+            "rows or columns",
+            2,
+        )
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
