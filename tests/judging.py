@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 from tests import oracle
 
 COVERAGE = frozenset(
@@ -9,12 +11,13 @@ COVERAGE = frozenset(
 )
 
 
-def judge(table, model, release, *, whole=False):
+def judge(table, model, release, *, whole=False, rows=None):
     """Let the oracle check model, truthfulness, row order, columns and suppressed rows.
 
     whole: a column without a hierarchy must be kept or hidden as a whole.
+    rows: what was published, as read from a file; by default the release's own.
     """
-    rows = release.to_arrow().to_pylist()
+    rows = release.to_arrow().to_pylist() if rows is None else rows
     everybody = with_units(table.to_arrow().to_pylist(), table)
     hidden = [False] * len(table) if release.suppressed is None else release.suppressed.tolist()
     before = [row for row, out in zip(everybody, hidden, strict=True) if not out]
@@ -48,6 +51,13 @@ def judge(table, model, release, *, whole=False):
     most = options.get("max_suppression", 0)
     if most is not None:  # datafly's own rule is a number of records
         assert sum(hidden) <= most * len(table) + 1e-9
+
+
+def written_rows(release, path):
+    """Write a release to a CSV file in the order of the original; return its rows as text."""
+    release.write(path, order="original", force=True)
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{name: cell or None for name, cell in row.items()} for row in csv.DictReader(file)]
 
 
 def with_units(rows, table):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from decimal import Decimal
 
@@ -127,12 +128,20 @@ NASTY = {
     "everybody is one": tiny(age=list(range(12)), person=[0] * 12),
     "many columns": tiny(**{f"q{i}": [(i * j) % 5 for j in range(24)] for i in range(30)}),
 }
+_LARGEST = sys.float_info.max
 _ILLNESSES = ["flu", "cold", "gout", "none"]
 _KINDS = {  # the cells of a drawn column, and its role
     "number": (st.integers(-3, 12), "quasi"),
     "banded": (st.integers(0, 60), {"role": "quasi", "hierarchy": {"intervals": [5, 20]}}),
     "huge": (st.integers(2**63 - 5, 2**63 - 1), "quasi"),
     "measure": (st.sampled_from([-1.5, 0.0, 2.25, 3.0, 1e6, float("nan")]), {"role": "quasi"}),
+    "extreme": (
+        st.sampled_from([-_LARGEST, _LARGEST, -1e308, 5e-324, -0.0, 0.0, 1.0, float("nan")]),
+        "quasi",
+    ),
+    "end": (st.sampled_from([2**63 - 1, 2**63 - 2, -(2**63), 0, 1]), "quasi"),
+    "unsigned": (st.integers(2**64 - 5, 2**64 - 1), "quasi"),
+    "long decimal": (st.integers(0, 5).map(lambda n: Decimal(f"{10**30 + n}.5")), "quasi"),
     "word": (st.sampled_from(["a", "b", "c", "d"]), "quasi"),
     "odd text": (st.sampled_from(["*", "{a, b}", "a", "[1, 2]", "", " ", "missing", "é"]), "quasi"),
     "rank": (
@@ -149,7 +158,8 @@ _KINDS = {  # the cells of a drawn column, and its role
 }
 _TYPES = {
     "number": pa.int64(), "banded": pa.int64(), "huge": pa.int64(), "measure": pa.float64(),
-    "flag": pa.bool_(),
+    "extreme": pa.float64(), "end": pa.int64(), "unsigned": pa.uint64(), "flag": pa.bool_(),
+    "long decimal": pa.decimal128(38, 1),
 }  # fmt: skip
 
 

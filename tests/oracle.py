@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from fractions import Fraction
 
 PERSON, HOUSEHOLD = UNITS = ("the person", "the household")  # keys that no column has
 
@@ -88,12 +89,23 @@ def covers(cell, value, paths):
     if cell.startswith("[") and cell.endswith("]") and value is not None:
         ends = cell[1:-1].split(", ")
         if not isinstance(value, str):
-            return float(ends[0]) <= float(value) <= float(ends[1])
+            return _exact(ends[0]) <= _exact(value) <= _exact(ends[1])
         order = ["low", "mid", "high"]
         if not {*ends, value} <= set(order):
             return False
         return order.index(ends[0]) <= order.index(value) <= order.index(ends[1])
     return False
+
+
+def _exact(number):
+    """Return a number, or its text, to compare exactly; a time compares as its text does.
+
+    A float stands for its shortest text.
+    """
+    try:
+        return Fraction(repr(number) if isinstance(number, float) else number)
+    except (TypeError, ValueError):
+        return str(number)
 
 
 def is_kept_or_hidden(cell, value):
@@ -107,7 +119,8 @@ def written(value):
         return "missing"
     if isinstance(value, bool):
         return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else str(value)
 
 
 def fits(rows, everybody, quasi, paths):

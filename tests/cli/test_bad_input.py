@@ -541,3 +541,23 @@ def test_times_outside_the_calendar_are_refused_or_passed_on(shoal, folder, outp
     refused(studied, "column 'seen': holds times outside the years 1 to 9999")
     carried = shoal(*asked, "--quasi", "age", "--insensitive", "seen", "--report", "report.html")
     assert carried.status == 0, carried.err
+
+
+def test_a_lack_of_memory_is_called_that(shoal, monkeypatch):
+    import duckdb
+
+    from shoal.reading import engine
+
+    class Exhausted:
+        def cursor(self):
+            return self
+
+        def sql(self, statement, params):
+            raise duckdb.OutOfMemoryException(f"Out of Memory Error: {SECRET}")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(engine, "_database", lambda process: Exhausted())
+    said = refused(shoal("anonymize", "people.csv", *ROLES, "-k", "3", "-o", "out.csv"))
+    assert said.startswith("shoal: memory ran out; close other programs, use a machine with more")

@@ -5,6 +5,8 @@ import os
 import pickle
 import runpy
 import shutil
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -203,3 +205,35 @@ def test_a_kernel_that_is_not_to_be_kept_needs_no_folder(run, monkeypatch):
         warnings.simplefilter("error")
         assert run(source=KERNEL.replace("cache=True", "cache=False")) == (42, 1)
     assert compiling.are_kept()
+
+
+def test_kernels_run_without_compiling(monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    wrapped = compiling.njit(cache=True)(lambda value: value * np.uint64(3))
+    assert wrapped(np.uint64(2**63)) == 2**63  # modulo 2^64, without a warning
+    assert compiling.intrinsic(len)(None) is len
+
+
+def test_bits_are_found_alike_without_compiling():
+    from shoal.anonymize.partition.cutting import _cuts
+
+    @compiling.njit()
+    def both(word):
+        return _cuts.lowest_bit(word), _cuts.zeros_above(word)
+
+    for word in (1, 12, 2**63, 2**64 - 1):
+        plain = _cuts.count_lowest(word), _cuts.count_above(word)
+        assert both(np.uint64(word)) == plain
+
+
+def test_an_environment_that_numba_refuses_is_named():
+    run = subprocess.run(
+        [sys.executable, "-c", "import shoal.core.compiling"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NUMBA_NUM_THREADS": "0"},
+    )
+    last = run.stderr.splitlines()[-1]
+    assert last.startswith("shoal.errors.InputError: numba does not load")
+    assert last.endswith("NUMBA_NUM_THREADS")

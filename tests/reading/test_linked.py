@@ -32,6 +32,12 @@ def test_sets_masks_and_labels_of_a_hierarchy():
     assert found == [["10115", "10117"], ["10115", "20095"], ["20095"], []]
 
 
+def test_text_that_looks_like_a_published_form_admits_what_either_meaning_does():
+    words = ["*", "12", "12*", "a", "b", "{a, b}"]
+    assert admitted(["*"], words) == [words]
+    assert admitted(["{a, b}", "12*"], words) == [["a", "b", "{a, b}"], ["12", "12*"]]
+
+
 def test_an_empty_cell_is_a_missing_value_or_hides_all():
     assert admitted([None, "1"], ["1", None]) == [[None], ["1"]]
     assert admitted([None, None], ["1", "2"]) == [["1", "2"], ["1", "2"]]

@@ -1,3 +1,4 @@
+import errno
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
@@ -146,3 +147,16 @@ def test_text_in_a_numeric_column_is_told_by_row_in_any_layout(stored, kind):
     path = stored({"a": pa.array(["5", "secret"]).cast(kind)})
     with pytest.raises(InputError, match=r"one row is not numbers .* the first is row 2"):
         shoal.read(path, roles={"a": {"role": "quasi", "kind": "numeric"}})
+
+
+@pytest.mark.parametrize(
+    "shortage", [pa.ArrowMemoryError("malloc failed"), OSError(errno.ENOMEM, "no memory")]
+)
+def test_a_lack_of_memory_is_no_damage(stored, monkeypatch, shortage):
+    def run_out(self):
+        raise shortage
+
+    path = stored({"a": [1]})
+    monkeypatch.setattr(pq.ParquetFile, "read", run_out)
+    with pytest.raises(MemoryError):
+        read_arrow(path, Format())

@@ -310,3 +310,25 @@ def test_names_are_found_whatever_was_loaded_before(release):
     evaluate(release, "ill", models=QUICK, folds=2)
     assert all(callable(getattr(shoal.utility, name)) for name in ("evaluate", "features"))
     assert set(shoal.utility.__all__) <= set(dir(shoal.utility))
+
+
+def test_errors_are_not_computed_on_numbers_too_large_for_them():
+    large = people(cost=np.linspace(-1, 1, 200) * 1e308)
+    with pytest.raises(InputError, match="too large or too small to compute errors"):
+        evaluate(untouched(large), "cost", models={"ridge": Ridge()})
+
+
+def test_large_whole_numbers_are_learned_as_well_as_small_ones():
+    cost = 3 * people()["age"].positions[people()["age"].codes].astype(np.int64)
+    near, far = (
+        evaluate(untouched(people(cost=numbers)), "cost", models={"ridge": Ridge()})
+        for numbers in (cost, cost + (2**63 - 1000))
+    )
+    assert far["ridge", "mae"].value == pytest.approx(near["ridge", "mae"].value)
+    assert far["ridge", "r2"].value == pytest.approx(near["ridge", "r2"].value)
+
+
+def test_infinite_numbers_are_no_features():
+    odd = people(smokes=[float("inf"), *[1.0] * 199])
+    with pytest.raises(InputError, match="1 distinct value is infinite"):
+        evaluate(untouched(odd), "ill", also=["smokes"], models=QUICK)

@@ -111,7 +111,11 @@ def _run() -> int:
     except ShoalError as error:
         return _say(error, error.exit_status)
     except MemoryError:
-        return _say("not enough memory for this table", 2)
+        return _say(
+            "memory ran out; close other programs, use a machine with more memory, or read fewer "
+            "rows or columns",
+            2,
+        )
     except OSError as error:
         return _say(_file_trouble(error), 2)
     except OutputFailed:

@@ -94,9 +94,7 @@ def compiling_told(*, quiet: bool = False) -> Iterator[None]:
     if quiet:
         yield
         return
-    from numba.core import event
-
-    from shoal.core.compiling import are_kept
+    from shoal.core.compiling import are_kept, event
 
     class Teller(event.Listener):  # type: ignore[misc]
         told = False

@@ -71,7 +71,7 @@ class Bench:
 
     def _timed(self, trial: Trial) -> tuple[Release, dict[str, float | None]]:
         """Make the release; a run that was mostly loading or compiling kernels is timed again."""
-        from numba.core import event
+        from shoal.core.compiling import event
 
         with event.install_recorder("numba:compile") as compiling:
             release, cost = _run(self.table, trial)

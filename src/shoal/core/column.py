@@ -21,6 +21,7 @@ from shoal.core import values as ground
 from shoal.core.arrays import Codes, Floats, frozen
 from shoal.core.data_types import DataType, read_as
 from shoal.core.domains import labels_of
+from shoal.core.ruler import Ruler
 from shoal.core.wording import counted
 from shoal.errors import InputError, meant
 
@@ -87,6 +88,7 @@ class Column:
     declared: whether the domain is a declared list: `values` then has all of it, used or not, and
         ends with the missing value.
     spelling: (known,) the text of each value, where its type does not settle it.
+    ruler: how its numbers become positions; what is derived from a column keeps its ruler.
 
     An identifier or insensitive column is carried, not studied: its values may repeat and stand
     in row order.
@@ -103,6 +105,7 @@ class Column:
     type: str | None = None
     declared: bool = False
     spelling: tuple[str, ...] | None = None
+    ruler: Ruler = None  # type: ignore[assignment]  # made of the values unless stated
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", frozen(self.codes))
@@ -110,12 +113,16 @@ class Column:
             raise InputError(
                 f"column {self.name!r}: weight must be from 0 to {MAX_WEIGHT:g}, not {self.weight}"
             )
+        if self.bounds is not None and self.kind is not Kind.NUMERIC:
+            raise InputError(f"column {self.name!r}: bounds go with kind numeric, not {self.kind}")
+        if getattr(self, "ruler") is None:  # noqa: B009  to mypy it never is
+            numeric = self.kind is Kind.NUMERIC
+            ruler = Ruler.of(self.values, self.bounds) if numeric else Ruler()
+            object.__setattr__(self, "ruler", ruler)
         if self.bounds is not None:
-            self._check_bounds(*self.bounds)
+            self._check_bounds(*self.extent)
 
     def _check_bounds(self, low: float, high: float) -> None:
-        if self.kind is not Kind.NUMERIC:
-            raise InputError(f"column {self.name!r}: bounds go with kind numeric, not {self.kind}")
         known = self.positions[: self.known]
         outside = int(((known < low) | (known > high)).sum())
         if outside:
@@ -165,9 +172,9 @@ class Column:
 
     @cached_property
     def positions(self) -> Floats:
-        """(domain,) where each value lies on a line: its number, or its rank; NaN for missing."""
+        """(domain,) where each value lies on a line, by its ruler or its rank; NaN for missing."""
         if self.kind is Kind.NUMERIC:
-            return frozen(ground.positions(self.values))
+            return frozen(self.ruler.positions(self.values))
         ranks = np.arange(self.domain, dtype=np.float64)
         ranks[self.known :] = np.nan
         return frozen(ranks)
@@ -176,7 +183,7 @@ class Column:
     def extent(self) -> tuple[float, float]:
         """Least and greatest permissible position: the bounds, or the data's own."""
         if self.bounds is not None:
-            return self.bounds
+            return (self.ruler.position(self.bounds[0]), self.ruler.position(self.bounds[1]))
         if not self.known:
             return (0.0, 0.0)
         return (float(self.positions[0]), float(self.positions[self.known - 1]))
@@ -186,6 +193,16 @@ class Column:
         low, high = self.extent
         share = widths / (high - low) if high > low else np.zeros_like(widths)
         return np.clip(np.nan_to_num(share), 0.0, 1.0)
+
+    def check_finite(self) -> None:
+        """Refuse infinite numbers: no range, distance or mean can be computed with them."""
+        infinite = int(np.isinf(self.positions).sum())
+        if infinite:
+            raise InputError(
+                f"column {self.name!r}: "
+                f"{counted(infinite, 'distinct value is', 'distinct values are')} infinite; "
+                "fix them, or make the column nominal"
+            )
 
     def take(self, rows: Any) -> Column:
         """Return the column at these row positions; the ground domain stays."""
@@ -257,7 +274,7 @@ class Column:
             name, role, chosen, made.codes, made.values, weight, limits, None,
             declared, made.declared, made.spelling,
         )  # fmt: skip
-        _check_finite(column)
+        column.check_finite()
         return column if hierarchy is None else column.with_hierarchy(hierarchy)
 
     @classmethod
@@ -308,16 +325,6 @@ def _kind(name: str, kind: Kind | str | None, order: Sequence[Any] | None, value
     if order is not None and kind is not None and chosen is not Kind.ORDINAL:
         raise InputError(f"column {name!r}: an order goes with kind ordinal, not {chosen}")
     return chosen
-
-
-def _check_finite(column: Column) -> None:
-    infinite = int(np.isinf(column.positions).sum())
-    if infinite:
-        raise InputError(
-            f"column {column.name!r}: "
-            f"{counted(infinite, 'distinct value is', 'distinct values are')} infinite; "
-            "fix them, or make the column nominal"
-        )
 
 
 def _weight(name: str, weight: Any) -> float:

@@ -15,16 +15,28 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from glob import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numba
-from numba import types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+import numpy as np
 
+from shoal.errors import InputError
+
+try:
+    import numba
+    from numba import types
+    from numba.core import event
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+    from numba.extending import intrinsic as _intrinsic
+except ValueError as refusal:  # numba checks its environment variables as it loads
+    raise InputError(
+        f"numba does not load: {refusal} Check environment variables such as NUMBA_NUM_THREADS"
+    ) from None
+
+__all__ = ["KernelsNotKept", "are_kept", "event", "intrinsic", "njit"]
 _read_only: set[str] = set()  # folders that kernels of this process can only be loaded from
 
 
@@ -43,14 +55,15 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
+        if numba.config.DISABLE_JIT:
+            return _interpreted(function)
         kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
-        if hasattr(kernel, "get_call_template"):  # absent if NUMBA_DISABLE_JIT is set
-            kernel.get_call_template = _for_any_number(kernel.get_call_template)
-            if cache:
-                try:
-                    kernel._cache = _Store(function)
-                except (RuntimeError, OSError):  # no folder can be written to
-                    _warn_once()
+        kernel.get_call_template = _for_any_number(kernel.get_call_template)
+        if cache:
+            try:
+                kernel._cache = _Store(function)
+            except (RuntimeError, OSError):  # no folder can be written to
+                _warn_once()
         return kernel
 
     return decorate
@@ -157,6 +170,26 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
             return super()._load_index()
         except Exception:  # a stored pickle may fail in any way
             return {}
+
+
+def intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator of machine code; `plain` does the same where numba does not compile."""
+
+    def decorate(generate: Callable[..., Any]) -> Any:
+        return plain if numba.config.DISABLE_JIT else _intrinsic(generate)
+
+    return decorate
+
+
+def _interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel for Python to run, its numbers wrapping around in silence as compiled."""
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return run
 
 
 def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:

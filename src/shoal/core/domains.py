@@ -23,6 +23,7 @@ from shoal.core.data_types import (
     read_as,
     refuse_misfits,
 )
+from shoal.core.ruler import Ruler
 from shoal.core.spelled import as_number, is_spelled, spelling
 from shoal.errors import InputError
 
@@ -131,20 +132,23 @@ def carried(data: Any, name: str, wanted: DataType | None, listed: Sequence[Any]
 
 def check_bounds(cells: Any, name: str, limits: tuple[float, float]) -> None:
     """Refuse cells outside the declared bounds, of which the message counts and places."""
-    places = ground.positions(ground.combined(cells, name))
-    outside = (places < limits[0]) | (places > limits[1])  # false for missing values
+    values = ground.combined(cells, name)
+    ruler = Ruler.of(values, limits)
+    places, (low, high) = ruler.positions(values), map(ruler.position, limits)
+    outside = (places < low) | (places > high)  # false for missing values
     refuse_misfits(pa.array(~outside), name, "outside the bounds", "fix them or widen the bounds")
 
 
-def step(kind: str | None, limits: tuple[float, float]) -> float:
+def step(kind: str | None, limits: tuple[float, float], ruler: Ruler) -> float:
     """Return the distance between neighbouring values of a declared type inside its bounds.
 
+    limits: the bounds as positions, by the ruler.
     Numbers without a fixed number of places count as a million steps, times as seconds.
     """
     wanted = DataType.parse(kind or "float", "")
-    if wanted.places is not None:
-        return float(10.0**-wanted.places)
-    return (limits[1] - limits[0]) / 1e6 if wanted.name in ("float", "decimal") else 1.0
+    if wanted.places is None and wanted.name in ("float", "decimal"):
+        return (limits[1] - limits[0]) / 1e6
+    return math.ldexp(10.0 ** -(wanted.places or 0), ruler.exponent)
 
 
 def between(kind: str | None, limits: tuple[float, float] | None) -> Any:

@@ -49,6 +49,8 @@ def from_frame(source: Any) -> Any:
     check_unique(names)
     try:
         table = pa.table(source)
+    except MemoryError:
+        raise MemoryError from None
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         # the cause may quote cells
         raise InputError(_explain(error, names)) from None

@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +20,7 @@ import numpy as np
 
 from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.files import check_sign, read_text, replace_file
+from shoal.core.ruler import PLAIN, Ruler
 from shoal.core.wording import counted
 from shoal.errors import HierarchyError, InputError
 
@@ -63,12 +65,14 @@ class Hierarchy:
         `data`: the values that a table happens to have.
     source: the recipe, as text, or the hierarchy that this one was aligned from, which has all
         values and not those alone that a column happens to have.
+    ruler: by which the bounds of its groups are positions.
     """
 
     values: tuple[str | None, ...]
     levels: tuple[Level, ...]
     origin: Origin = "declared"
     source: Hierarchy | str | None = None
+    ruler: Ruler = PLAIN
 
     def __post_init__(self) -> None:
         torn = [
@@ -122,11 +126,13 @@ class Hierarchy:
         rows: Iterable[Sequence[str | None]],
         bounds: Mapping[int, Mapping[str, tuple[float, float]]] | None = None,
         origin: Origin = "declared",
+        ruler: Ruler = PLAIN,
     ) -> Hierarchy:
         """Make a hierarchy of rows `(value, level 1, …, root)`, all of one length.
 
-        bounds: for a level, the published bounds of its labels.
+        bounds: for a level, the published bounds of its labels, as positions.
         origin: what the groups follow from; rows that their owner gives are declared.
+        ruler: by which the bounds are positions.
         """
         table = [tuple(row) for row in rows]
         if not table:
@@ -149,7 +155,7 @@ class Hierarchy:
             _level([row[height] for row in table], (bounds or {}).get(height))
             for height in range(len(table[0]))
         ]
-        return cls(values, tuple(levels), origin)
+        return cls(values, tuple(levels), origin, ruler=ruler)
 
     @classmethod
     def read(cls, path: str | Path, delimiter: str | None = None) -> Hierarchy:
@@ -202,17 +208,19 @@ class Hierarchy:
         alone = column.missing is not None and None not in place
         picks = np.array([place.get(t, -1) for t in column.labels], dtype=np.int64)
         ends = _leaf_bounds(self, column)
-        ground = _restricted(self.levels[0], picks, alone, ends)
+        measured = [_on_ruler(level, self.ruler, column.ruler) for level in self.levels]
+        ground = _restricted(measured[0], picks, alone, ends)
         bounds = None if ground.bounds is None else frozen(ground.bounds[ground.groups])
         codes = np.arange(column.domain, dtype=np.int32)
         ones = np.ones(column.domain, dtype=np.int64)
         levels = [Level(frozen(codes), column.labels, frozen(ones), bounds)]
-        for height, level in enumerate(self.levels[1:], start=1):
+        for height, level in enumerate(measured[1:], start=1):
             restricted = _restricted(level, picks, alone and height < self.height, ends)
             levels.append(_with_missing_label(restricted, column.missing))
         if len(levels) == 1 and len(levels[0]) > 1:
             levels.append(_level([ROOT] * len(picks), None))
-        return Hierarchy(column.labels, tuple(levels), self.origin, self.source or self)
+        source = self.source or self
+        return Hierarchy(column.labels, tuple(levels), self.origin, source, column.ruler)
 
     def digest(self) -> str:
         """Return a digest of the recipe, or of all values with their labels at every level.
@@ -262,6 +270,12 @@ def _level(labels: Sequence[str | None], bounds: Mapping[str, tuple[float, float
     return Level(frozen(groups), tuple(number), frozen(leaves), limits)
 
 
+def _on_ruler(level: Level, old: Ruler, new: Ruler) -> Level:
+    if level.bounds is None:
+        return level
+    return replace(level, bounds=frozen(new.converted(level.bounds, old)))
+
+
 def _torn(fine: Level, coarse: Level) -> Counts:
     low = np.full(len(fine), len(coarse), dtype=np.int64)
     high = np.full(len(fine), -1, dtype=np.int64)
@@ -278,8 +292,8 @@ def _leaf_bounds(hierarchy: Hierarchy, column: Column) -> Floats | None:
     numbers = np.array([place.get(text, np.nan) for text in hierarchy.values])
     for code in np.flatnonzero(np.isnan(numbers)):
         try:
-            numbers[code] = float(hierarchy.values[code] or "nan")
-        except ValueError:
+            numbers[code] = column.ruler.position(Decimal(hierarchy.values[code] or "nan"))
+        except (ArithmeticError, ValueError):
             continue
     return np.stack([numbers, numbers], axis=1)
 

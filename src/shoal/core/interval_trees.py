@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -49,7 +50,7 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
     labels = known_labels(column)
     steps = [int((Fraction(label) - zero) // exact[0]) for label in labels]
     levels = []
-    bounds: dict[int, dict[str, tuple[float, float]]] = {}
+    bounds: dict[int, dict[str, tuple[Fraction, Fraction]]] = {}
     for height, width in enumerate(exact, start=1):
         merged = int(width / exact[0])
         named: dict[int, str] = {}
@@ -57,10 +58,8 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
         for start in {step // merged for step in steps}:
             low, high = zero + start * width, zero + (start + 1) * width
             named[start] = f"[{_text(column, low)}, {_text(column, high)}["
-            bounds[height][named[start]] = (
-                float(low),
-                math.ceil(high) - 1.0 if whole else float(high),
-            )
+            last = Fraction(math.ceil(high) - 1) if whole else high
+            bounds[height][named[start]] = (low, last)
         levels.append([named[step // merged] for step in steps])
     return nested(column, labels, levels, bounds, fixed=True)
 
@@ -92,11 +91,12 @@ def _check_widths(column: Column, widths: Any) -> None:
 
 def suggest_widths(column: Column) -> list[Fraction]:
     """Return 5, 10, 20, 40 or the like: more than one value wide, less than all."""
-    low, high = float(column.positions[0]), float(column.positions[column.known - 1])
+    low, high = (column.ruler.number(column.positions[code]) for code in (0, column.known - 1))
     whole = pa.types.is_integer(column.values.type)
     span, size = high - low, max(abs(low), abs(high))
     # ends of intervals are written with fifteen digits at most
-    if not max(0 if whole else size * 1e-12, 1e-300) < span < math.inf:
+    least = Fraction(0) if whole else max(size / 10**12, Fraction(1, 10**300))
+    if not least < span < sys.float_info.max:
         return []
     unit = Fraction(10) ** math.floor(math.log10(span / 3))
     widths = (unit / 2, unit, unit * 2, unit * 4)

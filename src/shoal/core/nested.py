@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 def plain_nested(array: Any) -> Any:
     """Return lists and structs of plain arrays: dictionaries inside name values of other rows."""
-    plain = _plain_type(array.type)
+    plain = _mapped(array.type, _plain_leaf)
     if plain.equals(array.type, check_metadata=True):
         return array
     if "list_view<" not in str(array.type):  # Arrow casts these wrongly
@@ -19,22 +20,36 @@ def plain_nested(array: Any) -> Any:
     return pa.array(array.to_pylist(), plain)
 
 
-def _plain_type(kind: Any) -> Any:
-    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
-        return _plain_type(kind.value_type)
+def nested_texts(array: Any) -> list[str | None]:
+    """Return each list or struct as text; nanoseconds, for which Python has no type, as counts."""
+    if "[ns" in str(array.type):
+        array = array.cast(_mapped(array.type, _counted_leaf))
+    return [None if cell is None else repr(cell) for cell in array.to_pylist()]
+
+
+def _plain_leaf(kind: Any) -> Any:
     if pa.types.is_string_view(kind):
         return pa.large_string()
-    if pa.types.is_binary_view(kind):
-        return pa.large_binary()
+    return pa.large_binary() if pa.types.is_binary_view(kind) else kind
+
+
+def _counted_leaf(kind: Any) -> Any:
+    return pa.int64() if getattr(kind, "unit", None) == "ns" else kind
+
+
+def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Return a type with each type inside that is not nested replaced, dictionaries decoded."""
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return _mapped(kind.value_type, leaf)
     if pa.types.is_struct(kind):
-        parts = [pa.field(part.name, _plain_type(part.type), part.nullable) for part in kind]
+        parts = [pa.field(part.name, _mapped(part.type, leaf), part.nullable) for part in kind]
         return pa.struct(parts)
     if pa.types.is_map(kind):
-        return pa.map_(_plain_type(kind.key_type), _plain_type(kind.item_type))
+        return pa.map_(_mapped(kind.key_type, leaf), _mapped(kind.item_type, leaf))
     if pa.types.is_fixed_size_list(kind):
-        return pa.list_(_plain_type(kind.value_type), kind.list_size)
+        return pa.list_(_mapped(kind.value_type, leaf), kind.list_size)
     if pa.types.is_large_list(kind) or pa.types.is_large_list_view(kind):
-        return pa.large_list(_plain_type(kind.value_type))
+        return pa.large_list(_mapped(kind.value_type, leaf))
     if pa.types.is_list(kind) or pa.types.is_list_view(kind):
-        return pa.list_(_plain_type(kind.value_type))
-    return kind
+        return pa.list_(_mapped(kind.value_type, leaf))
+    return leaf(kind)

@@ -48,12 +48,13 @@ def nested(
     column: Column,
     labels: Sequence[str],
     levels: Sequence[Sequence[str]],
-    bounds: Mapping[int, Mapping[str, tuple[float, float]]] | None = None,
+    bounds: Mapping[int, Mapping[str, tuple[Any, Any]]] | None = None,
     *,
     fixed: bool,
 ) -> Hierarchy:
     """Make a hierarchy of labels and, for each level, the group of each label; the root is added.
 
+    bounds: for a level, the least and greatest number of each label.
     A column without known values gives the same levels as any other.
     fixed: whether the group of a value follows from the value alone, whichever others there are.
     """
@@ -61,7 +62,12 @@ def nested(
     rows: list[tuple[str | None, ...]]
     rows = list(zip(labels, *levels, [ROOT] * len(labels), strict=True))
     empty = [(None, *([None] * len(levels)), ROOT)]
-    tree = Hierarchy.from_rows(rows or empty, bounds, "values" if fixed else "data")
+    position = column.ruler.position
+    ends = {
+        height: {label: (position(low), position(high)) for label, (low, high) in named.items()}
+        for height, named in (bounds or {}).items()
+    }
+    tree = Hierarchy.from_rows(rows or empty, ends, "values" if fixed else "data", column.ruler)
     if column.declared:
         return replace(tree, origin="declared")
     countable = bounds is not None or not levels  # a mask hides which values it stands for
@@ -71,7 +77,7 @@ def nested(
 def _over_bounds(tree: Hierarchy, column: Column) -> Hierarchy:
     """Return a hierarchy over a domain too large to list, its leaves counted between the bounds."""
     least, greatest = column.extent
-    step = domains.step(column.type, (least, greatest))
+    step = domains.step(column.type, (least, greatest), column.ruler)
     total = round((greatest - least) / step) + 1
     counted = [tree.levels[0]]
     for level in tree.levels[1:-1]:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from shoal.core import values as ground
 from shoal.core.arrays import Codes, Counts
+from shoal.core.nested import nested_texts
 from shoal.errors import InputError
 
 Order = Literal["canonical", "original"]
@@ -45,8 +46,9 @@ def canonical(published: Any) -> Counts:
 def _ranks(cells: Any, name: str) -> Codes:
     """(rows,) the rank of each cell's text among those of its column."""
     if pa.types.is_nested(cells.type):
-        texts = [None if cell is None else repr(cell) for cell in cells.to_pylist()]
-        encoded = pa.array(texts, pa.string()).dictionary_encode(null_encoding="encode")
+        encoded = pa.array(nested_texts(cells), pa.string()).dictionary_encode(
+            null_encoding="encode"
+        )
     else:
         one = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
         kept = isinstance(one, pa.DictionaryArray) and not one.indices.null_count

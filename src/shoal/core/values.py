@@ -180,7 +180,7 @@ def _check_calendar(values: Any, name: str) -> None:
     """Refuse times that no calendar of ours can print: of values in order, the first or last."""
     try:
         for end in (values[:1], values[-1:]):
-            end.to_pylist()
+            _microseconds(end)[0].to_pylist()
     except (ArithmeticError, ValueError, LookupError, pa.ArrowException):
         raise InputError(
             f"column {name!r}: holds times outside the years 1 to 9999, or of an unknown time "
@@ -237,12 +237,13 @@ def texts(values: Any) -> tuple[str | None, ...]:
         return tuple(values.to_pylist())
     if pa.types.is_floating(kind):
         return tuple(None if v is None else float_text(v) for v in values.to_pylist())
-    if pa.types.is_time64(kind) and kind.unit == "ns":
-        return tuple(map(_time_text, values.to_pylist(), values.cast(pa.int64()).to_pylist()))
     if pa.types.is_duration(kind):
         ticks = values.cast(pa.int64()).to_pylist()
         return tuple(None if v is None else duration_text(v, kind.unit) for v in ticks)
     try:
+        if pa.types.is_temporal(kind) and not pa.types.is_date(kind):
+            coarse, beyond = _microseconds(values)
+            return tuple(map(_time_text, coarse.to_pylist(), beyond.tolist()))
         return tuple(None if v is None else _text(v) for v in values.to_pylist())
     except (ArithmeticError, ValueError, LookupError, pa.ArrowException):
         if not pa.types.is_temporal(kind):
@@ -281,12 +282,28 @@ def float_text(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _time_text(value: time | None, ticks: int | None) -> str | None:
-    """Return a time of day with its nanoseconds, which Python's times have not."""
-    if value is None or ticks is None:
-        return None
-    beyond = ticks % 1000
-    return f"{value.isoformat('microseconds')}{beyond:03}" if beyond else value.isoformat()
+def _microseconds(values: Any) -> tuple[Any, Counts]:
+    """Return times to the microsecond, as Python has them, and the nanoseconds beyond."""
+    kind = values.type
+    if getattr(kind, "unit", None) != "ns":
+        return values, np.zeros(len(values), dtype=np.int64)
+    ticks = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    micro, beyond = np.divmod(ticks, 1000)
+    coarse = pa.array(micro, mask=values.is_null().to_numpy(zero_copy_only=False))
+    if pa.types.is_timestamp(kind):
+        return coarse.cast(pa.timestamp("us", kind.tz)), beyond
+    return coarse.cast(pa.time64("us")), beyond
+
+
+def _time_text(value: Any, nanoseconds: int) -> str | None:
+    """Return a time with its nanoseconds, which Python's times have not."""
+    if value is None or not nanoseconds:
+        return None if value is None else _text(value)
+    if isinstance(value, time):
+        return f"{value.isoformat('microseconds')}{nanoseconds:03}"
+    local = value.replace(tzinfo=None)
+    offset = value.isoformat().removeprefix(local.isoformat())
+    return f"{local.isoformat(sep=' ', timespec='microseconds')}{nanoseconds:03}{offset}"
 
 
 def _text(value: Any) -> str:
@@ -347,4 +364,5 @@ def _position(limit: Any, kind: Any) -> float:
     if isinstance(limit, date):
         limit = datetime.combine(limit, time()) if not isinstance(limit, datetime) else limit
         return float(positions(pa.array([limit], kind))[0])
-    return float(limit)
+    number = float(limit)
+    return limit if isinstance(limit, int) and number != limit else number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
@@ -48,13 +49,18 @@ def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, A
         numbers = numbers[~np.isin(numbers, coded)]
     if not len(numbers):
         return None
-    span = float(numbers.max() - numbers.min())
+    span = _distance(column, numbers.min(), numbers.max())
     if words.is_degrees(column.name) and span > 2 * _DEGREES[0]:
         return {"intervals": [width for width in _DEGREES if width < span]}
     low, high = np.quantile(numbers, _USUAL)
-    usual = float(high - low) or span
+    usual = _distance(column, low, high) or span
     widths = _widths(span, usual, whole=not is_fractional(column.values.type))
     return {"intervals": widths} if len(widths) > 1 else None
+
+
+def _distance(column: Column, low: float, high: float) -> Fraction:
+    """Return how far two positions are apart, as a number of the column's own unit."""
+    return column.ruler.number(float(high)) - column.ruler.number(float(low))
 
 
 def is_coded(column: Column) -> bool:
@@ -92,12 +98,12 @@ def _code_digits(name: str, values: Any) -> int | None:
     return digits if alike else None
 
 
-def _widths(span: float, usual: float, *, whole: bool) -> list[int | float]:
+def _widths(span: Fraction, usual: Fraction, *, whole: bool) -> list[int | float]:
     """Return 5, 10, 20, 40 or the like: wider than one value, narrower than all.
 
     usual: what most rows span: a few extreme values do not widen the intervals of all others.
     """
-    if not 0 < span < math.inf:
+    if not 0 < span < sys.float_info.max:
         return []
     unit = Fraction(10) ** math.floor(math.log10(usual / 3))
     widths = [unit / 2, unit, unit * 2, unit * 4]

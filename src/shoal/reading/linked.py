@@ -1,12 +1,15 @@
 """Released cells read beside another file than their original: by what they say, and no more.
 
-There is no original to settle how a text is meant: the first way to read it that admits a value of
-the other file is taken, or the text admits nobody.
+There is no original to settle how a text is meant. Values of a column of text may look like
+published forms (`*`, `{a, b}`, `12**`), so that a cell there admits what any way to read it admits;
+in other columns the first way that admits a value of the other file is taken. A text may admit
+nobody.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,31 +26,39 @@ from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.reading.released_cells import Forms
+from shoal.reading.released_lists import merged
+
+_MAX_WAYS = 9  # to read one text that are tried
 
 
 def read_published(
-    data: Any, table: Table, names: Sequence[str]
+    data: Any, table: Table, names: Sequence[str], *, in_every_way: bool = True
 ) -> dict[str, tuple[Codes, Subsets]]:
     """Return, for each column, the entry of each released row and what entries admit.
 
     data: the released file as Arrow; table: the other file, whose values are admitted.
+    in_every_way: whether text is read in all ways, and not in the first one alone.
     """
     for name in names:
         if data.column_names.count(name) != 1:
             raise InputError(f"has no column {name!r}, or several; the other file has it")
     data = unescape_formulas(data, table)
-    return {name: _column(data.column(name), table[name]) for name in names}
+    return {name: _column(data.column(name), table[name], in_every_way) for name in names}
 
 
-def _column(cells: Any, column: Column) -> tuple[Codes, Subsets]:
+def _column(cells: Any, column: Column, in_every_way: bool) -> tuple[Codes, Subsets]:
     plain = ground.combined(cells, column.name)
     if pa.types.is_null(plain.type):
         plain = plain.cast(pa.string())
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     forms = Forms(column)
+    several = in_every_way and ground.is_text(column.values.type)
     runs = [
-        next((way.runs for way in forms.readings(text) if way.runs), ())
+        # a blank stands for a missing value first, and for everything only if there is none
+        merged(run for way in islice(forms.readings(text), _MAX_WAYS) for run in way.runs)
+        if several and text is not None
+        else next((way.runs for way in forms.readings(text) if way.runs), ())
         for text in ground.texts(encoded.dictionary)
     ]
     indptr = np.concatenate(([0], np.cumsum([len(each) for each in runs], dtype=np.int64)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,11 @@ def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
             check_names(path, file.schema_arrow.names)
             table = file.read()
         table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError):
+    except MemoryError:  # Arrow's own is one too
+        raise MemoryError from None
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
+        if getattr(error, "errno", None) == errno.ENOMEM:
+            raise MemoryError from None
         # the cause may quote cells
         raise InputError(f"{path}: is damaged or not Parquet; write the file again") from None
     columns = {n: without_codes(table.column(n), form.missing_of(n)) for n in table.column_names}

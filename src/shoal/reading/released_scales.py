@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from shoal.core import values as ground
 from shoal.core.column import Column
+from shoal.core.ruler import PLAIN, Ruler, exact_numbers
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _ENDLESS = re.compile(r"[+-]?(inf|infinity|∞)", re.IGNORECASE)
@@ -49,10 +50,12 @@ class Scale:
 
     keys: (known,) where each value lies, ascending.
     places: the key of each value by its text.
+    ruler: by which keys become positions.
     """
 
     keys: Sequence[Any]
     places: dict[str, Any]
+    ruler: Ruler = PLAIN
 
     def point(self, text: str) -> Span | None:
         """Return what one text names: a value, or anything else on the scale."""
@@ -70,7 +73,7 @@ class Scale:
 
     def bounds(self, span: Span) -> tuple[float, float]:
         """Return the least and greatest position that the span admits."""
-        return float(span.low), float(span.high)
+        return self.ruler.position(span.low), self.ruler.position(span.high)
 
 
 class Ranks(Scale):
@@ -90,12 +93,12 @@ class Numbers(Scale):
 
     def bounds(self, span: Span) -> tuple[float, float]:
         """Return the least and greatest number that the span admits."""
-        low, high = float(span.low), float(span.high)
+        low, high = span.low, span.high
         if self.whole and span.below and math.isfinite(low):
-            low = math.floor(low) + 1.0
+            low = math.floor(low) + 1
         if self.whole and span.above and math.isfinite(high):
-            high = math.ceil(high) - 1.0
-        return low, high
+            high = math.ceil(high) - 1
+        return self.ruler.position(low), self.ruler.position(high)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +135,7 @@ class Seconds(Days):
 
     def bounds(self, span: Span) -> tuple[float, float]:
         """Return the first and last second that the span admits."""
-        return float(span.low), float(span.high)
+        return self.ruler.position(span.low), self.ruler.position(span.high)
 
 
 def scale_of(column: Column) -> Scale | None:
@@ -141,13 +144,16 @@ def scale_of(column: Column) -> Scale | None:
     labels = [text or "" for text in column.labels[:known]]
     if ground.is_numeric(kind) and pa.types.is_temporal(kind):
         keys: Sequence[Any] = ground.positions(column.values)[:known].tolist()
+        if not column.ruler.plain:
+            keys = exact_numbers(column.values)[:known]
         made = Days if pa.types.is_date(kind) else Seconds if pa.types.is_timestamp(kind) else Ranks
         if _ascends(keys):
-            return made(keys, dict(zip(labels, keys, strict=True)))
+            return made(keys, dict(zip(labels, keys, strict=True)), column.ruler)
     elif ground.is_numeric(kind):
         keys = [Decimal(text) for text in labels]
         if _ascends(keys):
-            return Numbers(keys, dict(zip(labels, keys, strict=True)), pa.types.is_integer(kind))
+            places = dict(zip(labels, keys, strict=True))
+            return Numbers(keys, places, column.ruler, pa.types.is_integer(kind))
     return Ranks(range(known), {t: i for i, t in enumerate(labels)}) if column.ordered else None
 
 

@@ -60,7 +60,14 @@ def match_rows(data: Any, original: Table) -> Matched:
         raise InputError(
             f"has {counted(data.num_rows, 'row')}, more than the original's {len(original):,}"
         )
-    attributes = [*_coarsened(data, original), *_unchanged(data, original)]
+    try:
+        return _matched(data, original, in_every_way=False)
+    except InputError:  # values may look like published forms
+        return _matched(data, original, in_every_way=True)
+
+
+def _matched(data: Any, original: Table, *, in_every_way: bool) -> Matched:
+    attributes = [*_coarsened(data, original, in_every_way), *_unchanged(data, original)]
     attributes.sort(key=lambda attribute: -attribute.domain)  # few pass a fine column
     kinds = group([a.originals for a in attributes], [a.domain for a in attributes])
     boxes = group([a.published for a in attributes], [len(a.subsets) for a in attributes])
@@ -87,8 +94,8 @@ def _is_certain(fits: Fits) -> bool:
     return bool((fitting == fits.copies).all())
 
 
-def _coarsened(data: Any, original: Table) -> list[_Attribute]:
-    published = read_published(data, original, original.quasi)
+def _coarsened(data: Any, original: Table, in_every_way: bool) -> list[_Attribute]:
+    published = read_published(data, original, original.quasi, in_every_way=in_every_way)
     return [
         _Attribute(original[name].codes, original[name].domain, codes, subsets)
         for name, (codes, subsets) in published.items()

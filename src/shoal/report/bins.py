@@ -41,6 +41,8 @@ def bins(column: Column, people: Floats, least: int) -> Bins:
 
     people: (domain,) the weight of the people with each value.
     """
+    if not column.ruler.plain:  # no round end lies between such numbers
+        return Bins(np.empty(0), ("all",))
     known, positions = people[: column.known], column.positions[: column.known]
     low, high = _body(positions, known, least)
     kind = column.values.type

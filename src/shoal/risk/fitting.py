@@ -161,8 +161,9 @@ def _admitted(recoding: Recoding, column: Column) -> Subsets:
     table[:, ~known] = _everything(recoding)[:, None]
     if recoding.low is not None and own.kind == column.kind == "numeric":
         assert recoding.high is not None
-        new = np.flatnonzero(~known & ~np.isnan(column.positions))
-        place = column.positions[new]
+        places = own.ruler.positions(column.values)
+        new = np.flatnonzero(~known & ~np.isnan(places))
+        place = places[new]
         table[:, new] |= (recoding.low[:, None] <= place) & (place <= recoding.high[:, None])
     return subsets_of(table)
 

@@ -88,8 +88,11 @@ def _meet(one: Recoding, other: Recoding) -> Recoding:
         assert one.high is not None
         assert other.high is not None
         nothing = subsets.last_below(column.known) < 0  # missing alone has no bounds
-        low = np.where(nothing, np.nan, _tighter(np.fmax, one.low[left], other.low[right]))
-        high = np.where(nothing, np.nan, _tighter(np.fmin, one.high[left], other.high[right]))
+        theirs = [
+            column.ruler.converted(ends, other.column.ruler) for ends in (other.low, other.high)
+        ]
+        low = np.where(nothing, np.nan, _tighter(np.fmax, one.low[left], theirs[0][right]))
+        high = np.where(nothing, np.nan, _tighter(np.fmin, one.high[left], theirs[1][right]))
     return Recoding(column, pairs.ids, subsets, _labels(column, subsets), low, high)
 
 

@@ -53,7 +53,7 @@ class Scale:
         """Return the scale of a column as these rows publish it."""
         column = cells.column
         if column.bounds is not None:
-            return cls(column, encoding, *column.bounds)
+            return cls(column, encoding, *column.extent)
         if cells.low is None or cells.high is None:
             return cls(column, encoding, 0.0, 1.0)
         used = np.bincount(cells.codes[rows], minlength=len(cells.labels)) > 0
@@ -115,7 +115,7 @@ class Scale:
             found[missing, -1] = 1.0
         by_place = self.column.kind is Kind.NUMERIC and ground.is_numeric(values.type)
         if by_place and (self.measured or self.binned):
-            positions = ground.positions(values)
+            positions = self.column.ruler.positions(values)
         else:
             codes = self._codes(ground.texts(values))
             positions = np.append(self.column.positions[: self.column.known], np.nan)[codes]

@@ -95,18 +95,22 @@ def studied(column: Column) -> Column:
         return column
     codes, values = ground.encode(_numbers(column.to_arrow()), column.name)
     kind = Kind.NUMERIC if ground.is_numeric(values.type) else Kind.NOMINAL
-    return Column(column.name, Role.INSENSITIVE, kind, codes, values)
+    found = Column(column.name, Role.INSENSITIVE, kind, codes, values)
+    found.check_finite()
+    return found
 
 
 def _numbers(cells: Any) -> Any:
     """Return text as numbers, where it is nothing else."""
     if not ground.is_text(cells.type) or cells.null_count == len(cells):
         return cells
-    try:
-        numbers = cells.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return cells
-    return numbers if pc.all(pc.is_finite(numbers)).as_py() else cells
+    for kind in (pa.int64(), pa.uint64(), pa.float64()):  # the first that holds them exactly
+        try:
+            numbers = cells.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        return numbers if pc.all(pc.is_finite(numbers)).as_py() else cells
+    return cells
 
 
 def columns_of(table: Table, names: Sequence[str]) -> list[Column]:

@@ -49,6 +49,11 @@ class Target:
         chosen = task or ("regression" if many else "classification")
         if chosen == "regression" and column.kind is not Kind.NUMERIC:
             raise InputError(f"target {name!r} is {column.kind}; regression needs numbers")
+        if chosen == "regression" and column.ruler.exponent:
+            raise InputError(
+                f"target {name!r} holds numbers that are too large or too small to compute errors "
+                "with; express it in another unit, or ask for classification"
+            )
         if column.known < 2:
             raise InputError(f"target {name!r} has fewer than two values; nothing can be learned")
         if chosen == "classification" and column.known > _MOST:
@@ -90,7 +95,7 @@ class Target:
         if self.regressed:
             if not ground.is_numeric(column.values.type):
                 raise InputError(f"test: column {column.name!r} has no numbers to compare with")
-            return ground.positions(column.values)[column.codes[rows]], rows
+            return self.column.ruler.positions(column.values)[column.codes[rows]], rows
         place = {text: code for code, text in enumerate(self.column.labels[: self.classes])}
         codes = np.array([place.get(text, -1) for text in ground.texts(column.values)])
         return codes[column.codes[rows]], rows

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import _thread
 from functools import partial
 
 import numpy as np
@@ -162,3 +163,28 @@ def test_a_time_limit_ends_the_search():
 def test_options_out_of_range_are_refused(options):
     with pytest.raises(shoal.InputError, match=next(iter(options))):
         Anneal(**options)
+
+
+def test_slices_change_nothing(monkeypatch):
+    table = crowd(120, seed=2)
+    whole = shoal.anonymize(table, KAnonymity(3), "anneal", steps=400, seed=5)
+    monkeypatch.setattr(annealing, "_SLICE", 7)
+    sliced = shoal.anonymize(table, KAnonymity(3), "anneal", steps=400, seed=5)
+    assert sliced.to_arrow().equals(whole.to_arrow())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_is_answered_between_slices(monkeypatch, threads):
+    taken = []
+
+    def take_steps(*arguments):
+        taken.append(arguments[8])
+        if taken.count(annealing._SLICE) == 1:
+            _thread.interrupt_main()
+        return 0
+
+    monkeypatch.setattr(annealing, "_BLOCK", 8)  # many blocks, so that all threads are at work
+    monkeypatch.setattr(annealing, "anneal_block", take_steps)
+    with pytest.raises(KeyboardInterrupt):
+        shoal.anonymize(crowd(120), KAnonymity(3), "anneal", steps=10**15, threads=threads)
+    assert max(taken) == annealing._SLICE

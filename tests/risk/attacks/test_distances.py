@@ -26,6 +26,12 @@ def test_a_category_is_right_or_wrong_and_missing_ones_tell_nothing():
     assert odds == pytest.approx(np.array([[0.8, 0.1, 1], [0.1, 0.1, 1], [1, 1, 1]]))
 
 
+def test_numbers_too_far_apart_for_a_float_are_very_unlikely_pairs():
+    ends = [-1e308, 1e308]
+    attack = distance_attack({"x": ends}, {"x": ends}, deviations={"x": 1e-9})
+    assert attack.matrix.tolist() == [[1, 0], [0, 1]]
+
+
 def test_no_mistakes_rule_pairs_out():
     attack = distance_attack({"sex": ["f", "m"]}, {"sex": ["m", "m"]}, mistakes={"sex": 0})
     assert attack.matrix.tolist() == [[0, 0], [0.5, 0.5]]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import frexp
 
 import numpy as np
 
@@ -90,14 +91,14 @@ def lay_out(table: Table, also: Sequence[str] = ()) -> Records:
     ids = group([c.codes for c in keyed], [c.domain for c in keyed]).ids
     rows = np.argsort(ids, kind="stable")
     total = sum(c.weight for c in columns) or 1.0
-    lines = [_line(c, _UNITS / total) for c in columns if c.ordered]
+    lines = [_line(c, c.weight / total) for c in columns if c.ordered]
     names = [c for c in columns if not c.ordered]
     words = [(c.domain + 63) // 64 for c in names]
     points = Points(
         _matrix([place[c.codes[rows]] for c, (place, _) in _pairs(columns, lines)], len(rows)),
         _matrix([c.codes[rows] for c in names], len(rows)),
         np.array([cap for _, cap in lines], dtype=np.int64),
-        np.array([round(c.weight * _UNITS / total / c.domain) for c in names], dtype=np.int64),
+        np.array([round(c.weight / total * _UNITS / c.domain) for c in names], dtype=np.int64),
         np.concatenate(([0], np.cumsum(words))).astype(np.int64),
     )
     return Records(rows, points, total / _UNITS)
@@ -115,30 +116,40 @@ def _matrix(parts: list[Codes], rows: int) -> Codes:
     return np.ascontiguousarray(np.stack(parts, axis=1), dtype=np.int32)
 
 
-def _line(column: Column, units: float) -> tuple[Codes, int]:
-    """Return each value's position in units, and the width of the whole extent."""
+def _line(column: Column, weight: float) -> tuple[Codes, int]:
+    """Return each value's position in units, and the width of the whole extent.
+
+    weight: the column's share of all weights.
+    """
     low, high = column.extent
-    cap = round(column.weight * units) if high > low else 0
+    whole = round(weight * _UNITS)
+    cap = whole if high > low else 0
     place = np.zeros(column.domain, dtype=np.int32)
     if high > low:
         share = (column.positions[: column.known] - low) / (high - low)
         place[: column.known] = np.rint(share * cap)
     if column.missing is not None:
-        whole = round(column.weight * units)
         place[column.missing] = 2 * whole
         cap = whole
     return place, cap
 
 
-def _spread(column: Column) -> float:
-    """Return the variance of a column's values, divided by its weight squared."""
+def _spread(column: Column) -> tuple[float, float]:
+    """Return the variance of a column's values, divided by its weight squared.
+
+    As exponent and mantissa, which compare in this order: it may be too large for a float.
+    """
     counts: Floats = sum_by(column.codes, column.domain)[: column.known].astype(np.float64)
     if not counts.sum():
-        return 0.0
+        return (-np.inf, 0.0)
     places = column.positions[: column.known]
     share = counts / counts.sum()
     mean = float((share * places).sum())
-    with np.errstate(over="ignore"):
-        variance = float((share * (places - mean) ** 2).sum())
-    squared = column.weight * column.weight  # may be 0
-    return variance / squared if squared else np.inf
+    variance, exponent = frexp(float((share * (places - mean) ** 2).sum()))
+    weight, scale = frexp(column.weight)
+    if not weight:
+        return (np.inf, 0.0)
+    if not variance:
+        return (-np.inf, 0.0)
+    mantissa, carried = frexp(variance / weight**2)
+    return (exponent + carried - 2 * (scale + column.ruler.exponent), mantissa)

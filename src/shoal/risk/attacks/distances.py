@@ -21,6 +21,7 @@ from shoal.privacy.model import check_range, check_whole
 from shoal.risk.attacks.attack import EVERYBODY, Attack
 
 _TOLERANCE = 1e-9  # how far from 1 a balanced row may sum
+_MAX_APART = 1e150  # standard deviations, whose squares still add up
 
 
 def distance_attack(
@@ -49,8 +50,10 @@ def distance_attack(
     for name, deviation in deviations.items():
         check_range(f"the deviation of {name}", deviation, 0, above=True)
         ours, theirs = _numbers(name, known[name]), _numbers(name, released[name])
-        apart = (ours[:, None] - theirs) / deviation
-        logs -= np.nan_to_num(apart, copy=False, nan=0.0) ** 2 / 2
+        with np.errstate(over="ignore"):
+            apart = (ours[:, None] - theirs) / deviation
+        apart = np.clip(np.nan_to_num(apart, copy=False, nan=0.0), -_MAX_APART, _MAX_APART)
+        logs -= apart**2 / 2
     for name, rate in mistakes.items():
         check_range(f"the share of mistakes in {name}", rate, 0, 1)
         logs += _mistaken(known[name], released[name], rate)
@@ -99,7 +102,7 @@ def _numbers(name: str, values: Sequence[Any]) -> Floats:
     """(entities,) the values, missing ones as NaN."""
     try:
         numbers = np.array([math.nan if value is None else value for value in values], dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} has a deviation, so its values must be numbers") from None
     if np.isinf(numbers).any():
         raise InputError(f"{name}: {counted(int(np.isinf(numbers).sum()), 'infinite value')}")

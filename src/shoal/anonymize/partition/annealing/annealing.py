@@ -29,6 +29,7 @@ _BLOCK = 8192  # records that a block is cut down to; a quarter of that where th
 _EACH = 2  # stages between the same borders
 _SORTED_BY = 3  # columns that a cut goes along, the further ones among equal places
 _STAGES = 100
+_SLICE = 2**16  # steps without a look at interrupts, a fraction of a second
 _HOT, _COLD = 0.7, 0.08  # first and last temperature, against what a record loses
 _UPHEAVAL = 0.2  # share of steps that dissolve a group, and that create one, times k
 _SMALL, _ROUNDS = 4000, 12  # records below which a table is annealed again, so often at most
@@ -57,6 +58,7 @@ def anneal(
     try:
         return _cooled(work, ids, plan)
     finally:
+        work.stopped = True  # threads that are still at work leave after their slice
         work.pool.shutdown(cancel_futures=True)
 
 
@@ -132,6 +134,7 @@ class _Work:
         self.groups: Groups = make_groups(self.points, moving, room, most)
         self.blocks: list[Block] = []
         self.pool = ThreadPoolExecutor(plan.threads)
+        self.stopped = False
 
     def loss(self) -> int:
         """Return the loss of the groups that may change, in units."""
@@ -206,14 +209,19 @@ class _Work:
         return sum(self.pool.map(job, sorted(self.blocks, key=_largest_first)))
 
     def cool(self, block: Block, temperature: float) -> int:
-        """Anneal a block at one temperature."""
+        """Anneal a block at one temperature, in slices between which an interrupt is answered."""
         steps = max(len(block.records) * self.plan.steps // _STAGES, 1)
-        return int(
-            anneal_block(
-                self.points, self.groups, self.near, self.rules, block,
-                self.k, self.most, temperature, steps, _UPHEAVAL / self.k,
-            )
-        )  # fmt: skip
+        grown = 0
+        for done in range(0, steps, _SLICE):
+            if self.stopped:
+                break
+            grown += int(
+                anneal_block(
+                    self.points, self.groups, self.near, self.rules, block,
+                    self.k, self.most, temperature, min(_SLICE, steps - done), _UPHEAVAL / self.k,
+                )
+            )  # fmt: skip
+        return grown
 
     def descend(self, block: Block) -> int:
         """Improve a block until nothing near is better."""

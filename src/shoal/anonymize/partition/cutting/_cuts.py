@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
 
 from shoal.anonymize.partition.cutting._nodes import (
     ACTIVE,
@@ -35,12 +34,22 @@ from shoal.anonymize.partition.cutting._nodes import (
     localise,
     spread,
 )
-from shoal.core.compiling import njit
+from shoal.core.compiling import intrinsic, njit
 
 TIE = 1e-9  # scores closer than this are equal: the lower column, then the smaller cut, wins
 
 
-@intrinsic
+def count_lowest(word: int) -> int:
+    """Return what `lowest_bit` does, in Python."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+def count_above(word: int) -> int:
+    """Return what `zeros_above` does, in Python."""
+    return 64 - int(word).bit_length()
+
+
+@intrinsic(count_lowest)
 def lowest_bit(context: Any, word: Any) -> Any:
     """Place of the lowest set bit of a non-zero word."""
 
@@ -50,7 +59,7 @@ def lowest_bit(context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@intrinsic
+@intrinsic(count_above)
 def zeros_above(context: Any, word: Any) -> Any:
     """How many zero bits stand above the highest set bit of a non-zero word."""
 

@@ -13,7 +13,7 @@ from shoal.anonymize.partition.records import Records
 from shoal.core.arrays import Codes, Counts
 from shoal.core.progress import report
 
-_BUDGET = 50_000  # records grouped between two reports
+_BUDGET = 5_000  # records grouped between two reports, at which an interrupt is answered
 
 
 def gather(
