@@ -25,3 +25,9 @@ def check_whole(option: str, value: Any, low: int) -> None:
     """Refuse an option that is not a whole number of at least `low`."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
         raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")
+
+
+def check_flag(option: str, value: Any) -> None:
+    """Refuse an option that is not true or false."""
+    if not isinstance(value, bool):
+        raise InputError(f"{option} must be true or false, not {value!r}")

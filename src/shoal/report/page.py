@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -61,11 +60,9 @@ def verdict(released: str, models: Sequence[Any]) -> str:
 
 def in_words(model: Any) -> str:
     """Return a model with its parameters, as a sentence holds it."""
-    told = {field.name: getattr(model, field.name) for field in fields(model)}
     inside = [
         f"column {value}" if name == "column" else f"{name} = {value}"
-        for name, value in told.items()
-        if value is not None
+        for name, value in model.options.items()
     ]
     return f"{model.name} ({', '.join(inside)})"
 
