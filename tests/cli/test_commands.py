@@ -194,7 +194,11 @@ def test_a_sensitive_column_that_no_model_guards_is_named(shoal):
 @pytest.mark.parametrize(
     ("diseases", "share", "told"),
     [
-        (("flu", "flu", "flu", "cold"), 1.0, "in one class all people share one value"),
+        (
+            ("flu", "flu", "flu", "cold"),
+            1.0,
+            "in 1 of 2 classes (50 % of the people) everyone has the same value",
+        ),
         (
             ("flu", "cold", "flu", "cold"),
             0.5,
@@ -202,13 +206,16 @@ def test_a_sensitive_column_that_no_model_guards_is_named(shoal):
         ),
     ],
 )
-def test_the_worst_class_of_an_unguarded_column_decides(shoal, folder, diseases, share, told):
+def test_classes_of_one_value_are_counted(shoal, folder, diseases, share, told):
     rows = zip((1, 1, 9, 9), diseases, strict=True)
     text = "".join(f"{age},{disease}\n" for age, disease in rows)
     (folder / "few.csv").write_text("age,disease\n" + text)
     options = ("few.csv", "--quasi", "age", "--sensitive", "disease", "-k", 2)
-    assert f"disease: {told}" in shoal("anonymize", *options).out
-    assert parsed(shoal("anonymize", *options, "--json"))["unguarded"] == {"disease": share}
+    assert f"disease: {told}" in " ".join(shoal("anonymize", *options).out.split())
+    found = parsed(shoal("anonymize", *options, "--json"))["unprotected"]["disease"]
+    assert (found["classes"], found["people"], found["largest_share"]) == (2, 4, share)
+    alike = found["same_value_classes"], found["same_value_people"], found["same_value_share"]
+    assert alike == ((1, 2, 0.5) if share == 1 else (0, 0, 0))
 
 
 def test_a_long_list_of_columns_is_cut_in_the_summary(shoal, folder):

@@ -5,7 +5,7 @@ Suggestions come from names and counts; only the owner knows what others know of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -28,6 +28,7 @@ from shoal.inspection.recipes import suggest_recipe
 from shoal.inspection.roles import suggest_role
 from shoal.inspection.schemas import suggest_schema, suggest_type, suggest_values
 from shoal.risk import checks, identifying_columns, population_uniqueness
+from shoal.risk.singling_out import UNCHANGED, count_alone, singling_out
 
 _MOST_COMBINATIONS = 12
 _MANY = 16  # columns of which triples are still looked at
@@ -51,6 +52,7 @@ def describe(
     sensitive: Mapping[str, Mapping[str, Any]] | None = None,
     sampling_fraction: float | None = None,
     *,
+    insensitive: Sequence[str] = (),
     person: Sequence[str] = (),
     household: Sequence[str] = (),
     rows_are_people: bool = False,
@@ -60,13 +62,15 @@ def describe(
     quasi: the columns to combine; by default those suggested as quasi-identifying.
     sensitive: columns to guard, with their kind, order or hierarchy where known: what the data
         gives away of them as it stands.
+    insensitive: columns to publish unchecked. How far these and the sensitive ones, or else those
+        suggested as such, single people out if they are published unchanged.
     sampling_fraction: the share of the population that the data is: how many people would be alone
         in it.
     person, household: the columns that identify people and households; by default the identifier
         with the most distinct values, if it repeats, and a column with the name of a household.
     rows_are_people: every row is a different person, although identifiers repeat.
     """
-    for name in (*quasi, *(sensitive or {}), *person, *household):
+    for name in (*quasi, *(sensitive or {}), *insensitive, *person, *household):
         if name not in data.column_names:
             raise unknown("no column", name, data.column_names)
     encoded = {}
@@ -88,11 +92,42 @@ def describe(
         "hints": [*noticed(encoded, people), *misread],
         "combinations": standing_out(studied, people.unit),
         "near_keys": near_keys(studied, people.unit),
+        "singling_out": unchanged(
+            encoded, _roles_of(columns, quasi, sensitive or {}, insensitive), people.unit
+        ),
         "uniqueness": _uniqueness(studied, sampling_fraction, people.unit),
         "checks": given_away(
             data, [column.name for column in studied], sensitive or {}, people.unit
         ),
     }
+
+
+def unchanged(
+    encoded: Mapping[str, Column | None], roles: Mapping[str, Role], person: Unit | None = None
+) -> dict[str, Any] | None:
+    """Return how far the columns to be published unchanged single people out, None without any."""
+    columns = tuple(
+        replace(column, role=roles[name])
+        for name, column in encoded.items()
+        if column is not None and roles.get(name) in UNCHANGED
+    )
+    if not columns:
+        return None
+    table = Table(columns, person=person)
+    every = np.zeros(len(table), dtype=np.int32)  # quasi-identifiers are not published as they are
+    return singling_out(Classes.of(table, every), with_quasi=False).to_dict()
+
+
+def _roles_of(
+    columns: Sequence[dict[str, Any]],
+    quasi: Sequence[str],
+    sensitive: Iterable[str],
+    insensitive: Sequence[str],
+) -> dict[str, Role]:
+    """Return the role of each column: the stated one, else the suggested one."""
+    roles = {column["name"]: Role(column["role"]) for column in columns}
+    roles |= dict.fromkeys(quasi, Role.QUASI) | dict.fromkeys(sensitive, Role.SENSITIVE)
+    return roles | dict.fromkeys(insensitive, Role.INSENSITIVE)
 
 
 def given_away(
@@ -183,10 +218,9 @@ def _uniques(columns: Sequence[Column], person: Unit | None) -> dict[str, Any]:
     found = group([c.codes for c in columns], [c.domain for c in columns])
     if person is None:
         people, sizes = len(columns[0]), found.sizes()
-        unique = int((sizes == 1).sum())
     else:
         people, sizes = person.count, count_distinct(found.ids, len(found), person)
-        unique = len(np.unique(person.ids[sizes[found.ids] == 1]))
+    unique = count_alone(found.ids, len(found), person)
     return {
         "columns": [column.name for column in columns],
         "unique": unique,
@@ -220,4 +254,5 @@ __all__ = [
     "suggest_recipe",
     "suggest_schema",
     "type_words",
+    "unchanged",
 ]
