@@ -61,6 +61,7 @@ def _point(row: Mapping[str, Any], loss: str, risk: str, stays: bool) -> dict[st
         "risk": row[risk],
         "front": stays,
         "method": f"{row['method']}, {options}" if options else row["method"],
+        "hierarchies": row["hierarchies"],
         "k": row["k"],
         "label": "",
         "model": row["model"],
@@ -162,6 +163,7 @@ def _marks(base: Any, points: list[dict[str, Any]], clicked: Any) -> Any:
         tooltip=[
             alt.Tooltip("method:N"),
             alt.Tooltip("model:N"),
+            alt.Tooltip("hierarchies:N"),
             alt.Tooltip("loss:Q", format=".4f"),
             alt.Tooltip("risk:Q", format=".4f"),
             alt.Tooltip("suppressed:Q", format=".2%"),
