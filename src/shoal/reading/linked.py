@@ -21,33 +21,41 @@ from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError
-from shoal.reading.released_cells import Forms
+from shoal.reading.released_cells import Forms, unread_cells
 
 
 def read_published(
-    data: Any, table: Table, names: Sequence[str]
+    data: Any, table: Table, names: Sequence[str], *, refuse_unread: bool = False
 ) -> dict[str, tuple[Codes, Subsets]]:
     """Return, for each column, the entry of each released row and what entries admit.
 
     data: the released file as Arrow; table: the other file, whose values are admitted.
+    refuse_unread: refuse a column whose cells cannot be read, which would fit nobody.
+
+    Raises:
+        InputError: A cell of an ordered column is neither a value nor a range, or no cell at all of
+            a nominal column admits a value of the other file.
     """
     for name in names:
         if data.column_names.count(name) != 1:
             raise InputError(f"has no column {name!r}, or several; the other file has it")
-    return {name: _column(data.column(name), table[name]) for name in names}
+    return {name: _column(data.column(name), table[name], refuse_unread) for name in names}
 
 
-def _column(cells: Any, column: Column) -> tuple[Codes, Subsets]:
+def _column(cells: Any, column: Column, refuse_unread: bool) -> tuple[Codes, Subsets]:
     plain = ground.combined(cells, column.name)
     if pa.types.is_null(plain.type):
         plain = plain.cast(pa.string())
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     forms = Forms(column)
-    runs = [
-        next((way.runs for way in forms.readings(text) if way.runs), ())
-        for text in ground.texts(encoded.dictionary)
-    ]
+    texts = ground.texts(encoded.dictionary)
+    runs = [next((way.runs for way in forms.readings(text) if way.runs), ()) for text in texts]
+    if refuse_unread:
+        empty = np.array([not each for each in runs], dtype=np.bool_)
+        unread = empty & [not forms.understands(text) for text in texts]
+        if unread.any() and (column.ordered or empty.all()):
+            raise unread_cells(column.name, int(unread[codes].sum()), int(unread.sum()))
     indptr = np.concatenate(([0], np.cumsum([len(each) for each in runs], dtype=np.int64)))
     flat = np.array([run for each in runs for run in each], dtype=np.int32).reshape(-1, 2)
     return codes, Subsets(column.domain, indptr.astype(np.int64), flat[:, 0], flat[:, 1])
