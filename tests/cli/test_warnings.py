@@ -85,6 +85,22 @@ def test_the_headline_of_the_report_is_not_a_tick(shoal, places, folder):
     assert "Columns published unchanged: released people whose values nobody else has" in page
 
 
+def test_a_column_that_is_gone_is_named_in_the_summary_and_the_report(shoal, folder):
+    rows = [f"{i // 10},town {i}" for i in range(40)]
+    (folder / "towns.csv").write_text("\n".join(["age,town", *rows]) + "\n")
+    options = ("--quasi", "age,town", "-k", 5, "--method", "flash", "--report", "r.html")
+    found = shoal("anonymize", "towns.csv", *options, "-o", "out.csv")
+    lines = [" ".join(line.split()) for line in found.out.splitlines()]
+    assert "what became of cells kept exactly generalized hidden" in lines
+    assert "age 100.0 % 0.0 % 0.0 %" in lines
+    assert "town everywhere" in lines
+    assert "all columns 50.0 % 0.0 % 50.0 %" in lines
+    page = " ".join((folder / "r.html").read_text(encoding="utf-8").split())
+    assert "<dt>Cells kept exactly</dt><dd>50.0 %</dd>" in page
+    assert "0.0 % generalized, 50.0 % hidden; hidden everywhere: town" in page
+    assert "Detail lost" not in page
+
+
 def test_the_report_hides_counts_of_few_people(shoal, folder):
     rows = [f"{i // 10},{min(i, 37)}" for i in range(40)]  # 37 values of one person, one of three
     (folder / "few.csv").write_text("\n".join(["age,place", *rows]) + "\n")

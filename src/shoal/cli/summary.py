@@ -16,6 +16,7 @@ from shoal.core.tally import Tally, released_of
 from shoal.core.verification import Verification
 from shoal.core.wording import counted, percent_of
 from shoal.metrics import METRICS, evaluate
+from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
 from shoal.risk.caveats import caveats, to_dict
 
 _LOSSES = ("ncp", "class", "pub")
@@ -63,6 +64,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "levels": checked.levels,
         "claims": [claim.to_dict() for claim in release.claims],
         "loss": {} if release.withheld else evaluate(release, _LOSSES),
+        "cells": {} if release.withheld else _cells(release),
         "method": release.run.method,
         "options": dict(release.run.options),
         "seed": release.run.seed,
@@ -79,6 +81,15 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "output": None if output is None else str(output),
     }
     return told | (_WITHHELD if release.withheld else _not_covered(release))
+
+
+def _cells(release: Release) -> dict[str, Any]:
+    """Return the shares of cells kept, generalized and hidden, left-out records being hidden."""
+    by_column = cell_shares_by_attribute(release)
+    return {
+        **cell_shares(release).to_dict(),
+        "columns": {name: shares.to_dict() for name, shares in by_column.items()},
+    }
 
 
 def _not_covered(release: Release) -> dict[str, Any]:
@@ -130,6 +141,9 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     _add_unprotected(rows, data["unprotected"])
     console.print(rows)
     console.print()
+    if data["cells"]:
+        console.print(_cells_in_words(data["cells"]))
+        console.print()
     if data["loss"]:
         losses = grid("what it cost", "0 = nothing, 1 = everything", "")
         for name, value in data["loss"].items():
@@ -137,6 +151,18 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         console.print(losses)
     if data["output"]:
         console.print(f"\nwritten to {data['output']}", soft_wrap=True)
+
+
+def _cells_in_words(cells: dict[str, Any]) -> Grid:
+    """Return what became of the cells of each quasi-identifier."""
+    rows = grid("what became of cells", "kept exactly", "generalized", "hidden")
+    for name, shares in (*cells["columns"].items(), ("all columns", cells)):
+        if shares["hidden"] > 1 - 1e-9:
+            rows.add_row(name, "", "", "everywhere")
+        else:
+            told = (f"{100 * shares[key]:.1f} %" for key in ("kept", "generalized", "hidden"))
+            rows.add_row(name, *told)
+    return rows
 
 
 def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
