@@ -39,14 +39,10 @@ def keeps(part, members, everybody):
     share = {value: count / people for value, count in seen.items()}
     usual = {value: count / everyone for value, count in before.items()}
     spread = {value: count / seen.total() for value, count in seen.items()}
-    if part.name == "l-diversity":
-        return min(len(seen), people) >= part.l
-    if part.name == "entropy-l-diversity":
-        entropy = -sum(p * math.log(p) for p in spread.values())
-        return min(entropy, math.log(people)) >= math.log(part.l) - 1e-9
-    if part.name == "recursive-l-diversity":
-        counts = sorted(seen.values(), reverse=True)
-        return people >= part.l and counts[0] < part.c * sum(counts[part.l - 1 :])
+    if part.name in ("l-diversity", "entropy-l-diversity", "recursive-l-diversity"):
+        known = [row for row in members if row[part.column] is not None]
+        both = [members] if part.count_missing else [members, known]
+        return all(is_diverse(part, *people_with(part.column, rows)) for rows in both)
     if part.name == "t-closeness":
         off = sum(abs(spread.get(v, 0) - before[v] / before.total()) for v in before)
         return off / 2 <= part.t + 1e-9
@@ -61,6 +57,19 @@ def keeps(part, members, everybody):
         }
         return all(p <= usual[v] * (1 + limits[v]) + 1e-9 for v, p in share.items())
     raise AssertionError(f"the oracle does not know {part.name}")
+
+
+def is_diverse(part, seen, people):
+    """Tell whether values, each with the people who show it, are l-diverse; none are not."""
+    if not seen:
+        return False
+    if part.name == "l-diversity":
+        return min(len(seen), people) >= part.l
+    if part.name == "entropy-l-diversity":
+        entropy = -sum(n / seen.total() * math.log(n / seen.total()) for n in seen.values())
+        return min(entropy, math.log(people)) >= math.log(part.l) - 1e-9
+    counts = sorted(seen.values(), reverse=True)
+    return people >= part.l and counts[0] < part.c * sum(counts[part.l - 1 :])
 
 
 def people_with(column, rows):

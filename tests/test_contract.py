@@ -111,6 +111,7 @@ MODELS = [
     KAnonymity(3) & LDiversity(3, "illness"),
     EntropyLDiversity(1.8, "illness"),
     RecursiveLDiversity(2.5, 2, "illness"),
+    LDiversity(2, "illness", count_missing=True),
     KAnonymity(2) & TCloseness(0.35, "illness"),
     AlphaKAnonymity(0.7, 3, "illness"),
     DeltaDisclosure(1.9, "illness"),

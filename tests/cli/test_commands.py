@@ -195,7 +195,11 @@ def test_a_sensitive_column_that_no_model_guards_is_named(shoal):
 @pytest.mark.parametrize(
     ("diseases", "share", "told"),
     [
-        (("flu", "flu", "flu", "cold"), 1.0, "in one class all people share one value"),
+        (
+            ("flu", "flu", "flu", "cold"),
+            1.0,
+            "in 1 of 2 classes (50 % of the people) everyone has the same value",
+        ),
         (
             ("flu", "cold", "flu", "cold"),
             0.5,
@@ -203,13 +207,16 @@ def test_a_sensitive_column_that_no_model_guards_is_named(shoal):
         ),
     ],
 )
-def test_the_worst_class_of_an_unguarded_column_decides(shoal, folder, diseases, share, told):
+def test_classes_of_one_value_are_counted(shoal, folder, diseases, share, told):
     rows = zip((1, 1, 9, 9), diseases, strict=True)
     text = "".join(f"{age},{disease}\n" for age, disease in rows)
     (folder / "few.csv").write_text("age,disease\n" + text)
     options = ("few.csv", "--quasi", "age", "--sensitive", "disease", "-k", 2)
-    assert f"disease: {told}" in shoal("anonymize", *options).out
-    assert parsed(shoal("anonymize", *options, "--json"))["unguarded"] == {"disease": share}
+    assert f"disease: {told}" in " ".join(shoal("anonymize", *options).out.split())
+    found = parsed(shoal("anonymize", *options, "--json"))["unprotected"]["disease"]
+    assert (found["classes"], found["people"], found["largest_share"]) == (2, 4, share)
+    alike = found["same_value_classes"], found["same_value_people"], found["same_value_share"]
+    assert alike == ((1, 2, 0.5) if share == 1 else (0, 0, 0))
 
 
 def test_a_long_list_of_columns_is_cut_in_the_summary(shoal, folder):
@@ -390,7 +397,7 @@ def test_verify_tells_texts_that_mean_missing_apart(shoal, folder):
     (folder / "out.csv").write_text("age,disease\n*,?\n*,flu\n?,?\n,flu\n")
     options = ("--quasi", "age", "--sensitive", "disease", "--missing", "?", "--missing", "*")
     data = parsed(shoal("verify", "out.csv", *options, "-k", 2, "--json"), status=1)
-    assert (data["classes"], data["reached"]["k"], data["reached"]["l(disease)"]) == (3, 1, 1)
+    assert (data["classes"], data["reached"]["k"], data["reached"]["l(disease)"]) == (3, 1, 0)
 
 
 def test_verify_takes_roles_from_a_schema_and_reads_cells_as_text(shoal, folder):
@@ -455,7 +462,7 @@ def test_methods_lists_methods_and_models_with_their_options(shoal):
     shown = shoal("methods").out
     assert all(part in shown for part in ("mondrian", "k-anonymity", "t-closeness"))
     data = parsed(shoal("methods", "--json"))
-    assert data["models"]["l-diversity"]["options"] == ["l", "column"]
+    assert data["models"]["l-diversity"]["options"] == ["l", "column", "count_missing"]
     assert "about" in data["methods"]["mondrian"]
 
 

@@ -25,7 +25,7 @@ def test_runs_are_shown_written_drawn_and_taken_up_again(compared, shoal, folder
     assert compared.status == 0
     original, _, head, first = compared.out.splitlines()[:4]
     assert original == "original: 12 records"
-    assert " ".join(head.split()) == "method k risk ncp smallest suppressed time"
+    assert " ".join(head.split()) == "method k risk loss smallest suppressed time"
     assert first.split()[:3] == ["*", "mondrian", "5"]
     assert "1 of 2 runs gave no release" in compared.out
     assert "doka-greedy, k-anonymity(k=5): unfit" in compared.out
@@ -105,5 +105,23 @@ def test_runs_on_a_table_with_several_rows_a_person_count_people(shoal, folder):
     assert (run["released people"], run["suppressed"], run["ncp"]) == (8, 0, 0)
     lines = shoal(*asked).out.splitlines()
     assert lines[0] == "original: 8 people in 24 rows (id)"
-    assert " ".join(lines[2].split()) == "method k risk ncp smallest people suppressed time"
+    assert " ".join(lines[2].split()) == "method k risk loss smallest people suppressed time"
     assert lines[3].split()[5:8] == ["4", "8", "0"]
+
+
+def test_methods_with_and_without_hierarchies_are_ranked_by_one_named_loss(shoal, folder):
+    towns = ["Kiel", "Ulm", "Bremen", "Hof"] * 3
+    (folder / "towns.csv").write_text("town\n" + "\n".join(towns) + "\n")
+    (folder / "t.csv").write_text("Kiel;north;*\nBremen;north;*\nUlm;south;*\nHof;south;*\n")
+    asked = (
+        "compare", "towns.csv", "--quasi", "town", "--hierarchy", "town=t.csv", "-k", "4",
+        "--method", "flash", "--method", "sorted", "--processes", "1",
+    )  # fmt: skip
+    shown = shoal(*asked).out
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    assert lines[2] == "method k hierarchies risk loss smallest suppressed time"
+    assert any(line.startswith("* flash 4 used") for line in lines)
+    assert any(line.startswith("sorted 4 not used") for line in lines)
+    assert "loss: hierarchy-ncp, what a published cell leaves open" in shown
+    flash, ranges = json.loads(shoal(*asked, "--json").out)["runs"]
+    assert flash["hierarchy-ncp"] <= ranges["hierarchy-ncp"]

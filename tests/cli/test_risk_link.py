@@ -45,6 +45,28 @@ def test_a_release_hides_people_among_those_alike(shoal, files):
     assert found["success"]["guess"]["value"] == pytest.approx(2)
 
 
+def test_cells_that_cannot_be_read_are_refused_not_counted_as_fitting_nobody(shoal, files, folder):
+    (folder / "odd.csv").write_text("age,sex\nQXyoung,m\n24-27,f\n")
+    found = shoal("risk", "link", "voters.csv", "odd.csv", "--on", "age,sex")
+    assert (found.status, found.out) == (2, "")
+    assert "column 'age': 1 cell, in 1 distinct form, cannot be read" in found.err
+    assert "QX" not in found.err
+
+
+def test_values_that_nobody_looked_for_has_are_counted(shoal, files, folder):
+    (folder / "others.csv").write_text("age,sex\n80-99,m\n20-23,x\n20-23,m\n")
+    asked = ("risk", "link", "voters.csv", "others.csv", "--on", "age,sex")
+    assert parsed(shoal(*asked, "--json"))["fit_nobody"] == {"age": 1, "sex": 1}
+    assert "cells that fit nobody" in shoal(*asked).out
+
+
+def test_labels_that_nothing_explains_are_refused(shoal, files, folder):
+    (folder / "labels.csv").write_text("town\nQXnorth\nQXsouth\n")
+    found = shoal("risk", "link", "voters.csv", "labels.csv", "--on", "town")
+    assert found.status == 2
+    assert "column 'town': 2 cells, in 2 distinct forms, cannot be read" in found.err
+
+
 def test_without_a_key_nobody_knows_who_is_whom(shoal, files):
     asked = ("risk", "link", "voters.csv", "released.csv", "--on", "age")
     assert parsed(shoal(*asked, "--json"))["success"] is None
@@ -87,7 +109,7 @@ def test_records_are_told_to_three_attackers(shoal, files):
     assert found["marketer"]["average"] == 1 / 4
     assert found["uniqueness"]["sample_uniques"] == 0
     shown = shoal(*asked).out
-    for part in ("prosecutor", "marketer", "alone with their values: 0 records"):
+    for part in ("prosecutor", "marketer", "alone with their values: 0 people"):
         assert part in shown
 
 

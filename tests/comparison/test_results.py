@@ -53,6 +53,17 @@ def sizes(rows):
     return [row["k"] for row in rows]
 
 
+def test_releases_are_ranked_by_one_loss_for_all_methods(found):
+    assert found.ranking_loss == "ncp"  # the only metric besides precision
+    runs = [(3, outcome(3, 1 / 3, 0.1, **{"hierarchy-ncp": 0.9})),
+            (4, outcome(4, 1 / 3, 0.4, **{"hierarchy-ncp": 0.5}))]  # fmt: skip
+    both = Comparison.of([(trial(k), left) for k, left in runs])
+    assert both.ranking_loss == "hierarchy-ncp"
+    assert (sizes(both.front()), both.best()["k"]) == ([4], 4)
+    assert sizes(both.front("ncp")) == [3]
+    assert Comparison.of([]).ranking_loss is None
+
+
 def test_the_front_holds_what_no_other_beats_by_rising_risk(found):
     assert sizes(found.front()) == [5, 3, 2]
     assert sizes(found.front("precision")) == [5]

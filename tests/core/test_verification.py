@@ -18,7 +18,7 @@ DATA = {
     "ill": ["flu", None, "flu", "cold", "cold"],
 }
 ROLES = {"age": "quasi", "sex": "quasi", "ill": "sensitive"}
-MODEL = KAnonymity(2) & LDiversity(2, "ill")
+MODEL = KAnonymity(2) & LDiversity(2, "ill", count_missing=True)
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
 import math
 
+import pyarrow as pa
 import pytest
 
+from shoal.core.classes import Classes
+from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy import EntropyLDiversity, LDiversity, RecursiveLDiversity
+from shoal.privacy import EntropyLDiversity, LDiversity, RecursiveLDiversity, parse
 
 # the paper's 3-diverse inpatient table: heart disease, viral infection, cancer
 INPATIENTS = (
@@ -77,11 +80,57 @@ def test_recursive_does_not_hold_at_equality_by_rounding(grouped, c):
     assert RecursiveLDiversity(c + 1e-9, 2, "disease").holds(classes).all()
 
 
-def test_a_missing_value_counts_as_a_value(grouped):
-    classes = grouped(["a", None], ["a", "a"])
-    assert LDiversity(2, "disease").holds(classes).tolist() == [True, False]
-    assert EntropyLDiversity(2, "disease").holds(classes).tolist() == [True, False]
-    assert RecursiveLDiversity(1.5, 2, "disease").holds(classes).tolist() == [True, False]
+DIVERSE = [
+    lambda **option: LDiversity(2, "disease", **option),
+    lambda **option: EntropyLDiversity(2, "disease", **option),
+    lambda **option: RecursiveLDiversity(1.5, 2, "disease", **option),
+]
+
+
+@pytest.mark.parametrize("model", DIVERSE)
+def test_a_missing_value_adds_no_diversity_unless_it_is_counted(grouped, model):
+    classes = grouped(["a", None], ["a", "a"], ["a", "b"], [None, None])
+    assert model().holds(classes).tolist() == [False, False, True, False]
+    assert model(count_missing=True).holds(classes).tolist() == [True, False, True, False]
+
+
+def test_values_that_nearly_everyone_lacks_are_not_well_represented(grouped):
+    classes = grouped(["a", "b"] + [None] * 8)  # diverse only among those who have a value
+    assert LDiversity(2, "disease").holds(classes).all()
+    assert not EntropyLDiversity(2, "disease").holds(classes).any()
+    assert not RecursiveLDiversity(1.5, 2, "disease").holds(classes).any()
+
+
+def test_levels_leave_missing_values_out(grouped):
+    classes = grouped(["a", "b", "c", None, None])
+    assert LDiversity(2, "disease").level(classes) == 3
+    assert LDiversity(2, "disease", count_missing=True).level(classes) == 4
+    assert EntropyLDiversity(2, "disease").level(classes) == pytest.approx(3)
+    assert RecursiveLDiversity(1, 2, "disease").level(classes) == 2 / 3  # 2 < c · (1 + 1 + 1)
+    classes = grouped(["a", "a", "b", None, None])
+    assert RecursiveLDiversity(1, 2, "disease").level(classes) == 2  # 2 < c · 1 without missing
+
+
+def test_the_people_of_l_diversity_are_those_with_a_value():
+    data = {"disease": ["a", "b", None, "a", "b"], "zip": list("xxxyy"), "who": list("nnmpq")}
+    roles = {"zip": "quasi", "disease": "sensitive"}
+    classes = Classes.by_quasi(Table.from_arrow(pa.table(data), roles, person="who"))
+    assert LDiversity(2, "disease").holds(classes).tolist() == [False, True]
+    assert LDiversity(2, "disease", count_missing=True).holds(classes).tolist() == [True, True]
+
+
+def test_counting_missing_values_is_part_of_the_text_only_where_it_is_asked():
+    assert str(LDiversity(2, "disease")) == "l-diversity(l=2, column=disease)"
+    asked = LDiversity(2, "disease", count_missing=True)
+    assert str(asked) == "l-diversity(l=2, column=disease, count_missing=True)"
+    assert parse(str(asked)) == asked
+    assert asked.describe().endswith("A missing value counts as a value.")
+
+
+@pytest.mark.parametrize("model", DIVERSE)
+def test_counting_missing_values_is_true_or_false(model):
+    with pytest.raises(InputError, match="count_missing must be true or false"):
+        model(count_missing="perhaps")
 
 
 @pytest.mark.parametrize("l", [1, 1.5, True, "2"])

@@ -159,20 +159,39 @@ def distinct(members, _):
     return len(set(members))
 
 
+def either_way(missing, worst, measure, none):
+    """Measure a class with its missing values and, unless they count, without them too."""
+
+    def both(members, everyone):
+        known = [value for value in members if value is not None]
+        ways = [members] if missing else [members, known]
+        return worst(measure(way, everyone) if way else none for way in ways)
+
+    return both
+
+
+def diverse(name, missing):
+    for l in (2, 3):  # noqa: E741
+        measure = either_way(missing, min, distinct, 0)
+        keeps = lambda m, e, l=l, f=measure: f(m, e) >= l  # noqa: E731, E741
+        yield Case(LDiversity(l, name, missing), keeps, measure, min, math.inf)
+    for l in (Fraction(3, 2), Fraction(2), Fraction(3)):  # noqa: E741
+        enough = lambda m, e, l=l: entropy_power(m, e) >= l ** len(m)  # noqa: E731, E741
+        keeps = either_way(missing, all, enough, False)
+        measure = either_way(missing, min, entropy_l, 1)
+        yield Case(EntropyLDiversity(float(l), name, missing), keeps, measure, min, math.inf)
+    for c, l in ((Fraction(1), 2), (Fraction(3, 2), 2), (Fraction(2), 3)):  # noqa: E741
+        measure = either_way(missing, max, ratio_to_the_rest(l), math.inf)
+        yield Case(RecursiveLDiversity(float(c), l, name, missing), below(c, measure), measure)
+
+
 def several(name):
     for k in (2, 3, 5):
         yield Case(KAnonymity(k), lambda m, _, k=k: len(m) >= k, size, min, math.inf)
     for model in (FreeformAnonymity, KConcealment, KKAnonymity, OneKAnonymity, KOneAnonymity):
         yield Case(model(3), lambda m, _: len(m) >= 3, size, min, math.inf)  # enough, of classes
-    for l in (2, 3):  # noqa: E741
-        keeps = lambda m, _, l=l: len(set(m)) >= l  # noqa: E731, E741
-        yield Case(LDiversity(l, name), keeps, distinct, min, math.inf)
-    for l in (Fraction(3, 2), Fraction(2), Fraction(3)):  # noqa: E741
-        keeps = lambda m, e, l=l: entropy_power(m, e) >= l ** len(m)  # noqa: E731, E741
-        yield Case(EntropyLDiversity(float(l), name), keeps, entropy_l, min, math.inf)
-    for c, l in ((Fraction(1), 2), (Fraction(3, 2), 2), (Fraction(2), 3)):  # noqa: E741
-        measure = ratio_to_the_rest(l)
-        yield Case(RecursiveLDiversity(float(c), l, name), below(c, measure), measure)
+    for missing in (True, False):
+        yield from diverse(name, missing)
     for t in (Fraction(1, 10), Fraction(1, 4), Fraction(1, 3)):
         for kind, measure in (
             ("equal", naive_equal),

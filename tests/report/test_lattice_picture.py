@@ -163,3 +163,28 @@ def test_a_release_without_a_lattice_cannot_be_drawn(tmp_path):
     with pytest.raises(shoal.InputError, match="searches no lattice"):
         draw_release(release, tmp_path / "lattice.svg")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_hides_counts_of_few_records_as_a_report_does(tmp_path):
+    cells = {"letters": ["a"] * 20 + ["b"], "digits": ["1"] * 21}
+    roles = {name: {"role": "quasi", "hierarchy": TREES[name]} for name in cells}
+    table = shoal.Table.from_arrow(pa.table(cells), roles)
+    spots = place_nodes(table, shoal.KAnonymity(2), max_suppression=0.1)
+    told = {spot.node: spot.suppressed for spot in spots.nodes}
+    assert (told[0, 0], told[1, 0]) == ("fewer than 5", "0")
+    path = tmp_path / "lattice.html"
+    draw_lattice(table, shoal.KAnonymity(2), path, max_suppression=0.1)
+    page = path.read_text(encoding="utf-8")
+    assert '"suppressed": "fewer than 5"' in page
+    assert '"suppressed": 1' not in page
+
+
+def test_a_name_of_a_column_cannot_end_the_script_of_a_page(tmp_path):
+    name = "</script><script>alert(1)</script>"
+    roles = {name: {"role": "quasi", "hierarchy": TREES["digits"]}}
+    table = shoal.Table.from_arrow(pa.table({name: ["1", "1", "2", "2"]}), roles)
+    for ending in ("html", "svg"):
+        draw_lattice(table, shoal.KAnonymity(2), tmp_path / f"lattice.{ending}")
+        drawn = (tmp_path / f"lattice.{ending}").read_text(encoding="utf-8")
+        assert "<script>alert" not in drawn
+        assert "alert(1)" in drawn

@@ -41,7 +41,9 @@ def by_name(entries, key="name"):
 def test_the_verdict_says_it_all_at_once(told):
     assert told["verdict"] == (
         "400 records are released, under k-anonymity (k = 4) and l-diversity (l = 2, column "
-        "diagnosis). We regrouped the released rows and checked the guarantee: it holds."
+        "diagnosis). We regrouped the released rows and checked the guarantee: it holds, but cost "
+        "is published unchanged and singles out 400 of 400 people (100 %): nobody else has their "
+        "value."
     )
 
 
@@ -191,10 +193,12 @@ def test_attacks_are_those_of_the_checks(told, release):
 def test_a_sensitive_column_that_nothing_guards_is_named():
     release = made(table(), "mondrian")
     found = contents(release)
+    alike = "in 12 of 17 groups, with 45 of 61 people (74 %), everyone has the same disease"
     assert found["sensitive"] == [
-        {"column": "disease", "guarded_by": []},
-        {"column": "income", "guarded_by": []},
+        {"column": "disease", "guarded_by": [], "same_value": alike},
+        {"column": "income", "guarded_by": [], "same_value": None},
     ]
+    assert found["warnings"][-1] == alike
     assert "disease and income" in found["limits"][0]["text"]
 
 

@@ -38,8 +38,9 @@ def test_rows_count_as_often_as_they_stand_for(grouped):
     assert (found.people, found.certain, found.largest) == (7, 4, 1.0)
 
 
-def test_a_missing_value_is_a_value(grouped):
-    assert homogeneity(grouped([None, None], ["a", None]), "disease").certain == 2
+def test_a_missing_value_does_not_hide_the_only_other_one(grouped):
+    found = homogeneity(grouped([None, None], ["a", None, None], ["a", "b", None]), "disease")
+    assert (found.certain, found.certain_groups, found.nearly) == (5, 2, 5)
 
 
 def test_nobody_released_is_nobody_certain(grouped):

@@ -195,19 +195,24 @@ def _show_original(original: dict[str, Any], person_columns: tuple[str, ...]) ->
 
 
 def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> None:
-    lost = loss or (found.metrics[0] if found.metrics else "")
+    from shoal.metrics import METRICS
+
+    lost = loss or found.ranking_loss or ""
     apart = len({(row["model"], row["k"]) for row in found}) > len({row["k"] for row in found})
     best = [id(row) for row in front]
     if found.done:
         learned = [name for name in found.measures if name in ("expected risk", "utility loss")]
         several = any(row["people"] != row["records"] for row in found.done)
-        head = ["", "method", "model" if apart else "k", "risk", lost, *learned, "smallest"]
-        rows = grid(*head, *(["people"] if several else []), "suppressed", "time")
+        labelled = any(row["hierarchies"] != "none" for row in found.done)
+        head = ["", "method", "model" if apart else "k", *(["hierarchies"] if labelled else [])]
+        head += ["risk", "loss", *learned, "smallest", *(["people"] if several else [])]
+        rows = grid(*head, "suppressed", "time")
         for row in sorted(found.done, key=lambda row: (row["highest risk"], row[lost] or 0.0)):
             rows.add_row(
                 "*" if id(row) in best else "",
                 _name(row),
                 row["model"] if apart else str(row["k"] or ""),
+                *([row["hierarchies"]] if labelled else []),
                 share(row["highest risk"]),
                 *("" if row[name] is None else share(row[name]) for name in (lost, *learned)),
                 f"{row['smallest class']:,}",
@@ -216,7 +221,9 @@ def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> N
                 f"{row['search seconds'] + row['verify seconds']:.2f} s",
             )
         out.print(rows)
-        out.print("\nsmallest: people in the smallest class")
+        if lost in METRICS:
+            out.print(f"\nloss: {lost}, {METRICS[lost].meaning}; 0 = nothing lost, 1 = everything")
+        out.print("smallest: people in the smallest class")
         if several:
             out.print("people: those with a released row; suppressed: rows")
         out.print(

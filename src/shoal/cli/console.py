@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from shoal.cli.streams import encodable, spelled
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,9 +75,23 @@ def grid(*headings: str, title: str | None = None) -> Grid:
     return table
 
 
-def verdict(model: str, kept: bool, told: str) -> Text:
-    """Return a model with what became of it, in the colour of the outcome."""
-    return Text.assemble((model, "bold"), "  ", (told, "green" if kept else "red"))
+def verdict(model: str, kept: bool, told: str, warnings: Sequence[str] = ()) -> Text:
+    """Return a model with its outcome, green only if nothing beside it needs attention."""
+    colour = "red" if not kept else "yellow" if warnings else "green"
+    if kept and warnings:
+        told += f", with {counted(len(warnings), 'warning')}"
+    return Text.assemble((model, "bold"), "  ", (told, colour))
+
+
+def show_warnings(
+    warnings: Sequence[str], console: Console | None = None, *, heading: str = ""
+) -> None:
+    """Print what a guarantee does not cover, one indented line each, below a heading."""
+    if warnings and heading:
+        (console or out).print(heading)
+    for each in warnings:
+        line = Text.assemble(("warning: ", "yellow"), one_line(each))
+        (console or out).print(Padding(line, (0, 0, 0, 2)))
 
 
 def note(message: str) -> None:

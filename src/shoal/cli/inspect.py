@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.padding import Padding
 
-from shoal.cli.console import about, bars, emit, grid, listed, notes, number, out
+from shoal.cli.console import about, bars, emit, grid, listed, notes, number, out, show_warnings
 from shoal.cli.options import File, Force, Hierarchies, Json, names
 from shoal.cli.risk_record import Fraction, show_uniqueness
 from shoal.cli.sources import Form, Roles, grouped, hierarchies_of
@@ -18,6 +18,10 @@ from shoal.errors import OutputError
 if TYPE_CHECKING:
     from shoal.reading.formats import Format
 
+_UNCHANGED = (
+    "\nsensitive and insensitive columns are published unchanged; round those that single people "
+    "out, leave them out, or make them quasi-identifiers:"
+)
 _VERDICTS = {"fine": "green", "look": "yellow", "serious": "red"}
 
 
@@ -74,8 +78,12 @@ def inspect(
         for name, spec in columns.items()
         if spec.get("role") == "quasi" and name in data.column_names
     ]
+    passed = [name for name, spec in columns.items() if spec.get("role") == "insensitive"]
+    unchecked = [name for name in passed if name in data.column_names]
     with bars(), about(file):
-        found = describe(data, others, guarded, sampling_fraction, **_units(roles))
+        found = describe(
+            data, others, guarded, sampling_fraction, insensitive=unchecked, **_units(roles)
+        )
     written = {**guesses_of(data), **stated}
     if output is not None:
         with replace_file(output, force=force) as temporary:
@@ -152,6 +160,8 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
     if data["near_keys"]:
         told = "; ".join(" + ".join(key["columns"]) for key in data["near_keys"])
         out.print(f"\nthese columns identify nearly everyone: {told}", soft_wrap=True)
+    if data["singling_out"]:
+        show_warnings(data["singling_out"]["sentences"], heading=_UNCHANGED)
     if data["uniqueness"]:
         show_uniqueness(data["uniqueness"])
     if data["checks"]:

@@ -81,8 +81,24 @@ def link(
         if who and key is None and set(who) <= set(data.column_names):
             truth, owner = rows_by_person(people, data, who)
         found = link_published(published, table, truth, seed, owner)
-    told = {"released": str(released), "identified": str(identified), **found.to_dict()}
+    told = {
+        "released": str(released),
+        "identified": str(identified),
+        **found.to_dict(),
+        "fit_nobody": _fit_nobody(published),
+    }
     emit(json, told, lambda: _show(told))
+
+
+def _fit_nobody(published: dict[str, Published]) -> dict[str, int]:
+    """Return, for each column with such, how many released cells are no value of IDENTIFIED."""
+    import numpy as np
+
+    counts = {
+        name: int((np.diff(cells.subsets.indptr)[cells.codes] == 0).sum())
+        for name, cells in published.items()
+    }
+    return {name: count for name, count in counts.items() if count}
 
 
 def schema_of(path: Path | None) -> Schema:
@@ -142,11 +158,14 @@ def table_of(
 
 
 def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:
-    """Return released cells as the values of another table that they admit."""
+    """Return released cells as the values of another table that they admit.
+
+    Cells that cannot be read are refused: they would seem to fit nobody.
+    """
     from shoal.reading.linked import read_published
     from shoal.risk.fitting import Published
 
-    found = read_published(data, table, columns)
+    found = read_published(data, table, columns, refuse_unread=True)
     return {name: Published(*cells) for name, cells in found.items()}
 
 
@@ -160,6 +179,9 @@ def _show(data: dict[str, Any]) -> None:
     rows = grid("", "", "what it means")
     rows.add_row("fit one record", f"{data['certain']:,}", "people who can be looked up at once")
     rows.add_row("fit none", f"{data['lost']:,}", "people who are not in the release, it seems")
+    for name, count in data["fit_nobody"].items():
+        meaning = "no value of IDENTIFIED; state the hierarchy if these are labels"
+        rows.add_row("cells that fit nobody", f"{count:,}", f"{name}: {meaning}")
     fitting = data["pairs"] / max(data["people"], 1)
     rows.add_row("records that fit", number(fitting), "for a person, on average")
     way = "one to one, the rarest first" if data["exact"] else "rarest first, not the best of all"

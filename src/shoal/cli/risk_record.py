@@ -211,7 +211,8 @@ def _show_records(data: dict[str, Any], threshold: float) -> None:
 
 def show_uniqueness(found: dict[str, Any]) -> None:
     """Print how many people are alone in the sample, and in the population if it is larger."""
-    alone = f"{counted(found['sample_uniques'], 'record')} ({share(found['sample_share'])})"
+    people = counted(found["sample_uniques"], "person", "people")
+    alone = f"{people} ({share(found['sample_share'])})"
     out.print(f"\nalone with their values: {alone}")
     if found["sampling_fraction"] == 1:
         return

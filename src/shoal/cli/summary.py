@@ -9,14 +9,15 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
 
-from shoal.cli.console import grid, listed, number, share, verdict
+from shoal.cli.console import grid, listed, number, share, show_warnings, verdict
 from shoal.core.column import Role
 from shoal.core.release import Release
 from shoal.core.tally import Tally, released_of
 from shoal.core.verification import Verification
-from shoal.core.wording import counted
+from shoal.core.wording import counted, percent_of
 from shoal.metrics import METRICS, evaluate
-from shoal.privacy import AlphaKAnonymity
+from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
+from shoal.risk.caveats import caveats, to_dict
 
 _LOSSES = ("ncp", "class", "pub")
 _WITHHELD: dict[str, Any] = {  # what depends on records that are not released
@@ -29,8 +30,11 @@ _WITHHELD: dict[str, Any] = {  # what depends on records that are not released
     "released_households": None,
     "average_class_people": None,
     "seconds": {},
-    "unguarded": {},
+    "unprotected": {},
+    "singling_out": None,
+    "warnings": [],
 }
+_ADVICE = "round columns that single people out, leave them out, or make them quasi-identifiers"
 _COLUMNS = {
     "coarsened": "quasi",
     "kept": "sensitive",
@@ -60,6 +64,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "levels": checked.levels,
         "claims": [claim.to_dict() for claim in release.claims],
         "loss": {} if release.withheld else evaluate(release, _LOSSES),
+        "cells": {} if release.withheld else _cells(release),
         "method": release.run.method,
         "options": dict(release.run.options),
         "seed": release.run.seed,
@@ -70,33 +75,47 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "evaluated": release.evaluated,
         "quasi": list(table.quasi),
         "sensitive": list(table.sensitive),
-        "unguarded": unguarded(release),
         "insensitive": list(table.names(Role.INSENSITIVE)),
         "dropped_identifiers": list(table.names(Role.IDENTIFIER)),
         "dropped_without_role": list(table.unassigned),
         "output": None if output is None else str(output),
     }
-    return told | _WITHHELD if release.withheld else told
+    return told | (_WITHHELD if release.withheld else _not_covered(release))
 
 
-def unguarded(release: Release) -> dict[str, float]:
-    """Return the sensitive columns that no model looks at, with the largest share of one value.
-
-    The share is that of the worst class: at 1, all its people show the same value.
-    """
-    guarded, classes = getattr(release.model, "columns", ()), release.classes
+def _cells(release: Release) -> dict[str, Any]:
+    """Return the shares of cells kept, generalized and hidden, left-out records being hidden."""
+    by_column = cell_shares_by_attribute(release)
     return {
-        name: AlphaKAnonymity(1, 1, name).level(classes) if len(classes) else 0.0
-        for name in release.original.sensitive
-        if name not in guarded
+        **cell_shares(release).to_dict(),
+        "columns": {name: shares.to_dict() for name, shares in by_column.items()},
+    }
+
+
+def _not_covered(release: Release) -> dict[str, Any]:
+    """Return what the guarantee does not cover.
+
+    unprotected: the sensitive columns that no model looks at, with the classes that show one value.
+    """
+    found, guarded = caveats(release), getattr(release.model, "columns", ())
+    return {
+        "unprotected": {
+            each.column: to_dict(each) for each in found.same_value if each.column not in guarded
+        },
+        "singling_out": found.singling_out.to_dict(),
+        "warnings": found.sentences(),
     }
 
 
 def show_summary(data: dict[str, Any], console: Console) -> None:
     """Draw the account."""
     told = "verified on the released values" if data["verified"] else "NOT KEPT"
-    console.print(verdict(data["model"], data["verified"], told), soft_wrap=True)
+    warnings = data["warnings"]
+    console.print(verdict(data["model"], data["verified"], told, warnings), soft_wrap=True)
     console.print(Padding(data["promise"], (0, 0, 0, 2)))
+    show_warnings(warnings, console)
+    if data["singling_out"] and data["singling_out"]["notable"]:
+        console.print(Padding(_ADVICE, (0, 0, 0, 2)))
     console.print()
     rows = grid("", "")
     _add_counts(rows, data)
@@ -119,9 +138,12 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     for heading, key in _COLUMNS.items():
         if data[key]:
             rows.add_row(heading, listed(data[key]))
-    _add_unguarded(rows, data["unguarded"])
+    _add_unprotected(rows, data["unprotected"])
     console.print(rows)
     console.print()
+    if data["cells"]:
+        console.print(_cells_in_words(data["cells"]))
+        console.print()
     if data["loss"]:
         losses = grid("what it cost", "0 = nothing, 1 = everything", "")
         for name, value in data["loss"].items():
@@ -129,6 +151,18 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         console.print(losses)
     if data["output"]:
         console.print(f"\nwritten to {data['output']}", soft_wrap=True)
+
+
+def _cells_in_words(cells: dict[str, Any]) -> Grid:
+    """Return what became of the cells of each quasi-identifier."""
+    rows = grid("what became of cells", "kept exactly", "generalized", "hidden")
+    for name, shares in (*cells["columns"].items(), ("all columns", cells)):
+        if shares["hidden"] > 1 - 1e-9:
+            rows.add_row(name, "", "", "everywhere")
+        else:
+            told = (f"{100 * shares[key]:.1f} %" for key in ("kept", "generalized", "hidden"))
+            rows.add_row(name, *told)
+    return rows
 
 
 def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
@@ -155,14 +189,16 @@ def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
     rows.add_row("classes", f"{data['classes']:,}, the smallest of {smallest}")
 
 
-def _add_unguarded(rows: Grid, shares: dict[str, float]) -> None:
-    for name, most in shares.items():
-        percent = min(round(100 * most), 99)
+def _add_unprotected(rows: Grid, columns: dict[str, Any]) -> None:
+    for name, found in columns.items():
+        some, classes = found["same_value_classes"], counted(found["classes"], "class")
+        people = percent_of(found["same_value_people"], found["people"])
+        percent = min(round(100 * found["largest_share"]), 99)
         told = (
-            "in one class all people share one value"
-            if most == 1
+            f"in {some:,} of {classes} ({people} of the people) everyone has the same value"
+            if some
             else f"in the worst class {percent} % of the people share one value"
         )
         rows.add_row("not protected", f"{name}: {told}")
-    if shares:
+    if columns:
         rows.add_row("", "add l-diversity or t-closeness with --model")

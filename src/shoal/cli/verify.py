@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import about, emit, grid, notes, number, out, verdict
+from shoal.cli.console import about, emit, grid, notes, number, out, show_warnings, verdict
 from shoal.cli.options import File, Hierarchies, Json, K, Key, names, wanted_model
 from shoal.cli.sources import Form, Roles, as_written, grouped, load, of_release, told_apart
 from shoal.core.wording import counted
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _MEANING = {
     "k": "people in the smallest class; more is better",
-    "l": "fewest values in a class; more is better",
+    "l": "fewest values in a class, missing ones aside; more is better",
     "entropy-l": "fewest, rare ones counting less; more is better",
     "t": "distance from the whole table; less is better",
     "alpha": "largest share of one value; less is better",
@@ -74,6 +75,7 @@ def verify(
     from shoal.core.files import check_readable
     from shoal.privacy import profile
     from shoal.reading import released
+    from shoal.risk.caveats import caveats, to_dict
 
     check_readable(file)
     wanted = wanted_model(k, model) if k is not None or model else None
@@ -103,6 +105,7 @@ def verify(
         )
     check_askable(classes.table, wanted)
     reached = profile(classes, published.sensitive)
+    found = caveats(classes)
     data: dict[str, Any] = {
         "records": published.records,
         "people": None if classes.table.person is None else classes.released_people,
@@ -111,6 +114,9 @@ def verify(
         "quasi": list(published.quasi),
         "sensitive": list(published.sensitive),
         "reached": reached,
+        "same_value": {each.column: to_dict(each) for each in found.same_value},
+        "singling_out": found.singling_out.to_dict(),
+        "warnings": found.sentences(),
     }
     if wanted is not None:
         data["check"] = _check(wanted, classes, file, source, key, stated).to_dict()
@@ -150,6 +156,7 @@ def _published(
 
     Its people and households are those of the columns that it has.
     """
+    from shoal.core.column import Role
     from shoal.core.table import Table
     from shoal.core.verification import published_table
     from shoal.reading import Format, read_arrow
@@ -166,11 +173,22 @@ def _published(
         what: each for what, each in units.items() if set(each) <= set(data.column_names)
     }
     with about(file):
-        table = Table.from_arrow(data, known.columns, **here)
+        table = Table.from_arrow(data, _in_file(known.columns, data.column_names), **here)
         if original is None:
             return table
         read = published_table(data, original)
-        return replace(read, person=table.person, household=table.household)
+        unchecked = tuple(table[name] for name in table.names(Role.INSENSITIVE))
+        columns = (*read.columns, *unchecked)
+        return replace(read, columns=columns, person=table.person, household=table.household)
+
+
+def _in_file(columns: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the columns that must be in a file, and of the insensitive ones those that are."""
+    return {
+        name: spec
+        for name, spec in columns.items()
+        if spec["role"] != "insensitive" or name in names
+    }
 
 
 def _known(roles: Roles) -> Schema:
@@ -184,6 +202,8 @@ def _known(roles: Roles) -> Schema:
             kept[name] = {"role": "quasi", "kind": "nominal"}
         elif spec.get("role") == "sensitive":
             kept[name] = spec
+        elif spec.get("role") == "insensitive":
+            kept[name] = {"role": "insensitive"}
     return Schema(kept, roles.known.file)
 
 
@@ -191,12 +211,14 @@ def _show(data: dict[str, Any]) -> None:
     check = data.get("check")
     if check:
         told = "holds" if check["holds"] else "does not hold"
-        out.print(verdict(check["model"], check["holds"], told), soft_wrap=True)
+        warnings = data["warnings"]
+        out.print(verdict(check["model"], check["holds"], told, warnings), soft_wrap=True)
         if not check["holds"]:
             out.print(
                 f"  {check['failing']:,} of {counted(check['classes'], 'class')} break it "
                 f"({counted(check['failing_records'], 'record')})"
             )
+        show_warnings(data["warnings"])
         out.print()
     who = counted(data["records"], "row")
     if data["people"] is not None:
@@ -210,5 +232,7 @@ def _show(data: dict[str, Any]) -> None:
         lacking = f" ({number(value)}: some class lacks a value)" if math.isinf(value) else ""
         rows.add_row(name, number(value), _MEANING[name.partition("(")[0]] + lacking)
     out.print(rows)
+    if not check:
+        show_warnings(data["warnings"])
     if data["households"]:
         out.print("k counts households where a class has fewer of them than people")

@@ -20,6 +20,7 @@ from shoal.core.table import Table
 from shoal.core.tally import Tally
 from shoal.errors import Infeasible, InputError, unknown
 from shoal.metrics import METRICS, evaluate
+from shoal.metrics.hierarchy_ncp import uses_hierarchies
 from shoal.risk.reidentification import Reidentification
 
 _QUICK = 2.0  # CPU seconds; below, loading compiled kernels is much of the time
@@ -35,6 +36,8 @@ SHAPE = (
     "smallest class rows",
 )
 RISKS = ("highest risk", "average risk")
+LABELS = ("hierarchies",)
+_HIERARCHIES = {True: "used", False: "not used", None: "none"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,7 @@ class Bench:
             **cost,
             **_shape(release),
             **risks(release),
+            "hierarchies": _HIERARCHIES[uses_hierarchies(release)],
             "metrics": self._metrics(release),
             "measures": {name: _figure(m, release) for name, m in self.measures.items()},
         }
@@ -151,7 +155,7 @@ def check_asked(
         if name not in METRICS:
             raise unknown("no metric", name, METRICS)
     for name, measure in measures.items():
-        if name in (*RUN, *COST, *SHAPE, *RISKS, *METRICS):
+        if name in (*RUN, *COST, *SHAPE, *RISKS, *LABELS, *METRICS):
             raise InputError(
                 f"measure {name!r}: the table has a column of this name; choose another"
             )

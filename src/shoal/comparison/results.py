@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.comparison.bench import COST, RISKS, RUN, SHAPE
+from shoal.comparison.bench import COST, LABELS, RISKS, RUN, SHAPE
 from shoal.comparison.front import pareto
 from shoal.comparison.grid import Trial
 from shoal.comparison.runner import Outcome
@@ -19,9 +19,10 @@ from shoal.core.frames import to_pandas, to_polars
 from shoal.core.writing import write_table
 from shoal.errors import InputError
 from shoal.metrics import METRICS
+from shoal.metrics.hierarchy_ncp import HIERARCHY_NCP
 
 Row = dict[str, Any]
-_TEXT = ("method", "options", "model", "status", "reason")
+_TEXT = ("method", "options", "model", "status", "reason", *LABELS)
 _WHOLE = ("k", "seed", *SHAPE)
 
 
@@ -47,7 +48,7 @@ class Comparison:
         further = tuple(measures)
         rows = tuple(
             {
-                **{name: result.get(name) for name in (*RUN, *COST, *SHAPE, *RISKS)},
+                **{name: result.get(name) for name in (*RUN, *COST, *SHAPE, *RISKS, *LABELS)},
                 **{name: result.get("metrics", {}).get(name) for name in metrics},
                 **{name: result.get("measures", {}).get(name) for name in further},
             }
@@ -70,10 +71,21 @@ class Comparison:
         """The rows of runs that gave a release."""
         return tuple(row for row in self.rows if row["status"] == "done")
 
+    @property
+    def ranking_loss(self) -> str | None:
+        """The loss that releases are compared by, None without any metric.
+
+        `hierarchy-ncp`, which is the same function of the published cells whether or not a method
+        uses hierarchies, or the first metric where it was not measured.
+        """
+        if HIERARCHY_NCP.name in self.metrics:
+            return HIERARCHY_NCP.name
+        return self.metrics[0] if self.metrics else None
+
     def front(self, loss: str | None = None, risk: str = "highest risk") -> list[Row]:
         """Return the rows that no other beats in both loss and risk, by rising risk.
 
-        loss: by default ncp, or the first metric that there is.
+        loss: by default `ranking_loss`.
         """
         lost = self._loss(loss)
         rows = [row for row in self.done if None not in (self._of(row, lost), self._of(row, risk))]
@@ -90,7 +102,7 @@ class Comparison:
     ) -> Row:
         """Return the row with the least of a column, the first of equals.
 
-        by: by default ncp, or the first metric that there is; highest: its most is best instead.
+        by: by default `ranking_loss`; highest: its most is best instead.
         at_most: what other columns may be at most: `{"highest risk": 0.2}`.
         """
         column, limits = self._loss(by), dict(at_most or {})
@@ -102,13 +114,13 @@ class Comparison:
         return (max if highest else min)(rows, key=lambda row: row[column])
 
     def _loss(self, stated: str | None) -> str:
-        if stated is None and not self.metrics:
+        if stated is None and self.ranking_loss is None:
             raise InputError(f"there is no metric to choose by: {self!r}")
-        return self.metrics[0] if stated is None else stated
+        return str(self.ranking_loss) if stated is None else stated
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        return (*RUN, *COST, *SHAPE, *RISKS, *self.metrics, *self.measures)
+        return (*RUN, *COST, *SHAPE, *RISKS, *LABELS, *self.metrics, *self.measures)
 
     def _of(self, row: Row, name: str) -> Any:
         if name not in self._columns:

@@ -34,3 +34,9 @@ def check_seed(seed: Any, bits: int = 63) -> None:
     check_whole("seed", seed, 0)
     if seed >= 2**bits:
         raise InputError(f"seed must be smaller than 2**{bits}")
+
+
+def check_flag(option: str, value: Any) -> None:
+    """Refuse an option that is not true or false."""
+    if not isinstance(value, bool):
+        raise InputError(f"{option} must be true or false, not {value!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -56,3 +57,37 @@ def folded_name(name: str) -> str:
     letters = unicodedata.normalize("NFKD", apart)
     bare = "".join(sign for sign in letters if not unicodedata.combining(sign))
     return re.sub(r"[\W_]+", "_", bare)
+
+
+def percent_of(part: int, total: int) -> str:
+    """Return a share in whole percent; "0 %" is none and "100 %" is all.
+
+    >>> percent_of(1, 3), percent_of(1, 2000), percent_of(1999, 2000), percent_of(0, 9)
+    ('33 %', 'under 1 %', 'over 99 %', '0 %')
+    """
+    percent = round(100 * part / max(total, 1))
+    if part and not percent:
+        return "under 1 %"
+    if part < total and percent == 100:
+        return "over 99 %"
+    return f"{percent} %"
+
+
+def count_of(part: int, total: int) -> str:
+    """Return how many of the people some are, with their share.
+
+    >>> count_of(9163, 9290)
+    '9,163 of 9,290 people (99 %)'
+    """
+    return f"{part:,} of {counted(total, 'person', 'people')} ({percent_of(part, total)})"
+
+
+def listed_names(names: Sequence[str], most: int | None = None) -> str:
+    """Return names as a sentence holds them, of many the first few if `most` says so.
+
+    >>> listed_names(["age"]), listed_names(["age", "zip", "sex"]), listed_names("abcd", 2)
+    ('age', 'age, zip and sex', 'a, b and 2 more')
+    """
+    if most is not None and len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

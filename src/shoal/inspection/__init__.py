@@ -5,10 +5,11 @@ Suggestions come from names and counts; only the owner knows what others know of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.core.classes import Classes
@@ -33,8 +34,8 @@ from shoal.inspection.schemas import (
 )
 from shoal.inspection.uniqueness import estimate_uniqueness, near_keys, standing_out
 from shoal.risk import checks
+from shoal.risk.singling_out import UNCHANGED, singling_out
 
-_UNCHANGED = (Role.SENSITIVE, Role.INSENSITIVE)  # published as they stand
 _TYPES = (
     (pa.types.is_boolean, "true/false"),
     (pa.types.is_integer, "whole number"),
@@ -55,6 +56,7 @@ def describe(
     sensitive: Mapping[str, Mapping[str, Any]] | None = None,
     sampling_fraction: float | None = None,
     *,
+    insensitive: Sequence[str] = (),
     person: Sequence[str] = (),
     household: Sequence[str] = (),
     rows_are_people: bool = False,
@@ -64,13 +66,15 @@ def describe(
     quasi: the columns to combine; by default those suggested as quasi-identifying.
     sensitive: columns to guard, with their kind, order or hierarchy where known: what the data
         gives away of them as it stands.
+    insensitive: columns to publish unchecked. How far these and the sensitive ones, or else those
+        suggested as such, single people out if they are published unchanged.
     sampling_fraction: the share of the population that the data is: how many people would be alone
         in it.
     person, household: the columns that identify people and households; by default the identifier
         with the most distinct values, if it repeats, and a column with the name of a household.
     rows_are_people: every row is a different person, although identifiers repeat.
     """
-    for name in (*quasi, *(sensitive or {}), *person, *household):
+    for name in (*quasi, *(sensitive or {}), *insensitive, *person, *household):
         if name not in data.column_names:
             raise unknown("no column", name, data.column_names)
     encoded = {}
@@ -90,26 +94,50 @@ def describe(
         if each["name"] in unread and (hinted or codes[each["name"]].others):
             each |= {"declare": None, "values": None}
     chosen = list(quasi) or [c["name"] for c in columns if c["role"] == Role.QUASI]
-    unchanged = [
-        column
-        for c in columns
-        if (c["role"] in _UNCHANGED or c["name"] in (sensitive or {}))
-        and c["name"] not in chosen
-        and (column := encoded[c["name"]]) is not None
-    ]
     studied = [column for name in chosen if (column := encoded[name]) is not None]
     return {
         **people.to_dict(),
         "about": people.sentence,
         "columns": columns,
-        "hints": [*noticed(encoded, people, unchanged, codes), *misread],
+        "hints": [*noticed(encoded, people, codes), *misread],
         "combinations": standing_out(studied, people.unit),
         "near_keys": near_keys(studied, people.unit),
+        "singling_out": unchanged(
+            encoded, _roles_of(columns, quasi, sensitive or {}, insensitive), people.unit
+        ),
         "uniqueness": estimate_uniqueness(studied, sampling_fraction, people.unit),
         "checks": given_away(
             data, [column.name for column in studied], sensitive or {}, people.unit
         ),
     }
+
+
+def unchanged(
+    encoded: Mapping[str, Column | None], roles: Mapping[str, Role], person: Unit | None = None
+) -> dict[str, Any] | None:
+    """Return how far the columns to be published unchanged single people out, None without any."""
+    columns = tuple(
+        replace(column, role=roles[name])
+        for name, column in encoded.items()
+        if column is not None and roles.get(name) in UNCHANGED
+    )
+    if not columns:
+        return None
+    table = Table(columns, person=person)
+    every = np.zeros(len(table), dtype=np.int32)  # quasi-identifiers are not published as they are
+    return singling_out(Classes.of(table, every), with_quasi=False).to_dict()
+
+
+def _roles_of(
+    columns: Sequence[dict[str, Any]],
+    quasi: Sequence[str],
+    sensitive: Iterable[str],
+    insensitive: Sequence[str],
+) -> dict[str, Role]:
+    """Return the role of each column: the stated one, else the suggested one."""
+    roles = {column["name"]: Role(column["role"]) for column in columns}
+    roles |= dict.fromkeys(quasi, Role.QUASI) | dict.fromkeys(sensitive, Role.SENSITIVE)
+    return roles | dict.fromkeys(insensitive, Role.INSENSITIVE)
 
 
 def given_away(
@@ -206,4 +234,5 @@ __all__ = [
     "suggest_recipe",
     "suggest_schema",
     "type_words",
+    "unchanged",
 ]

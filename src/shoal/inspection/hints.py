@@ -18,7 +18,6 @@ from shoal.core.values import is_text, without_codes
 from shoal.core.wording import counted, rows_about
 from shoal.inspection.missing_codes import Codes, offer_codes
 from shoal.inspection.people import People
-from shoal.inspection.uniqueness import count_uniques
 from shoal.reading.notations import Notation, date_pattern, number_pattern
 
 _DATES = ("DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYY/MM/DD")
@@ -36,17 +35,15 @@ _PLAIN = {
 def noticed(
     encoded: Mapping[str, Column | None],
     people: People,
-    unchanged: Sequence[Column],
     codes: Mapping[str, Codes],
 ) -> list[dict[str, Any]]:
     """Return what to look at first, each with the columns and what to do.
 
-    unchanged: the columns that would be published as they stand.
     codes: for each column the codes that may mean missing.
     """
     known = [column for column in encoded.values() if column is not None]
     offered = [_hint(columns, text) for columns, text in offer_codes(codes, encoded)]
-    return [*_repeated(known), *_people(people), *_exposed(unchanged, people), *offered]
+    return [*_repeated(known), *_people(people), *offered]
 
 
 def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
@@ -71,21 +68,6 @@ def _people(people: People) -> list[dict[str, Any]]:
         )
         return [_hint([people.repeated], text)]
     return []
-
-
-def _exposed(unchanged: Sequence[Column], people: People) -> list[dict[str, Any]]:
-    """Return a warning where columns that are published as they stand single people out."""
-    if len(unchanged) < 2 or people.rows <= _FEW:
-        return []
-    alone = count_uniques(unchanged, people.unit)
-    if alone["share"] < _EXPOSED:
-        return []
-    text = (
-        f"published as they are, together they single out {alone['unique']:,} of "
-        f"{counted(people.people, 'person', 'people')}; give the role quasi to those that others "
-        "may know"
-    )
-    return [_hint(alone["columns"], text)]
 
 
 def misread_texts(data: Any, codes: Mapping[str, Codes]) -> list[dict[str, Any]]:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from shoal.core.column import Column
 from shoal.core.grouping import group
 from shoal.core.people import Unit, count_distinct
 from shoal.core.progress import report
 from shoal.core.table import Table
 from shoal.risk import identifying_columns, population_uniqueness
+from shoal.risk.singling_out import count_alone
 
 _MOST_COMBINATIONS = 12
 _MANY = 16  # columns of which triples are still looked at
@@ -45,10 +44,9 @@ def count_uniques(columns: Sequence[Column], person: Unit | None) -> dict[str, A
     found = group([c.codes for c in columns], [c.domain for c in columns])
     if person is None:
         people, sizes = len(columns[0]), found.sizes()
-        unique = int((sizes == 1).sum())
     else:
         people, sizes = person.count, count_distinct(found.ids, len(found), person)
-        unique = len(np.unique(person.ids[sizes[found.ids] == 1]))
+    unique = count_alone(found.ids, len(found), person)
     return {
         "columns": [column.name for column in columns],
         "unique": unique,

@@ -24,6 +24,11 @@ from shoal.metrics.granularity import (
     granularity_by_record,
 )
 from shoal.metrics.hellinger import hellinger, hellinger_by_attribute
+from shoal.metrics.hierarchy_ncp import (
+    hierarchy_ncp,
+    hierarchy_ncp_by_attribute,
+    hierarchy_ncp_by_record,
+)
 from shoal.metrics.information_loss import (
     information_loss,
     information_loss_by_attribute,
@@ -112,6 +117,9 @@ __all__ = [
     "granularity_by_record",
     "hellinger",
     "hellinger_by_attribute",
+    "hierarchy_ncp",
+    "hierarchy_ncp_by_attribute",
+    "hierarchy_ncp_by_record",
     "information_loss",
     "information_loss_by_attribute",
     "information_loss_by_record",

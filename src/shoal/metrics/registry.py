@@ -13,6 +13,7 @@ from shoal.metrics.discernibility import DISCERNIBILITY
 from shoal.metrics.entropy import ENTROPY
 from shoal.metrics.granularity import GRANULARITY
 from shoal.metrics.hellinger import HELLINGER
+from shoal.metrics.hierarchy_ncp import HIERARCHY_NCP
 from shoal.metrics.information_loss import INFORMATION_LOSS
 from shoal.metrics.kl_divergence import KL_DIVERGENCE
 from shoal.metrics.metric import Metric
@@ -27,6 +28,7 @@ _ALL = (
     NCP,
     CLASS_LOSS,
     PUBLISHED_LOSS,
+    HIERARCHY_NCP,
     ABSOLUTE_DISTANCE,
     RELATIVE_DISTANCE,
     PRECISION,

@@ -13,8 +13,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats
 from shoal.core.classes import Classes
-from shoal.errors import InputError
-from shoal.privacy.model import ROUNDING, Model, check_range
+from shoal.privacy.model import ROUNDING, Model, check_flag, check_range
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,7 @@ class BetaLikeness(Model):
 
     def __post_init__(self) -> None:
         check_range("beta", self.beta, 0, above=True)
-        if not isinstance(self.enhanced, bool):
-            raise InputError(f"enhanced must be true or false, not {self.enhanced!r}")
+        check_flag("enhanced", self.enhanced)
 
     def holds(self, classes: Classes) -> Bools:
         """Tell, class by class, whether no value gains more than the bound."""

@@ -1,6 +1,7 @@
 """l-diversity: every class shows several sensitive values, none of them too frequent.
 
 Distinct, entropy and recursive: three readings of "well represented", from weak to strong.
+A missing value adds no diversity: it does not hide what is known of the other people of a class.
 Machanavajjhala et al., "l-Diversity: privacy beyond k-anonymity", TKDD 1(1), 2007.
 """
 
@@ -8,22 +9,63 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts, Floats
-from shoal.core.classes import Classes
-from shoal.privacy.model import ROUNDING, Model, check_range, check_whole
+from shoal.core.arrays import Bools, Codes, Counts, Floats
+from shoal.core.classes import SUPPRESSED, Classes
+from shoal.core.people import count_distinct
+from shoal.privacy.model import ROUNDING, Model, check_flag, check_range, check_whole
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """What classes show of a column, with its missing values or without them.
+
+    counts: the people of each entry of the column's histogram, 0 where it is not counted.
+    people: (classes,) those who show a counted value.
+    starts: (classes,) where the entries of each class begin.
+    """
+
+    counts: Counts
+    people: Counts
+    starts: Codes | Counts
+
+    def sums(self, entries: Any) -> Any:
+        """(classes,) the entries of each class, added up."""
+        return np.add.reduceat(entries, self.starts) if len(self.starts) else entries[:0]
+
+
+def _readings(classes: Classes, name: str, *, count_missing: bool) -> tuple[_Reading, ...]:
+    """Return the readings of a column that must all be diverse.
+
+    With `count_missing` a missing value is a value like others. Otherwise the people without a
+    value are left out, which alone would let a class pass in which nearly everyone has none; so
+    the class must be diverse either way.
+    """
+    histogram, missing = classes.histogram(name), classes.table[name].missing
+    every = _Reading(histogram.counts, classes.people, histogram.indptr[:-1])
+    if count_missing or missing is None:
+        return (every,)
+    counts = np.where(histogram.codes == missing, 0, histogram.counts)
+    person = classes.table.person
+    if person is None:
+        people = every.sums(counts)
+    else:
+        known = np.where(classes.table[name].codes == missing, np.int32(SUPPRESSED), classes.ids)
+        people = count_distinct(known, len(classes), person)
+    return (every, _Reading(counts, people, every.starts))
 
 
 @dataclass(frozen=True)
 class LDiversity(Model):
     """Distinct l-diversity: each class shows at least l values of the column, among l people.
 
-    One person with rows of many values is not diverse.
-    Monotone: a merged class shows every value and every person of its parts. A missing value counts
-    as a value.
+    One person with rows of many values is not diverse. The l people are people with a value.
+    Monotone: a merged class shows every value and every person of its parts.
+
+    count_missing: whether a missing value counts as one of the l values.
     """
 
     name: ClassVar[str] = "l-diversity"
@@ -31,9 +73,11 @@ class LDiversity(Model):
     monotone_over_people: ClassVar[bool] = True
     l: int  # noqa: E741  the paper's letter
     column: str
+    count_missing: bool = False
 
     def __post_init__(self) -> None:
         check_whole("l", self.l, 2)
+        check_flag("count_missing", self.count_missing)
 
     def holds(self, classes: Classes) -> Bools:
         """Return, for each class, whether it shows l values of the column among l people."""
@@ -47,12 +91,15 @@ class LDiversity(Model):
         """Say what a reader cannot do."""
         return (
             f"Every class shows at least {self.l} different values of {self.column}, among "
-            f"at least {self.l} people."
+            f"at least {self.l} people.{_also_missing(self.count_missing)}"
         )
 
     def _values(self, classes: Classes) -> Counts:
-        """(classes,) the values of the column, or the people where those are fewer."""
-        return np.minimum(classes.distinct(self.column), classes.people)
+        """(classes,) the values of the column, or the people who show one if they are fewer."""
+        readings = _readings(classes, self.column, count_missing=self.count_missing)
+        shown = [np.minimum(r.sums((r.counts > 0).astype(np.int64)), r.people) for r in readings]
+        fewest: Counts = np.minimum.reduce(shown)
+        return fewest
 
 
 @dataclass(frozen=True)
@@ -62,16 +109,21 @@ class EntropyLDiversity(Model):
     l equally frequent values reach it exactly; l need not be whole. A person counts once for each
     of her values, and a class has at most the entropy of its people: log of their number.
     Monotone: entropy is concave, so a merged class, whose shares are a weighted mean of its
-    parts' if nobody is in both, has at least the lesser entropy. A missing value counts as a value.
+    parts' if nobody is in both, has at least the lesser entropy.
+
+    count_missing: whether a missing value is a value like others. By default the entropy must be
+        reached with the missing value as one more value, and among the people who have one.
     """
 
     name: ClassVar[str] = "entropy-l-diversity"
     monotone: ClassVar[bool] = True
     l: float  # noqa: E741  the paper's letter
     column: str
+    count_missing: bool = False
 
     def __post_init__(self) -> None:
         check_range("l", self.l, 1, above=True)
+        check_flag("count_missing", self.count_missing)
 
     def holds(self, classes: Classes) -> Bools:
         """Tell, class by class, whether its entropy reaches log l."""
@@ -85,17 +137,14 @@ class EntropyLDiversity(Model):
         """Say what a reader cannot do."""
         return (
             f"In every class {self.column} is at least as uncertain as {self.l:g} equally "
-            "frequent values."
+            f"frequent values.{_also_missing(self.count_missing)}"
         )
 
     def _entropies(self, classes: Classes) -> Floats:
         """(classes,) the entropy of the column, in nats, at most that of the people."""
-        shares = classes.distribution(self.column)
-        starts = classes.histogram(self.column).indptr[:-1]
-        entropies = -np.add.reduceat(shares * np.log(shares), starts)
-        if classes.table.person is None:
-            return entropies
-        return np.minimum(entropies, np.log(classes.people))
+        readings = _readings(classes, self.column, count_missing=self.count_missing)
+        least: Floats = np.minimum.reduce([_entropy(reading) for reading in readings])
+        return least
 
 
 @dataclass(frozen=True)
@@ -107,7 +156,10 @@ class RecursiveLDiversity(Model):
     people, fails for every c. r counts people, each once for each of her values.
     Monotone: on merging, r₁ grows to at most the sum of the parts', and so does the sum of the
     l − 1 most frequent values, hence the rest to at least the sum of the parts' rests, if nobody is
-    in both. A missing value counts as a value.
+    in both.
+
+    count_missing: whether a missing value is a value like others. By default the inequality must
+        hold with the missing value as one more value, and among the people who have one.
     """
 
     name: ClassVar[str] = "recursive-l-diversity"
@@ -115,10 +167,12 @@ class RecursiveLDiversity(Model):
     c: float
     l: int  # noqa: E741  the paper's letter
     column: str
+    count_missing: bool = False
 
     def __post_init__(self) -> None:
         check_range("c", self.c, 0, above=True)
         check_whole("l", self.l, 2)
+        check_flag("count_missing", self.count_missing)
 
     def holds(self, classes: Classes) -> Bools:
         """Tell, class by class, whether its first value weighs less than c times the rest."""
@@ -133,17 +187,41 @@ class RecursiveLDiversity(Model):
         return (
             f"In every class the most frequent value of {self.column} has less than {self.c:g} "
             f"times the people of the values from number {self.l} on, taken together."
+            f"{_also_missing(self.count_missing)}"
         )
 
     def _ratios(self, classes: Classes) -> Floats:
         """(classes,) the count of the first value over that of the values from the l-th on."""
-        histogram = classes.histogram(self.column)
-        starts, widths = histogram.indptr[:-1], np.diff(histogram.indptr)
-        owners = np.repeat(np.arange(len(classes)), widths)
-        counts = histogram.counts[np.lexsort((-histogram.counts, owners))]
-        ranks = np.arange(len(counts)) - np.repeat(starts, widths)
-        rest = np.add.reduceat(np.where(ranks >= self.l - 1, counts, 0), starts)
-        rest[classes.people < self.l] = 0
-        ratios = np.full(len(classes), np.inf)
-        np.divide(counts[starts], rest, out=ratios, where=rest > 0)
-        return ratios
+        readings = _readings(classes, self.column, count_missing=self.count_missing)
+        greatest: Floats = np.maximum.reduce([_ratio(reading, self.l) for reading in readings])
+        return greatest
+
+
+def _entropy(reading: _Reading) -> Floats:
+    """(classes,) the entropy of the values, in nats, at most the logarithm of the people."""
+    totals = np.maximum(reading.sums(reading.counts), 1)
+    widths = np.diff(np.append(reading.starts, len(reading.counts)))
+    shares = reading.counts / np.repeat(totals, widths)
+    logarithms = np.zeros(len(shares))
+    np.log(shares, out=logarithms, where=shares > 0)
+    entropies = -reading.sums(shares * logarithms)
+    least: Floats = np.minimum(entropies, np.log(np.maximum(reading.people, 1)))
+    return least
+
+
+def _ratio(reading: _Reading, rank: int) -> Floats:
+    """(classes,) the greatest count over the sum of those from the rank-th greatest on."""
+    starts, classes = reading.starts, len(reading.starts)
+    widths = np.diff(np.append(starts, len(reading.counts)))
+    owners = np.repeat(np.arange(classes), widths)
+    counts = reading.counts[np.lexsort((-reading.counts, owners))]
+    ranks = np.arange(len(counts)) - np.repeat(starts, widths)
+    rest = reading.sums(np.where(ranks >= rank - 1, counts, 0))
+    rest[reading.people < rank] = 0
+    ratios = np.full(classes, np.inf)
+    np.divide(counts[starts], rest, out=ratios, where=rest > 0)
+    return ratios
+
+
+def _also_missing(count_missing: bool) -> str:
+    return " A missing value counts as a value." if count_missing else ""

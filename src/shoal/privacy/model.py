@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from shoal.core.arrays import Bools
 from shoal.core.classes import Classes
 from shoal.core.column import Role
 from shoal.core.coverage import Coverage
-from shoal.core.options import check_range as check_range  # noqa: PLC0414  for models
+from shoal.core.options import check_flag as check_flag  # noqa: PLC0414  for models
+from shoal.core.options import check_range as check_range  # noqa: PLC0414
 from shoal.core.options import check_whole as check_whole  # noqa: PLC0414
 from shoal.core.table import Table
 from shoal.core.wording import counted
@@ -89,9 +90,18 @@ class Model(ABC):
         parts = tuple(dict.fromkeys((*self.parts, *other.parts)))
         return parts[0] if len(parts) == 1 else All(parts)
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The parameters by name, without those that are not set: None, or false by default."""
+        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
+        return {
+            name: value
+            for name, (value, default) in values.items()
+            if value is not None and not (value is False and default is False)
+        }
+
     def __str__(self) -> str:
-        options = [(f.name, getattr(self, f.name)) for f in fields(self)]  # type: ignore[arg-type]
-        told = ", ".join(f"{key}={_told(value)}" for key, value in options if value is not None)
+        told = ", ".join(f"{key}={_told(value)}" for key, value in self.options.items())
         return f"{self.name}({told})"
 
 

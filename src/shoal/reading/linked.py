@@ -25,28 +25,42 @@ from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError
-from shoal.reading.released_cells import Forms
+from shoal.reading.released_cells import Forms, unread_cells
 from shoal.reading.released_lists import merged
 
 _MAX_WAYS = 9  # to read one text that are tried
 
 
 def read_published(
-    data: Any, table: Table, names: Sequence[str], *, in_every_way: bool = True
+    data: Any,
+    table: Table,
+    names: Sequence[str],
+    *,
+    in_every_way: bool = True,
+    refuse_unread: bool = False,
 ) -> dict[str, tuple[Codes, Subsets]]:
     """Return, for each column, the entry of each released row and what entries admit.
 
     data: the released file as Arrow; table: the other file, whose values are admitted.
     in_every_way: whether text is read in all ways, and not in the first one alone.
+    refuse_unread: refuse a column whose cells cannot be read, which would fit nobody.
+
+    Raises:
+        InputError: A cell of an ordered column is neither a value nor a range, or no cell at all of
+            a nominal column admits a value of the other file.
     """
     for name in names:
         if data.column_names.count(name) != 1:
             raise InputError(f"has no column {name!r}, or several; the other file has it")
     data = unescape_formulas(data, table)
-    return {name: _column(data.column(name), table[name], in_every_way) for name in names}
+    return {
+        name: _column(data.column(name), table[name], in_every_way, refuse_unread) for name in names
+    }
 
 
-def _column(cells: Any, column: Column, in_every_way: bool) -> tuple[Codes, Subsets]:
+def _column(
+    cells: Any, column: Column, in_every_way: bool, refuse_unread: bool
+) -> tuple[Codes, Subsets]:
     plain = ground.combined(cells, column.name)
     if pa.types.is_null(plain.type):
         plain = plain.cast(pa.string())
@@ -54,13 +68,19 @@ def _column(cells: Any, column: Column, in_every_way: bool) -> tuple[Codes, Subs
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     forms = Forms(column)
     several = in_every_way and ground.is_text(column.values.type)
+    texts = ground.texts(encoded.dictionary)
     runs = [
         # a blank stands for a missing value first, and for everything only if there is none
         merged(run for way in islice(forms.readings(text), _MAX_WAYS) for run in way.runs)
         if several and text is not None
         else next((way.runs for way in forms.readings(text) if way.runs), ())
-        for text in ground.texts(encoded.dictionary)
+        for text in texts
     ]
+    if refuse_unread:
+        empty = np.array([not each for each in runs], dtype=np.bool_)
+        unread = empty & [not forms.understands(text) for text in texts]
+        if unread.any() and (column.ordered or empty.all()):
+            raise unread_cells(column.name, int(unread[codes].sum()), int(unread.sum()))
     indptr = np.concatenate(([0], np.cumsum([len(each) for each in runs], dtype=np.int64)))
     flat = np.array([run for each in runs for run in each], dtype=np.int32).reshape(-1, 2)
     return codes, Subsets(column.domain, indptr.astype(np.int64), flat[:, 0], flat[:, 1])

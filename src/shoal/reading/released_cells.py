@@ -20,6 +20,8 @@ from shoal.core.column import Column
 from shoal.core.hierarchy import ROOT
 from shoal.core.recoding import NO_LEVEL
 from shoal.core.subsets import Subsets
+from shoal.core.wording import counted
+from shoal.errors import InputError
 from shoal.reading.released_lists import Runs, cut, merged, plain
 from shoal.reading.released_scales import Scale, Span, scale_of
 
@@ -93,6 +95,18 @@ class Forms:
             reading = self._reading(runs_or_span)
             if reading.runs:
                 yield reading
+
+    def understands(self, text: str | None) -> bool:
+        """Whether a text is read, or has a form that is, although it admits no value here.
+
+        A range beyond all values has such a form. A word that is no value does not: it may be a
+        value that nobody here has, or a label that nothing explains.
+        """
+        if text is None or any(reading.runs for reading in self.readings(text)):
+            return True
+        stated = text.strip()
+        in_braces = stated.startswith("{") and stated.endswith("}")
+        return in_braces or any(isinstance(form, Span) for form in self._forms(stated))
 
     def value(self, text: str | None) -> int:
         """Return the code of the value that a text writes, −1 where it writes none."""
@@ -248,6 +262,15 @@ def at_level(column: Column, height: int) -> dict[str | None, Reading]:
         label: Reading(_runs_of(subsets, group), low, high, height)
         for group, (label, (low, high)) in enumerate(zip(level.labels, stated, strict=True))
     }
+
+
+def unread_cells(name: str, cells: int, forms: int) -> InputError:
+    """Return the refusal of cells that cannot be read; their text is not shown."""
+    return InputError(
+        f"column {name!r}: {counted(cells, 'cell')}, in {counted(forms, 'distinct form')}, "
+        "cannot be read as values of the original, or stand for none of them; "
+        "state the hierarchy that their labels come from"
+    )
 
 
 def _runs_of(subsets: Subsets, index: int) -> Runs:

@@ -14,9 +14,7 @@ from shoal.core.hierarchy import ROOT
 from shoal.core.labels import hierarchy_bounds
 from shoal.core.recoding import Recoding
 from shoal.core.subsets import Subsets
-from shoal.core.wording import counted
-from shoal.errors import InputError
-from shoal.reading.released_cells import Forms, Reading, at_level
+from shoal.reading.released_cells import Forms, Reading, at_level, unread_cells
 from shoal.reading.released_lists import merged
 
 _MOST = 8  # further ways to read one text that are tried
@@ -150,9 +148,4 @@ def _check_read(column: Column, cells: Cells, readings: Sequence[Reading]) -> No
     unread = np.array([not reading.runs for reading in readings], dtype=np.bool_)
     if unread.any():
         count = int(unread[cells.codes].sum())
-        raise InputError(
-            f"column {column.name!r}: {counted(count, 'cell')}, in "
-            f"{counted(int(unread.sum()), 'distinct form')}, "
-            "cannot be read as values of the original, or stand for none of them; "
-            "state the hierarchy that their labels come from"
-        )
+        raise unread_cells(column.name, count, int(unread.sum()))

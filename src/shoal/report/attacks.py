@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from shoal.core.release import Release
@@ -12,11 +13,18 @@ from shoal.risk import Check, checks
 _PEOPLE = ("certain", "nearly", "raised", "alike", "different", "held_people", "divisible_people")
 
 
-def sensitive_columns(kept: Release) -> list[dict[str, Any]]:
-    """Return the sensitive columns with the parts of the guarantee that look at them."""
+def sensitive_columns(kept: Release, same_value: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the sensitive columns with the parts of the guarantee that look at them.
+
+    same_value: for each column with such groups, how many groups and people show one value.
+    """
     parts = kept.model.parts
     return [
-        {"column": name, "guarded_by": [str(part) for part in parts if name in part.columns]}
+        {
+            "column": name,
+            "guarded_by": [str(part) for part in parts if name in part.columns],
+            "same_value": same_value.get(name),
+        }
         for name in kept.original.sensitive
     ]
 

@@ -93,5 +93,36 @@ def _drawn(chart: Any, ending: str) -> bytes:
         return vl_convert.vegalite_to_png(chart.to_json(), scale=2)
     if ending == ".svg":
         return vl_convert.vegalite_to_svg(chart.to_json()).encode()
-    page: str = chart.to_html(inline=True)
-    return page.encode()
+    scripts = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # no snippet of our own
+    return _page(chart.to_json(indent=None), scripts).encode()
+
+
+def _page(spec: str, scripts: str) -> str:
+    """Return a page that holds a chart, as JSON, and the scripts that draw it."""
+    draw = f"vegaEmbed('#chart', {in_script(spec)}, {{mode: 'vega-lite'}}).catch(console.error);"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Shoal</title>
+<style>#chart.vega-embed {{ width: 100%; display: flex; }}
+#chart.vega-embed details, #chart.vega-embed details summary {{ position: relative; }}</style>
+<script>{scripts}</script>
+</head>
+<body>
+<div id="chart"></div>
+<script>{draw}</script>
+</body>
+</html>
+"""
+
+
+def in_script(json_text: str) -> str:
+    r"""Return JSON that can stand in a script of a page: no text in it ends the script.
+
+    Names of columns come from the data, and a name may hold anything.
+
+    >>> print(in_script('{"name": "</script>"}'))
+    {"name": "\u003c/script\u003e"}
+    """
+    return re.sub("[<>&\u2028\u2029]", lambda sign: f"\\u{ord(sign[0]):04x}", json_text)

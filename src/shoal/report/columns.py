@@ -10,6 +10,7 @@ from shoal.core.column import Column, Role
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
+from shoal.metrics.cell_shares import is_exact
 from shoal.report.masking import Mask
 
 _PASSED = {
@@ -78,7 +79,7 @@ def treatment(recoding: Recoding) -> str:
     if not len(used):
         return "not published: no record is released"
     sizes, whole = recoding.subsets.sizes[used], recoding.subsets.whole[used]
-    if (sizes == 1).all():
+    if is_exact(recoding)[used].all():
         return "kept exactly"
     if whole.all():
         return "hidden entirely"

@@ -13,6 +13,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.report.charts import INK, PAPER, SOFT, check_picture, save_chart, styled
+from shoal.report.masking import LEAST, Mask, rounded
 
 WIDTH, HEIGHT = 680, 440
 MOST_NAMED = 14  # points on the front that are named beside them
@@ -57,16 +58,25 @@ def _point(row: Mapping[str, Any], loss: str, risk: str, stays: bool) -> dict[st
     options = ", ".join(f"{n} = {_told(v)}" for n, v in row["options"].items())
     return {
         "of": loss,
-        "loss": row[loss],
+        "loss": rounded(row[loss]),
         "risk": row[risk],
         "front": stays,
         "method": f"{row['method']}, {options}" if options else row["method"],
+        "hierarchies": row["hierarchies"],
         "k": row["k"],
         "label": "",
         "model": row["model"],
         "seconds": row["search seconds"],
-        "suppressed": row["suppressed"] / row["records"],
+        "suppressed": _suppressed(row),
     }
+
+
+def _suppressed(row: Mapping[str, Any]) -> str:
+    """Return how many records are left out, as a report would: a picture may be published."""
+    if row["people"] != row["records"]:  # few people's rows may be many
+        return "some" if row["suppressed"] else "0"
+    told = Mask(max(row["k"] or 1, LEAST)).count(row["suppressed"], row["records"])
+    return told if isinstance(told, str) else f"{told:,}"
 
 
 def _told(value: Any) -> str:
@@ -162,9 +172,10 @@ def _marks(base: Any, points: list[dict[str, Any]], clicked: Any) -> Any:
         tooltip=[
             alt.Tooltip("method:N"),
             alt.Tooltip("model:N"),
-            alt.Tooltip("loss:Q", format=".4f"),
+            alt.Tooltip("hierarchies:N"),
+            alt.Tooltip("loss:Q", format=".3f"),
             alt.Tooltip("risk:Q", format=".4f"),
-            alt.Tooltip("suppressed:Q", format=".2%"),
+            alt.Tooltip("suppressed:N", title="records left out"),
             alt.Tooltip("seconds:Q", format=".2f"),
         ],
     )

@@ -18,6 +18,7 @@ from shoal.core.verification import Verification
 from shoal.errors import NotAnonymous, OutputError
 from shoal.report.attacks import attacks, sensitive_columns
 from shoal.report.candidates import size_bars, uniqueness
+from shoal.report.caveats import not_covered
 from shoal.report.columns import columns
 from shoal.report.distributions import distribution
 from shoal.report.expected import expected
@@ -127,18 +128,21 @@ def contents(
     tell("report", 3, _STAGES)
     related = correlations(kept)
     tell("report", 4, _STAGES)
-    sensitive = sensitive_columns(kept)
+    open_points = not_covered(kept, mask)
+    sensitive = sensitive_columns(kept, open_points.same_value)
     learned = learning(kept, target)
     counts, about = records(release, mask), unit(kept)
     told = {
         **head,
-        "verdict": verdict(released_in_words(counts), release.model.parts),
+        "verdict": verdict(released_in_words(counts), release.model.parts, open_points.warnings),
+        "warnings": open_points.warnings,
         "least_count": mask.least,
         "records": counts,
         "unit": about,
         "guarantee": _guarantee(release, checked),
         "risk": _risk(kept, found, k, mask),
         "columns": columns(kept, mask),
+        "singling_out": open_points.singling_out,
         "sensitive": sensitive,
         "attacks": attacks(kept, mask),
         "losses": lost,

@@ -20,6 +20,7 @@ from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.report.charts import INK, PAPER, SOFT, check_picture, save_chart, styled
 from shoal.report.lattice_places import MOST_ABREAST, ROW_SHARE, STATES, Spot, Spots, place_nodes
+from shoal.report.masking import rounded
 
 MOST_LINED = 300  # up to here neighbours are joined by lines
 MOST_NAMED = 120  # up to here each node carries its levels
@@ -149,8 +150,8 @@ def _marks(base: Any, spots: Spots, objective: Objective, grain: float) -> Any:
         order=alt.Order("rank:Q"),
         tooltip=[
             *(alt.Tooltip(f"level{j}:Q", title=name) for j, name in enumerate(spots.names)),
-            alt.Tooltip("cost:Q", title=told, format=".4f"),
-            alt.Tooltip("suppressed:Q", title="records in small classes", format=","),
+            alt.Tooltip("cost:Q", title=told, format=".3f"),
+            alt.Tooltip("suppressed:N", title="records in small classes"),
             alt.Tooltip("look:N", title="node"),
         ],
         **looks,
@@ -161,7 +162,7 @@ def _row(spots: Spots, spot: Spot) -> dict[str, Any]:
     return {
         "place": spot.place,
         "row": spot.row,
-        "cost": round(spot.cost, 6),
+        "cost": rounded(spot.cost),
         "suppressed": spot.suppressed,
         "look": CHOSEN if spot.chosen else spot.state,
         "rank": len(STATES) if spot.chosen else STATES.index(spot.state),

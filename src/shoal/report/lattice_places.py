@@ -18,6 +18,7 @@ from shoal.anonymize.lattice.views import most_suppressed
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
+from shoal.report.masking import LEAST, Mask
 
 MOST_NODES = 3_000  # more would be a grey cloud
 MOST_ABREAST = 60  # nodes in a line
@@ -31,14 +32,15 @@ class Spot:
     """One node in the picture.
 
     row: about the sum of its levels; place: where it stands in the row, 0 in the middle.
-    cost: by the objective; suppressed: records in classes that are too small.
+    cost: by the objective; suppressed: records in classes that are too small, in words
+        where a picture must not give their number.
     """
 
     node: Node
     row: float
     place: float
     cost: float
-    suppressed: int
+    suppressed: str
     state: State
     chosen: bool
 
@@ -89,13 +91,21 @@ def place_nodes(
             row,
             place,
             float(cube[node]),
-            int(ground.measures.suppressed[node]),
+            _in_words(int(ground.measures.suppressed[node]), table, model),
             "minimal" if node in least else STATES[int(anonymous[node])],
             node == picked,
         )
         for row, place, node in _places(lattice.shape)
     )
     return Spots(tuple(c.name for c in lattice.columns), nodes, known is not None)
+
+
+def _in_words(suppressed: int, table: Table, model: Model) -> str:
+    """Return how many records are left out, as a report would: a picture may be published."""
+    if table.unit is not None:  # whose they are, and so whether they are few people's, is not known
+        return "some" if suppressed else "0"
+    told = Mask(max(model.least_size, LEAST)).count(suppressed, table.records)
+    return told if isinstance(told, str) else f"{told:,}"
 
 
 def _node(lattice: Lattice, chosen: Mapping[str, int]) -> Node:

@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal.core.column import Role
 from shoal.core.release import Release
+from shoal.core.wording import listed_names
 
 Limit = dict[str, str]
 
@@ -88,8 +89,8 @@ def _homogeneity(sensitive: Sequence[dict[str, Any]]) -> Limit:
         )
     else:
         text = (
-            f"No part of the guarantee looks at {listed(open_ones)}. Where all people who look "
-            "alike share a value there, finding the group is enough to learn it. "
+            f"No part of the guarantee looks at {listed_names(open_ones)}. Where all people who "
+            "look alike share a value there, finding the group is enough to learn it. "
         )
         text += "Section 4 counts such people; l-diversity or t-closeness would rule it out."
     return limit("Groups that agree (homogeneity)", text)
@@ -144,23 +145,19 @@ _WORD = limit(
 
 
 def _choice(release: Release) -> Limit:
-    known = listed(release.original.quasi)
+    known = listed_names(release.original.quasi)
     return limit(
         "The choice of quasi-identifiers",
         f"The guarantee holds against those who know {known} of a person. If another released "
-        "column can be looked up, records are told apart by it. Nothing in the data can show that "
-        "the choice was wrong.",
+        "column can be looked up, it singles people out: section 3 counts how many. What others "
+        "know is not in the data, so check the choice yourself.",
     )
 
 
 def _insensitive(names: Sequence[str]) -> Limit:
     return limit(
         "Columns that pass unchecked",
-        f"Released as they are, neither coarsened nor checked: {listed(names)}. An exact time, a "
-        "serial number or a free text among them can name a person.",
+        f"Released as they are, neither coarsened nor checked: {listed_names(names)}. An exact "
+        "time, a serial number or a free text among them can name a person. Section 3 counts the "
+        "people whom they single out.",
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence holds them."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

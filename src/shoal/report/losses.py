@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools
-from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics import (
     METRICS,
@@ -18,6 +16,7 @@ from shoal.metrics import (
     ncp_by_record,
     undefined,
 )
+from shoal.metrics.cell_shares import CellShares, cell_shares, cell_shares_by_attribute
 from shoal.report.kept import at_rows
 from shoal.report.masking import Mask, people_weights, rounded
 
@@ -27,9 +26,10 @@ _HARDEST = 0.05  # of the released people
 def losses(kept: Release, mask: Mask) -> dict[str, Any]:
     """Return what the released records lost over all, and attribute by attribute."""
     if not len(kept.original):
-        return {"metrics": [], "undefined": {}, "attributes": []}
+        return {"cells": None, "metrics": [], "undefined": {}, "attributes": []}
     values = evaluate(kept)
     return {
+        "cells": _told(cell_shares(kept)),
         "metrics": [_metric(name, value) for name, value in values.items()],
         "undefined": undefined(kept),
         "attributes": _attributes(kept, mask),
@@ -50,28 +50,31 @@ def _metric(name: str, value: float) -> dict[str, Any]:
 
 def _attributes(kept: Release, mask: Mask) -> list[dict[str, Any]]:
     """Return the loss of each attribute among released records, and among those hit hardest."""
-    mean, counts = ncp_by_attribute(kept), kept.original.counts
+    mean, shares = ncp_by_attribute(kept), cell_shares_by_attribute(kept)
     hardest = _hardest(kept, mask.least)
     hard = {} if hardest is None else ncp_by_attribute(hardest)
-    told = []
-    for name, recoding in kept.recodings.items():
-        sizes, whole = recoding.subsets.sizes, recoding.subsets.whole
-        told.append(
-            {
-                "column": name,
-                "loss": rounded(mean[name]),
-                "hardest_hit": rounded(hard[name]) if name in hard else None,
-                "kept_exactly": rounded(_used(recoding, sizes == 1, counts)),
-                "hidden": rounded(_used(recoding, whole & (sizes > 1), counts)),
-            }
-        )
-    return told
+    return [
+        {
+            "column": name,
+            "loss": rounded(mean[name]),
+            "hardest_hit": rounded(hard[name]) if name in hard else None,
+            **_told(shares[name]),
+        }
+        for name in kept.recodings
+    ]
 
 
-def _used(recoding: Recoding, entries: Bools, counts: Any) -> float:
-    """Return the share of cells that are at some of the entries."""
-    usage = recoding.usage(counts)
-    return float(usage[entries].sum()) / max(int(usage.sum()), 1)
+def _told(shares: CellShares) -> dict[str, float | None]:
+    """Return what became of cells; 1 is all of them, never nearly all."""
+    named = {
+        "kept_exactly": shares.kept,
+        "generalized": shares.generalized,
+        "hidden": shares.hidden,
+    }
+    return {
+        name: rounded(share) if share > 1 - 1e-9 else rounded(min(share, 0.999))
+        for name, share in named.items()
+    }
 
 
 def _hardest(kept: Release, least: int) -> Release | None:

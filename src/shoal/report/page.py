@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -31,6 +30,7 @@ def page(told: dict[str, Any]) -> str:
     )
     environment.filters |= {"count": count, "percent": percent, "figure": figure}
     environment.filters |= {"loss": partial(places, 3), "tenth": partial(places, 1), "odds": odds}
+    environment.filters["sentence"] = sentence
     if told["format"]["name"] == "shoal-robust-report":
         from shoal.report.robust_charts import charts
 
@@ -46,26 +46,34 @@ def page(told: dict[str, Any]) -> str:
     )
 
 
-def verdict(released: str, models: Sequence[Any]) -> str:
+def verdict(released: str, models: Sequence[Any], warnings: Sequence[str] = ()) -> str:
     """Return the result in two sentences.
 
-    released: what is released, in words; models: the parts of the guarantee.
+    released: what is released, in words; models: the parts of the guarantee; warnings: what it does
+    not cover although many people are concerned.
     """
     if not models:
-        return f"{released}, without a guarantee."
-    return (
+        return " ".join([f"{released}, without a guarantee.", *map(sentence, warnings)])
+    told = (
         f"{released}, under {' and '.join(map(in_words, models))}. We regrouped the released rows "
-        "and checked the guarantee: it holds."
+        "and checked the guarantee: it holds"
     )
+    if not warnings:
+        return f"{told}."
+    on = "" if any(model.columns for model in models) else " on the quasi-identifiers"
+    return f"{told}{on}, but {'; '.join(warnings)}."
+
+
+def sentence(told: str) -> str:
+    """Return a clause as a sentence of its own."""
+    return f"{told[:1].upper()}{told[1:]}."
 
 
 def in_words(model: Any) -> str:
     """Return a model with its parameters, as a sentence holds it."""
-    told = {field.name: getattr(model, field.name) for field in fields(model)}
     inside = [
         f"column {value}" if name == "column" else f"{name} = {value}"
-        for name, value in told.items()
-        if value is not None
+        for name, value in model.options.items()
     ]
     return f"{model.name} ({', '.join(inside)})"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.report.limits import Limit, limit, listed
+from shoal.core.wording import listed_names
+from shoal.report.limits import Limit, limit
 
 _FEW = 30  # pictures, below which the interval says little
 
@@ -52,7 +53,7 @@ def _unmet(attack: Mapping[str, Any], unmet: Sequence[str]) -> Limit:
         met = "no noise"
     return limit(
         "Noise that the attacker did not meet",
-        f"The attacker met {met}. The figures for {listed(unmet)} are "
+        f"The attacker met {met}. The figures for {listed_names(unmet)} are "
         "of examples that were made for another defence; who attacks that one would make others.",
     )
 

@@ -139,8 +139,12 @@ class Candidates:
 
     @cached_property
     def single(self) -> Bools:
-        """(groups,) whether all candidates show one value."""
-        alone: Bools = np.diff(self.values.indptr) == 1
+        """(groups,) whether all candidates show one value, those aside who have none."""
+        shown = np.diff(self.values.indptr)
+        if self.column.missing is not None and len(self):
+            blank = (self.values.codes == self.column.missing).astype(np.int64)
+            shown = shown - np.where(shown > 1, np.add.reduceat(blank, self.values.indptr[:-1]), 0)
+        alone: Bools = shown == 1
         return alone
 
     def by_group(self, combine: np.ufunc, entries: Floats) -> Floats:

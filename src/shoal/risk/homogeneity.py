@@ -18,7 +18,8 @@ class Homogeneity:
     """People whose value of a sensitive column can be read off.
 
     people: those released; groups: classes, or kinds of people where everybody has an own box.
-    certain: people all of whose candidates show one value; certain_groups: groups of such.
+    certain: people all of whose candidates show one value, those aside who have none;
+        certain_groups: groups of such.
     nearly: people with nine tenths of their candidates, or all, showing one value.
     largest: the largest share of one value in a group; usual: in the input table.
     """
@@ -46,8 +47,9 @@ class Homogeneity:
 def homogeneity(source: Source, column: str) -> Homogeneity:
     """Count the people whose value of the column their class gives away.
 
-    A missing value counts as a value, and a class of one record as a class of one value. A person
-    with rows in several classes counts where one of them gives a value away.
+    A missing value beside one other value does not hide it: a class counts where l-diversity with
+    l = 2 fails. A class of missing values alone shows one value, and so does a class of one record.
+    A person with rows in several classes counts where one of them gives a value away.
     """
     found = Candidates.of(source, column)
     return Homogeneity(
@@ -56,7 +58,7 @@ def homogeneity(source: Source, column: str) -> Homogeneity:
         groups=len(found),
         certain=found.count(found.single),
         certain_groups=int(found.single.sum()),
-        nearly=found.count(found.largest >= NEARLY),
+        nearly=found.count(found.single | (found.largest >= NEARLY)),
         largest=float(found.largest.max(initial=0.0)),
         usual=float(found.usual.max(initial=0.0)),
     )

@@ -23,6 +23,8 @@ class Rules(NamedTuple):
     column: (rules,) which of the value columns it looks at; CLOSE looks at `rank` in a row, the
         levels of a hierarchy, and takes their mean. PEOPLE looks at a column of person numbers,
         which has no values in the arrays below.
+    counted: (rules,) values 0 … counted − 1 count for a rule of diversity. A missing value has the
+        last code, so that it can be left out.
     start: (columns + 1,) where the values of each column begin in the next three.
     least, most: (rules, values) the shares between which each value must lie.
     reference: (values,) the share of each value in the whole table.
@@ -33,6 +35,7 @@ class Rules(NamedTuple):
     bound: Any
     rank: Any
     column: Any
+    counted: Any
     start: Any
     least: Any
     most: Any
@@ -115,6 +118,10 @@ def rule_holds(rules, rule, count, total):
     kind, bound = rules.kind[rule], rules.bound[rule]
     first = rules.start[rules.column[rule]]
     values = rules.start[rules.column[rule] + 1] - first
+    if rules.counted[rule] < values:
+        for v in range(rules.counted[rule], values):
+            total -= count[v]
+        values = rules.counted[rule]
     if kind == RECURSIVE:
         return first_against_rest(count, values, rules.rank[rule]) < bound
     found, below = 0.0, 0.0

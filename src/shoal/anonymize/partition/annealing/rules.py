@@ -41,6 +41,7 @@ class _Draft:
     bounds: list[float] = field(default_factory=list)
     ranks: list[int] = field(default_factory=list)
     columns: list[int] = field(default_factory=list)
+    counted: list[int] = field(default_factory=list)
     limits: list[tuple[Floats, Floats] | None] = field(default_factory=list)
     values: list[Codes] = field(default_factory=list)
     references: list[Floats] = field(default_factory=list)
@@ -52,12 +53,17 @@ class _Draft:
         rank: int,
         views: Sequence[tuple[Codes, Floats]],
         limits: tuple[Floats, Floats] | None = None,
+        counted: int | None = None,
     ) -> None:
-        """Add a rule over views of a column: codes of the records and shares of the whole."""
+        """Add a rule over views of a column: codes of the records and shares of the whole.
+
+        counted: the first values, which alone count; by default all.
+        """
         self.kinds.append(kind)
         self.bounds.append(bound)
         self.ranks.append(rank)
         self.columns.append(len(self.values))
+        self.counted.append(len(views[0][1]) if counted is None else counted)
         self.limits.append(limits)
         for codes, reference in views:
             self.values.append(codes)
@@ -84,6 +90,7 @@ class _Draft:
             np.array(self.bounds, dtype=np.float64),
             np.array(self.ranks, dtype=np.int64),
             np.array(self.columns, dtype=np.int64),
+            np.array(self.counted, dtype=np.int64),
             start.astype(np.int64),
             least,
             most,
@@ -108,12 +115,8 @@ def rules_of(model: Model, table: Table, rows: Counts) -> tuple[Rules, tuple[Mod
 
 
 def _add(draft: _Draft, part: Model) -> bool:
-    if isinstance(part, LDiversity):
-        draft.add(DISTINCT, part.l, 0, [draft.view(part.column)])
-    elif isinstance(part, EntropyLDiversity):
-        draft.add(ENTROPY, math.log(part.l) - _SLACK, 0, [draft.view(part.column)])
-    elif isinstance(part, RecursiveLDiversity):
-        draft.add(RECURSIVE, part.c / (1 + 2 * ROUNDING), part.l, [draft.view(part.column)])
+    if isinstance(part, (LDiversity, EntropyLDiversity, RecursiveLDiversity)):
+        _add_diversity(draft, part)
     elif isinstance(part, TCloseness):
         _add_closeness(draft, part)
     elif isinstance(part, (AlphaKAnonymity, BetaLikeness, DeltaDisclosure)):
@@ -122,6 +125,24 @@ def _add(draft: _Draft, part: Model) -> bool:
     else:
         return False
     return True
+
+
+def _add_diversity(
+    draft: _Draft, part: LDiversity | EntropyLDiversity | RecursiveLDiversity
+) -> None:
+    """Add a rule over all values, and one over the known ones where missing ones add nothing."""
+    if isinstance(part, LDiversity):
+        kind, bound, rank = DISTINCT, float(part.l), 0
+    elif isinstance(part, EntropyLDiversity):
+        kind, bound, rank = ENTROPY, math.log(part.l) - _SLACK, 0
+    else:
+        kind, bound, rank = RECURSIVE, part.c / (1 + 2 * ROUNDING), part.l
+    column, view = draft.table[part.column], draft.view(part.column)
+    without = column.missing is not None and not part.count_missing
+    if kind != DISTINCT or not without:
+        draft.add(kind, bound, rank, [view])
+    if without:
+        draft.add(kind, bound, rank, [view], counted=column.known)
 
 
 def _limits(

@@ -1,0 +1,103 @@
+"""Certainty penalty by hierarchy: sets of values cost as much as the label that covers them.
+
+One function of the published cells for methods that use hierarchies and methods that do not: the
+owner's hierarchies say which values belong together, so a set of values from everywhere is worth no
+more than the label above them all. In the paper a nominal cell pays for the closest common ancestor
+of its values.
+Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.core.arrays import Bools, Floats
+from shoal.core.hierarchy import Hierarchy
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.core.subsets import Subsets
+from shoal.metrics.cells import over_members, set_share
+from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record
+from shoal.metrics.metric import Metric
+
+
+def hierarchy_ncp(release: Release) -> float:
+    """Mean penalty of a cell by the table's hierarchies, weighted by attribute, from 0 to 1.
+
+    An ordered cell pays the width of its range against the permissible one. A nominal cell pays
+    (values − 1) / (domain − 1), where the values are those of the lowest label of the column's
+    hierarchy that covers the cell, or its own where the column has no hierarchy. A suppressed
+    record pays 1.
+    """
+    columns = release.original.quasi_columns
+    total, by_attribute = sum(c.weight for c in columns), hierarchy_ncp_by_attribute(release)
+    paid = sum(column.weight * by_attribute[column.name] for column in columns)
+    return paid / total if total else 0.0
+
+
+def hierarchy_ncp_by_attribute(release: Release) -> dict[str, float]:
+    """Return the mean penalty of each attribute's cells."""
+    return loss_by_attribute(release, _price)
+
+
+def hierarchy_ncp_by_record(release: Release) -> Floats:
+    """(rows,) the mean penalty of each record's cells, weighted by attribute."""
+    weights = {column.name: column.weight for column in release.original.quasi_columns}
+    return loss_by_record(release, _price, weights)
+
+
+def uses_hierarchies(release: Release) -> bool | None:
+    """Whether nominal and ordered cells are published by the table's hierarchies, None without any.
+
+    A method that publishes ranges and sets of its own does not use them.
+    """
+    named = [column.name for column in release.original.quasi_columns if column.hierarchy]
+    if not named:
+        return None
+    return all(_by_label(release.recodings[name]) for name in named)
+
+
+def _by_label(recoding: Recoding) -> bool:
+    """Whether all published entries are labels of a hierarchy."""
+    used = recoding.usage() > 0
+    return recoding.levels is not None and bool((recoding.levels[used] >= 0).all())
+
+
+def _price(release: Release, recoding: Recoding) -> Price:
+    column = release.original[recoding.name]
+    if column.ordered:
+        return Price(recoding.widths(), 1.0)
+    sizes = recoding.subsets.sizes.astype(np.float64)
+    if column.hierarchy is not None:
+        sizes = _sizes_of_labels(recoding.subsets, column.hierarchy, column.domain)
+    return Price(set_share(sizes, column.domain), 1.0)
+
+
+def _sizes_of_labels(subsets: Subsets, hierarchy: Hierarchy, domain: int) -> Floats:
+    """(subsets,) the values under the lowest label that covers each; all where only the root does.
+
+    Invariant: a subset is settled once it lies within one group, as higher groups are wider.
+    """
+    sizes = np.full(len(subsets), float(domain))
+    open_ones: Bools = subsets.sizes > 1
+    sizes[~open_ones] = 1.0
+    for level in hierarchy.levels:
+        first = over_members(subsets, level.groups, np.minimum)
+        together = open_ones & (first == over_members(subsets, level.groups, np.maximum))
+        sizes[together] = np.bincount(level.groups, minlength=len(level))[first[together]]
+        open_ones = open_ones & ~together
+    return sizes
+
+
+HIERARCHY_NCP = Metric(
+    "hierarchy-ncp",
+    hierarchy_ncp,
+    title="Certainty penalty by hierarchy",
+    meaning="what a published cell leaves open, sets counted by the label that covers them",
+    formula="mean over cells: width of a range / extent, or "
+    "(values under the covering label − 1) / (domain − 1)",
+    use="comparing methods that use hierarchies with methods that do not",
+    source="Xu et al. 2006",
+    by_attribute=hierarchy_ncp_by_attribute,
+    by_record=hierarchy_ncp_by_record,
+)

@@ -1,0 +1,71 @@
+"""What the guarantee does not cover, as a report may state it: small counts are put in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.core.release import Release
+from shoal.core.wording import counted, percent_of
+from shoal.report.masking import Mask
+from shoal.risk.caveats import caveats
+from shoal.risk.singling_out import SinglingOut, Uniques
+
+
+@dataclass(frozen=True)
+class NotCovered:
+    """What a report states beside the guarantee.
+
+    warnings: what concerns many people, in words.
+    same_value: for each sensitive column with such groups, how many show one value, in words.
+    singling_out: how far columns published unchanged single people out.
+    """
+
+    warnings: list[str]
+    same_value: dict[str, str]
+    singling_out: dict[str, Any]
+
+
+def not_covered(kept: Release, mask: Mask) -> NotCovered:
+    """Return what the guarantee of a release does not cover; `kept` are the released records."""
+    found = caveats(kept)
+
+    def say(some: int, total: int) -> str:
+        told = mask.count(some, total)
+        people = counted(total, "person", "people")
+        if isinstance(told, str):
+            return f"{told} of {people}"
+        return f"{told:,} of {people} ({percent_of(some, total)})"
+
+    return NotCovered(
+        warnings=found.sentences(say, "group"),
+        same_value={
+            each.column: found.describe(each, say, "group")
+            for each in found.same_value
+            if each.certain
+        },
+        singling_out=_masked(found.singling_out, kept, mask),
+    )
+
+
+def _masked(found: SinglingOut, kept: Release, mask: Mask) -> dict[str, Any]:
+    roles = {column.name: str(column.role) for column in kept.original}
+    return {
+        "people": found.people,
+        "notable": found.notable,
+        "columns": [
+            {"column": each.columns[0], "role": roles[each.columns[0]], **_counts(each, mask)}
+            for each in found.columns
+        ],
+        "together": None if found.together is None else _counts(found.together, mask),
+    }
+
+
+def _counts(found: Uniques, mask: Mask) -> dict[str, Any]:
+    both = found.with_quasi or 0
+    return {
+        "alone": mask.count(found.alone, found.people),
+        "alone_share": mask.share(found.alone, found.people),
+        "with_quasi": mask.count(both, found.people),
+        "with_quasi_share": mask.share(both, found.people),
+    }

@@ -1,0 +1,248 @@
+"""Singling out: people whose values in columns that are published unchanged nobody else has.
+
+k-anonymity speaks of the quasi-identifiers alone. A coordinate, an exact amount or a time stamp
+that is released as it is can identify a person by itself, whatever the size of the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core import values as ground
+from shoal.core.arrays import Codes, Counts
+from shoal.core.classes import Classes
+from shoal.core.column import Column, Role
+from shoal.core.grouping import group
+from shoal.core.people import Unit, count_distinct
+from shoal.core.wording import count_of, listed_names
+
+# Below one person in 20, and for fewer than 5, values are rare as they are in every table. Above, a
+# column works as an identifier.
+NOTABLE_SHARE = 0.05
+NOTABLE_PEOPLE = 5
+_MAX_NAMED = 3
+_MAX_LISTED = 8
+UNCHANGED = (Role.SENSITIVE, Role.INSENSITIVE)
+
+
+@dataclass(frozen=True)
+class Uniques:
+    """People whose combination of values in some columns nobody else has.
+
+    alone: by these columns; with_quasi: by these and the published quasi-identifiers, None where
+        they were not counted.
+    people: all who are released.
+    """
+
+    columns: tuple[str, ...]
+    alone: int
+    with_quasi: int | None
+    people: int
+
+    @property
+    def alone_share(self) -> float:
+        """Share of the released people who are alone with their values."""
+        return self.alone / max(self.people, 1)
+
+    @property
+    def with_quasi_share(self) -> float | None:
+        """Share of those who are alone once the quasi-identifiers are known too."""
+        return None if self.with_quasi is None else self.with_quasi / max(self.people, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        return {
+            "columns": list(self.columns),
+            "alone": self.alone,
+            "alone_share": self.alone_share,
+            "with_quasi": self.with_quasi,
+            "with_quasi_share": self.with_quasi_share,
+            "people": self.people,
+        }
+
+
+@dataclass(frozen=True)
+class SinglingOut:
+    """How far columns that are published unchanged single people out.
+
+    columns: each by itself; together: all of them, where there are several.
+    insensitive: those that no guarantee looks at, together; they count with the quasi-identifiers,
+        since others may know both.
+    """
+
+    people: int
+    columns: tuple[Uniques, ...]
+    together: Uniques | None
+    insensitive: Uniques | None
+
+    @property
+    def identifying(self) -> tuple[Uniques, ...]:
+        """The columns that single out many people by themselves, the worst first."""
+        found = [each for each in self.columns if is_notable(each.alone, each.people)]
+        return tuple(sorted(found, key=lambda each: -each.alone))
+
+    @property
+    def notable(self) -> bool:
+        """Whether many people are singled out: the guarantee alone would give a wrong picture.
+
+        Sensitive values with the quasi-identifiers do not count: classes are meant to show
+        different ones.
+        """
+        return bool(self.identifying) or self._together_notable or self._insensitive_notable
+
+    @property
+    def _together_notable(self) -> bool:
+        return self.together is not None and is_notable(self.together.alone, self.people)
+
+    @property
+    def _insensitive_notable(self) -> bool:
+        found = None if self.insensitive is None else self.insensitive.with_quasi
+        return found is not None and is_notable(found, self.people)
+
+    def sentences(self, say: Callable[[int, int], str] = count_of) -> list[str]:
+        """Return what is notable, in words; `say` puts a count of people and its total in words."""
+        told = [
+            f"{each.columns[0]} is published unchanged and singles out "
+            f"{say(each.alone, self.people)}: nobody else has their value"
+            for each in self.identifying[:_MAX_NAMED]
+        ]
+        more = [each.columns[0] for each in self.identifying[_MAX_NAMED:]]
+        if more:
+            told.append(f"so do {listed_names(more, _MAX_LISTED)}, for as many people or fewer")
+        if self.together is not None and self._together_notable:
+            names = listed_names(self.together.columns, _MAX_LISTED)
+            if not self.identifying:
+                told.append(
+                    f"{names} are published unchanged and together single out "
+                    f"{say(self.together.alone, self.people)}"
+                )
+            elif self.together.alone > self.identifying[0].alone:
+                told.append(
+                    f"all {len(self.columns)} columns published unchanged together single out "
+                    f"{say(self.together.alone, self.people)}"
+                )
+        if not told and self._insensitive_notable:
+            assert self.insensitive is not None
+            assert self.insensitive.with_quasi is not None
+            names = listed_names(self.insensitive.columns, _MAX_LISTED)
+            told.append(
+                f"the quasi-identifiers and {names}, published unchanged, together single out "
+                f"{say(self.insensitive.with_quasi, self.people)}"
+            )
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain data, and in words what is notable."""
+        return {
+            "people": self.people,
+            "notable": self.notable,
+            "columns": [each.to_dict() for each in self.columns],
+            "together": None if self.together is None else self.together.to_dict(),
+            "insensitive": None if self.insensitive is None else self.insensitive.to_dict(),
+            "sentences": self.sentences(),
+        }
+
+
+def is_notable(found: int, people: int) -> bool:
+    """Whether so many of the people are more than a few with rare values."""
+    return found >= NOTABLE_PEOPLE and found > NOTABLE_SHARE * people
+
+
+def singling_out(classes: Classes, *, with_quasi: bool = True) -> SinglingOut:
+    """Count the released people whose values in columns published unchanged nobody else has.
+
+    A person with several rows is singled out by one that no other person shares. A missing value is
+    a value here: being the only one without it is to stand out too.
+
+    Parameters:
+        classes: The classes of the released rows; the sensitive and the insensitive columns of
+            their table are published unchanged.
+        with_quasi: Whether to count with the quasi-identifiers too, as the classes show them.
+
+    Returns:
+        The counts, for each column, for all together, and for the insensitive ones.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> from shoal.core.table import Table
+        >>> data = pa.table({"zip": ["1", "1", "2", "2"], "height": [170, 181, 170, 170]})
+        >>> table = Table.from_arrow(data, {"zip": "quasi", "height": "sensitive"})
+        >>> found = singling_out(Classes.by_quasi(table))
+        >>> found.columns[0].alone, found.columns[0].with_quasi
+        (1, 2)
+    """
+    counter = _Counter(classes, with_quasi)
+    table = classes.table
+    unchanged = [column for column in table if column.role in UNCHANGED]
+    insensitive = [column for column in unchanged if column.role is Role.INSENSITIVE]
+    return SinglingOut(
+        people=classes.released_people,
+        columns=tuple(counter.count([column]) for column in unchanged),
+        together=counter.count(unchanged) if len(unchanged) > 1 else None,
+        insensitive=counter.count(insensitive) if insensitive else None,
+    )
+
+
+class _Counter:
+    """Counts over the released rows of classes."""
+
+    def __init__(self, classes: Classes, with_quasi: bool) -> None:
+        self.classes, self.with_quasi = classes, with_quasi
+        self.rows = np.flatnonzero(classes.ids >= 0)
+        self.codes: dict[str, Codes] = {}
+        table = classes.table
+        self.person = None if table.person is None else table.person.take(self.rows)
+        self.counts = None if table.counts is None else table.counts[self.rows]
+
+    def codes_of(self, column: Column) -> Codes:
+        """(released rows,) numbers that are equal where values are, computed once."""
+        if column.name not in self.codes:
+            self.codes[column.name] = _value_numbers(column)[self.rows]
+        return self.codes[column.name]
+
+    def count(self, columns: Sequence[Column]) -> Uniques:
+        """Return who is alone with these columns."""
+        names = tuple(column.name for column in columns)
+        codes = [self.codes_of(column) for column in columns]
+        domains = [int(each.max(initial=0)) + 1 for each in codes]
+        found = group(codes, domains) if len(self.rows) else None
+        if found is None:
+            return Uniques(names, 0, 0 if self.with_quasi else None, 0)
+        alone = count_alone(found.ids, len(found), self.person, self.counts)
+        both = None
+        if self.with_quasi:
+            pairs = group([self.classes.ids[self.rows], found.ids], [len(self.classes), len(found)])
+            both = count_alone(pairs.ids, len(pairs), self.person, self.counts)
+        return Uniques(names, alone, both, self.classes.released_people)
+
+
+def _value_numbers(column: Column) -> Codes:
+    """(rows,) a number for each value; carried columns hold one for each row, with repeats."""
+    if column.role is not Role.INSENSITIVE:
+        return column.codes
+    cells = column.values
+    if pa.types.is_nested(cells.type):
+        cells = pa.array([None if cell is None else repr(cell) for cell in cells.to_pylist()])
+    encoded = ground.combined(cells, column.name).dictionary_encode(null_encoding="encode")
+    numbers: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    return numbers[column.codes]
+
+
+def count_alone(
+    ids: Codes, groups: int, person: Unit | None = None, counts: Counts | None = None
+) -> int:
+    """Return how many people have a row in a group that no other person is in.
+
+    ids: (rows,) the group of each row. counts: (rows,) records behind each; each is a person where
+        no person is named.
+    """
+    if person is None:
+        weights = None if counts is None else counts.astype(np.float64)
+        return int(np.count_nonzero(np.bincount(ids, weights, minlength=groups) == 1))
+    sizes = count_distinct(ids, groups, person)
+    return len(np.unique(person.ids[sizes[ids] == 1]))
