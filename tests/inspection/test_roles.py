@@ -273,11 +273,10 @@ def test_columns_that_single_people_out_together_are_pointed_out():
         }
     )
     found = describe(data)
-    hint = next(hint for hint in found["hints"] if hint["columns"] == ["score", "grade"])
-    told = "published as they are, together they single out 600 of 600 people"
-    assert hint["hint"].startswith(told)
-    guarded = describe(data, ["score", "grade", "age"])
-    assert not any("published as they are" in hint["hint"] for hint in guarded["hints"])
+    assert found["singling_out"]["sentences"] == [
+        "score and grade are published unchanged and together single out 600 of 600 people (100 %)"
+    ]
+    assert describe(data, ["score", "grade", "age"])["singling_out"] is None
 
 
 def test_lists_are_not_published():
