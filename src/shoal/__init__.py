@@ -7,6 +7,7 @@ heavy libraries (DuckDB, numba) by the work that needs them.
 from typing import TYPE_CHECKING, Any
 
 from shoal import datasets
+from shoal._version import __version__ as __version__
 from shoal.anonymize import METHODS, anonymize, methods
 from shoal.anonymize.methods import *  # noqa: F403  every method under its name
 from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from shoal.comparison import Comparison, compare
     from shoal.reading import Schema, UnassignedColumns, read
 
-__version__ = "0.1.0"
 __all__ = [
     "METHODS",
     "MODELS",

@@ -73,7 +73,9 @@ class MissingExtra(ShoalError):  # noqa: N818
     """An optional dependency is needed and absent."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs {package}: install it with  pip install 'shoal[{extra}]'")
+        super().__init__(
+            f"this needs {package}; install it with: pip install 'shoal-privacy[{extra}]'"
+        )
 
 
 class Infeasible(ShoalError):  # noqa: N818

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal._version import __version__
 from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
@@ -175,8 +176,8 @@ def versions() -> Mapping[str, str]:
     """Return the versions that a release depends on."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": platform.python_version()}
-    for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba", "scipy", "highspy", "opendp"):
+    found = {"python": platform.python_version(), "shoal": __version__}
+    for package in ("numpy", "pyarrow", "duckdb", "numba", "scipy", "highspy", "opendp"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from shoal._version import __version__
 from shoal.cli import (
     anonymize,
     compare,
@@ -69,9 +70,7 @@ def version(
 ) -> None:
     """Publish tables about people safely: anonymized, verified, measured."""
     if show:
-        from importlib.metadata import version as installed
-
-        typer.echo(installed("shoal"))
+        typer.echo(__version__)
         raise typer.Exit
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba import types
+
+from shoal._version import __version__
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -33,7 +34,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             kernel.get_call_template = _for_any_number(kernel.get_call_template)
         stored: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
         if hasattr(stored, "_version"):
-            stored._version = f"{stored._version}, shoal {_version()}, kernels {_kernels()}"
+            stored._version = f"{stored._version}, shoal {__version__}, kernels {_kernels()}"
             stored._load_index = _or_else(dict, stored._load_index)
             stored.load = _or_else(lambda: None, stored.load)
         return kernel
@@ -61,14 +62,6 @@ def _kernels() -> str:
     files = sorted(Path(__file__).parents[1].rglob("_*.py"))
     stats = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
     return hashlib.sha256(repr(stats).encode()).hexdigest()[:12]
-
-
-@cache
-def _version() -> str:
-    try:
-        return version("shoal")
-    except PackageNotFoundError:
-        return ""
 
 
 def _or_else(nothing: Callable[[], Any], load: Callable[..., Any]) -> Callable[..., Any]:
