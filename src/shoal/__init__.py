@@ -30,6 +30,7 @@ from shoal.privacy.models import *  # noqa: F403  every privacy model under its 
 
 if TYPE_CHECKING:
     from shoal import dp, metrics, risk, robust, utility
+    from shoal.checking import check
     from shoal.comparison import Comparison, compare
     from shoal.reading import Schema, UnassignedColumns, read
 
@@ -59,6 +60,7 @@ __all__ = [
     "Table",
     "UnassignedColumns",
     "anonymize",
+    "check",
     "compare",
     "datasets",
     "dp",
@@ -78,6 +80,7 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "risk": "",
     "robust": "",
     "utility": "",
+    "check": "checking",
     "Comparison": "comparison",
     "compare": "comparison",
     "Schema": "reading",

@@ -15,11 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Bools, Codes, Counts
+from shoal.core.cells import Cells, check_cells, with_bounds, with_intervals
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.column import Column, Role
 from shoal.core.coverage import Coverage
 from shoal.core.frames import to_pandas, to_polars
 from shoal.core.grouping import group
+from shoal.core.native import Origin
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.row_order import Order, canonical, check_order
 from shoal.core.spelled import fitted
@@ -217,9 +219,19 @@ class Release:
         every = np.arange(len(self.original))
         return every if self.suppressed is None else every[~self.suppressed]
 
-    def to_arrow(self) -> Any:
-        """Return the published rows: quasi-identifiers coarsened, identifiers gone."""
-        return decoded(self._published())
+    def to_arrow(self, cells: Cells = "text") -> Any:
+        """Return the published rows: quasi-identifiers generalized, identifiers gone.
+
+        Parameters:
+            cells: "text" gives each generalized cell as its label. "bounds" gives two columns,
+                NAME_low and NAME_high, for each numeric quasi-identifier, with the ends that the
+                label states; a hidden cell has none.
+        """
+        check_cells(cells)
+        if cells == "interval":
+            raise InputError("intervals are a pandas type; use to_pandas, or cells='bounds'")
+        data = decoded(self._published())
+        return data if cells == "text" else with_bounds(data, self.recodings, self._rows)
 
     def _published(self, *, spelled: bool = False) -> Any:
         """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size.
@@ -250,13 +262,47 @@ class Release:
         coarse = self.withheld and self.node is not None and self.node[column.name] > 0
         return self.recodings[column.name].published(rows, as_text=coarse or as_text)
 
-    def to_pandas(self) -> Any:
-        """Return the published rows as a pandas frame."""
-        return to_pandas(self.to_arrow())
+    def to_pandas(self, cells: Cells = "text") -> Any:
+        """Return the published rows as a pandas frame.
 
-    def to_polars(self) -> Any:
-        """Return the published rows as a polars frame."""
-        return to_polars(self.to_arrow())
+        Parameters:
+            cells: As for `to_arrow`, and "interval": each numeric quasi-identifier as pandas
+                intervals, closed at both ends.
+        """
+        if cells != "interval":
+            return to_pandas(self.to_arrow(cells))
+        return with_intervals(to_pandas(self.to_arrow()), self.recodings, self._rows)
+
+    def to_polars(self, cells: Cells = "text") -> Any:
+        """Return the published rows as a polars frame, with cells as for `to_arrow`."""
+        return to_polars(self.to_arrow(cells))
+
+    def to_native(self, cells: Cells = "text") -> Any:
+        """Return the published rows as the kind of frame that was anonymized.
+
+        A pandas frame keeps its index, so that the owner can join the rows with others. An index
+        can identify people: publish what `write` writes, or reset the index first. A release with
+        a differential privacy claim gets a new index, as its rows must not be linked to others.
+
+        Parameters:
+            cells: As for `to_pandas`.
+
+        Returns:
+            A pandas or polars frame, or a pyarrow table for any other source.
+        """
+        origin = self.original.origin or Origin()
+        if origin.library == "polars":
+            return self.to_polars(cells)
+        if origin.library != "pandas":
+            return self.to_arrow(cells)
+        frame = self.to_pandas(cells)
+        if origin.index is not None and not self.withheld:
+            frame.index = origin.index[self._rows]
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export the published rows to any library that reads the Arrow C stream."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def verify(self) -> Verification:
         """Derive the classes again from the published values and put the model to them.

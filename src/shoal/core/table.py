@@ -18,7 +18,9 @@ from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.column import Column, Kind, Role
 from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
+from shoal.core.native import Origin
 from shoal.core.people import Unit, check_repeated, distinct_rows, joined
+from shoal.core.roles import as_names
 from shoal.errors import InputError, meant
 
 
@@ -47,6 +49,7 @@ class Table:
     household: the household of each row's person, where the table names one.
     rows_are_people: whether the owner states that every row is a different person.
     guessed: file settings that were neither declared nor the default, such as the encoding.
+    origin: the kind of frame it came from, None for a file.
     """
 
     columns: tuple[Column, ...]
@@ -56,6 +59,7 @@ class Table:
     household: Unit | None = None
     rows_are_people: bool = False
     guessed: tuple[str, ...] = ()
+    origin: Origin | None = None
     _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -201,6 +205,7 @@ class Table:
             counts=None if self.counts is None else self.counts[rows],
             person=None if self.person is None else self.person.take(rows),
             household=None if self.household is None else self.household.take(rows),
+            origin=None if self.origin is None else self.origin.take(rows),
         )
 
     def with_column(self, column: Column) -> Table:
@@ -274,11 +279,6 @@ class Table:
             known["household"],
             rows_are_people,
         )
-
-
-def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one column name or several as a tuple, each once."""
-    return tuple(dict.fromkeys([columns] if isinstance(columns, str) else columns))
 
 
 def _make_identifier(spec: dict[str, Any], name: str, what: str) -> None:

@@ -14,7 +14,8 @@ import yaml
 from shoal.core.data_types import TYPES, DataType
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
-from shoal.core.table import as_names, check_words
+from shoal.core.roles import as_names
+from shoal.core.table import check_words
 from shoal.errors import InputError
 from shoal.reading.yaml_files import load_yaml
 
