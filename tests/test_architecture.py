@@ -24,6 +24,7 @@ LAYERS = {  # what a folder may import, besides itself, errors and the version
     "risk": {"core", "privacy", "anonymize", "metrics"},
     "utility": {"core", "privacy", "anonymize", "metrics"},
     "checking": {"core", "privacy", "anonymize", "reading"},
+    "sklearn": {"core", "privacy", "anonymize"},
     "auditing": {"core", "dp", "privacy", "anonymize"},
     "inspection": {"core", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
@@ -41,8 +42,8 @@ LAYERS = {  # what a folder may import, besides itself, errors and the version
 PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding Release Role
-    Run Schema ShoalError Table UnassignedColumns anonymize check compare datasets dp hierarchies
-    metrics read risk robust utility
+    Run Schema ShoalError Table UnassignedColumns UnknownColumn anonymize check compare
+    datasets dp hierarchies metrics read risk robust sklearn utility
 """.split()  # besides methods and models, which the contract test names
 
 

@@ -24,12 +24,13 @@ from shoal.errors import (
     NotConverged,
     OutputError,
     ShoalError,
+    UnknownColumn,
 )
 from shoal.privacy import MODELS, models
 from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
 
 if TYPE_CHECKING:
-    from shoal import dp, metrics, risk, robust, utility
+    from shoal import dp, metrics, risk, robust, sklearn, utility
     from shoal.checking import check
     from shoal.comparison import Comparison, compare
     from shoal.reading import Schema, UnassignedColumns, read
@@ -59,6 +60,7 @@ __all__ = [
     "ShoalError",
     "Table",
     "UnassignedColumns",
+    "UnknownColumn",
     "anonymize",
     "check",
     "compare",
@@ -69,6 +71,7 @@ __all__ = [
     "read",
     "risk",
     "robust",
+    "sklearn",
     "utility",
 ]
 __all__ += methods.__all__
@@ -79,6 +82,7 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "metrics": "",
     "risk": "",
     "robust": "",
+    "sklearn": "",
     "utility": "",
     "check": "checking",
     "Comparison": "comparison",

@@ -12,7 +12,7 @@ import typer
 
 from shoal.cli.console import bars, compiling_told, emit, grid, out
 from shoal.cli.options import Force, Json
-from shoal.errors import OutputError
+from shoal.errors import OutputError, ShoalError
 
 _FILES = ("patients.csv", "patients.yaml", "anonymous.csv", "report.html")
 
@@ -91,6 +91,8 @@ def _all_or_none(folder: Path) -> Iterator[Path]:
             folder.mkdir(parents=True, exist_ok=True)
             for file in _FILES:
                 (Path(name) / file).replace(folder / file)
+    except ShoalError:
+        raise
     except OSError as error:
         raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, OutputError
+from shoal.errors import InputError, OutputError, ShoalError
 
 
 def check_readable(path: Path) -> None:
@@ -23,6 +23,8 @@ def check_readable(path: Path) -> None:
             raise InputError(f"{path}: not a plain file; save what it gives as a file first")
         with path.open("rb") as handle:
             head = handle.read(1)
+    except ShoalError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
     except OSError as error:
@@ -94,6 +96,8 @@ def replace_file(path: Path, *, force: bool = False) -> Iterator[Path]:
             _link_new(temporary, path)
         with suppress(OSError):
             _sync(path.parent)
+    except ShoalError:
+        raise
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
     finally:

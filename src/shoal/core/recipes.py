@@ -28,7 +28,7 @@ from shoal.core.recipe_arguments import (
     over_domain,
     refusal,
 )
-from shoal.errors import HierarchyError, InputError
+from shoal.errors import HierarchyError, InputError, ShoalError
 
 
 def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
@@ -201,6 +201,8 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
         raise HierarchyError(
             f"column {column.name!r}: {name}: {told}", error.missing, error.torn
         ) from None
+    except ShoalError:
+        raise
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
         raise InputError(
             f"column {column.name!r}: the arguments of its hierarchy {name!r} are not understood"

@@ -21,7 +21,7 @@ from shoal.core.grouping import group, sum_by
 from shoal.core.native import Origin
 from shoal.core.people import Unit, check_repeated, distinct_rows, joined
 from shoal.core.roles import as_names
-from shoal.errors import InputError, meant
+from shoal.errors import InputError, UnknownColumn, meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class Table:
         try:
             return self._by_name[name]
         except KeyError:
-            raise InputError(
+            raise UnknownColumn(
                 f"no column {name!r} with a role; there are {', '.join(self._by_name)}"
             ) from None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.errors import InputError
+from shoal.errors import InputError, ShoalError
 from shoal.reading.checks import check_names
 from shoal.reading.formats import Format
 from shoal.reading.inference import without
@@ -23,6 +23,8 @@ def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
             check_names(path, file.schema_arrow.names)
             table = file.read()
         table.validate(full=True)
+    except ShoalError:
+        raise
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError):
         # the cause may quote cells
         raise InputError(f"{path}: is damaged or not Parquet; write the file anew") from None

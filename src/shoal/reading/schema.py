@@ -16,7 +16,7 @@ from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
 from shoal.core.roles import as_names
 from shoal.core.table import check_words
-from shoal.errors import InputError
+from shoal.errors import InputError, ShoalError
 from shoal.reading.yaml_files import load_yaml
 
 _UNITS = ("person", "household")
@@ -64,6 +64,8 @@ class Schema:
             where = f"line {mark.line + 1}" if mark else "somewhere"
             twice = "; a name is given twice" if "twice" in str(error.problem) else ""
             raise InputError(f"{path}: {where} is not valid YAML{twice}; mend that line") from None
+        except ShoalError:
+            raise
         except (yaml.YAMLError, ValueError, RecursionError):
             raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
         return cls.of(data, path)
