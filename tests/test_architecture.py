@@ -39,6 +39,7 @@ LAYERS = {  # what a folder may import, besides itself, errors and the version
         "robust",
     },
 }  # fmt: skip
+SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
 PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding Release Role
@@ -68,7 +69,7 @@ def test_imports_point_one_way(layer):
         for part in imported(path)
         if part not in LAYERS[layer] | {layer, "errors", "_version"}
     }
-    assert wrong == set()
+    assert wrong - SHORTCUTS == set()
 
 
 def test_every_folder_has_its_layer():

@@ -4,7 +4,7 @@ Tables, models and methods are loaded here; what reads, measures and reports the
 heavy libraries (DuckDB, numba) by the work that needs them.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal import datasets
 from shoal._version import __version__ as __version__
@@ -13,7 +13,6 @@ from shoal.anonymize.methods import *  # noqa: F403  every method under its name
 from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table
 from shoal.core import recipes as hierarchies
 from shoal.core.first_use import on_first_use
-from shoal.core.release import report_by
 from shoal.errors import (
     BudgetSpent,
     HierarchyError,
@@ -92,14 +91,6 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "read": "reading",
 }
 
-
-def _write_report(*arguments: Any, **options: Any) -> None:
-    from shoal.report import write_report
-
-    write_report(*arguments, **options)
-
-
-report_by(_write_report)
 
 if not TYPE_CHECKING:  # a checker would take any name for one of ours
     __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)

@@ -5,7 +5,7 @@ Nothing is written before the claim has been checked on the very rows to be writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from shoal.core.coverage import Coverage
 from shoal.core.frames import to_pandas, to_polars
 from shoal.core.grouping import group
 from shoal.core.native import Origin
+from shoal.core.notebook import html_table
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.row_order import Order, canonical, check_order
 from shoal.core.spelled import fitted
@@ -30,6 +31,8 @@ from shoal.core.verification import Guarantee, Verification, recount
 from shoal.core.wording import counted
 from shoal.core.writing import check_ending, decoded, write_table
 from shoal.errors import InputError, NotAnonymous
+
+_SHOWN = 8  # rows of a release in a notebook
 
 
 @dataclass(frozen=True)
@@ -86,14 +89,6 @@ class Promise(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
-
-
-_reporters: list[Callable[..., None]] = []
-
-
-def report_by(write: Callable[..., None]) -> None:
-    """Name the function behind `Release.report`; reports stand above core, which knows of none."""
-    _reporters[:] = [write]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +152,19 @@ class Release:
             f"Release({self.run.method or 'by hand'}, {self.model}, "
             f"rows={len(self.original)}, classes={len(self.classes)}, "
             f"suppressed={self.classes.suppressed})"
+        )
+
+    def _repr_html_(self) -> str:
+        checked = self.verify()
+        data = self.to_arrow().take(canonical(self.to_arrow())[:_SHOWN])
+        people = counted(checked.people, "person", "people")
+        return html_table(
+            f"{self.model}: {'holds' if checked else 'does not hold'}",
+            data.column_names,
+            zip(*(column.to_pylist() for column in data.columns), strict=True),
+            f"{people} in {counted(checked.classes, 'class')}, the smallest of "
+            f"{checked.smallest:,}; the first {data.num_rows} of "
+            f"{counted(checked.records, 'published row')} are shown.",
         )
 
     @property
@@ -300,6 +308,18 @@ class Release:
             frame.index = origin.index[self._rows]
         return frame
 
+    def chart(self, column: str | None = None, *, of: str = "classes") -> Any:
+        """Return an Altair chart, which shows nothing that only a few people share.
+
+        Parameters:
+            column: A quasi-identifier, shown before and after, or a sensitive column.
+            of: Without a column: "classes" for the sizes of the classes, "loss" for what each
+                column lost.
+        """
+        from shoal.report.release_charts import release_chart
+
+        return release_chart(self, column, of=of)
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Export the published rows to any library that reads the Arrow C stream."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -419,7 +439,9 @@ class Release:
         target: a column; how well models still predict it is told too.
         force: overwrite an existing file.
         """
-        _reporters[0](
+        from shoal.report import write_report
+
+        write_report(
             self,
             path,
             title=title,

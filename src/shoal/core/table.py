@@ -19,8 +19,10 @@ from shoal.core.column import Column, Kind, Role
 from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
 from shoal.core.native import Origin
+from shoal.core.notebook import html_table
 from shoal.core.people import Unit, check_repeated, distinct_rows, joined
 from shoal.core.roles import as_names
+from shoal.core.wording import counted
 from shoal.errors import InputError, UnknownColumn, meant
 
 
@@ -106,6 +108,24 @@ class Table:
         told = ", ".join(f"{role}={names}" for role, names in roles.items() if names)
         people = "" if self.person is None else f", people={self.people}"
         return f"Table(rows={len(self)}{people}, {told})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (c.name, c.role, c.kind, f"{c.known:,}", "" if c.hierarchy is None else "yes")
+            if c.role in (Role.QUASI, Role.SENSITIVE)
+            else (c.name, c.role, "", "", "")
+            for c in self.columns
+        ]
+        people = "" if self.person is None else f" about {counted(self.people, 'person', 'people')}"
+        return html_table(
+            f"Table: {counted(self.records, 'row')}{people}",
+            ("column", "role", "kind", "distinct values", "hierarchy"),
+            rows,
+        )
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export the table as it was read, identifiers included: for its owner."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     @cached_property
     def records(self) -> int:
