@@ -3,16 +3,21 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test deep mutate lint format bench docs clean
+.PHONY: install demo test deep lowest mutate lint format bench docs clean
 
 install: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/.core
+
+$(VENV)/.core: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-demo: install
+demo: $(VENV)/.core
 	$(BIN)/shoal demo
 
 test: install
@@ -20,6 +25,15 @@ test: install
 
 deep: install
 	SHOAL_DEEP=1 $(BIN)/python -m pytest -n 2 --dist worksteal --shuffle
+
+# The lowest versions that pyproject.toml allows, without the networks' part (torch).
+lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
+		--resolution lowest-direct --editable '.[test]'
+	NUMBA_CACHE_DIR=.venv-lowest/kernels .venv-lowest/bin/python -m pytest -n 2 \
+		--dist worksteal --ignore-glob='*robust*'
 
 mutate: install
 	$(BIN)/python benchmarks/run.py --section mutation
@@ -44,5 +58,5 @@ $(VENV)/.documented: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-bench site demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-bench .venv-lowest site demo .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

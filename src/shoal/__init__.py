@@ -4,15 +4,15 @@ Tables, models and methods are loaded here; what reads, measures and reports the
 heavy libraries (DuckDB, numba) by the work that needs them.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal import _starting, datasets  # noqa: F401  the first handles interrupts from here on
+from shoal._version import __version__ as __version__
 from shoal.anonymize import METHODS, anonymize, methods
 from shoal.anonymize.methods import *  # noqa: F403  every method under its name
 from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table
 from shoal.core import recipes as hierarchies
 from shoal.core.first_use import on_first_use
-from shoal.core.release import report_by
 from shoal.errors import (
     BudgetSpent,
     HierarchyError,
@@ -23,17 +23,18 @@ from shoal.errors import (
     NotConverged,
     OutputError,
     ShoalError,
+    UnknownColumn,
 )
 from shoal.privacy import MODELS, models
 from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
 
 if TYPE_CHECKING:
-    from shoal import dp, metrics, risk, robust, utility
+    from shoal import dp, metrics, risk, robust, sklearn, utility
+    from shoal.checking import check
     from shoal.comparison import Comparison, compare
     from shoal.inspection import suggest_hierarchies
     from shoal.reading import Schema, UnassignedColumns, read
 
-__version__ = "0.1.0"
 __all__ = [
     "METHODS",
     "MODELS",
@@ -59,7 +60,9 @@ __all__ = [
     "ShoalError",
     "Table",
     "UnassignedColumns",
+    "UnknownColumn",
     "anonymize",
+    "check",
     "compare",
     "datasets",
     "dp",
@@ -68,6 +71,7 @@ __all__ = [
     "read",
     "risk",
     "robust",
+    "sklearn",
     "suggest_hierarchies",
     "utility",
 ]
@@ -79,7 +83,9 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "metrics": "",
     "risk": "",
     "robust": "",
+    "sklearn": "",
     "utility": "",
+    "check": "checking",
     "Comparison": "comparison",
     "compare": "comparison",
     "Schema": "reading",
@@ -88,14 +94,6 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "suggest_hierarchies": "inspection",
 }
 
-
-def _write_report(*arguments: Any, **options: Any) -> None:
-    from shoal.report import write_report
-
-    write_report(*arguments, **options)
-
-
-report_by(_write_report)
 
 if not TYPE_CHECKING:  # a checker would take any name for one of ours
     __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)

@@ -1,11 +1,12 @@
 """Everything Shoal raises on purpose, in one tree.
 
     ShoalError
-    ├── InputError        the input or an option is wrong             exit status 2
-    │   ├── HierarchyError  a hierarchy misses values or is torn
-    │   ├── RepeatedIdentifier  several rows about one person, and nobody says who is who
-    │   └── OutputError     a file cannot be written
-    ├── MissingExtra      an optional dependency is not installed     exit status 2
+    ├── InputError        the input or an option is wrong             exit status 2  (ValueError)
+    │   ├── UnknownColumn   no column of that name                               (KeyError)
+    │   ├── HierarchyError  a hierarchy lacks values or is not nested
+    │   ├── RepeatedIdentifier  several rows about one person, and no person column
+    │   └── OutputError     a file cannot be written                             (OSError)
+    ├── MissingExtra      an optional dependency is not installed     exit status 2  (ImportError)
     ├── Infeasible        no release can meet the model               exit status 1
     ├── NotConverged      a sampled figure did not settle             exit status 1
     ├── NotAnonymous      a release broke its model; nothing left     exit status 1
@@ -26,7 +27,7 @@ class ShoalError(Exception):
     exit_status: ClassVar[int] = 2
 
 
-class InputError(ShoalError):
+class InputError(ShoalError, ValueError):
     """The input or an option is wrong; the message says what to do."""
 
 
@@ -65,15 +66,23 @@ class RepeatedIdentifier(InputError):  # noqa: N818
         )
 
 
-class OutputError(InputError):
+class UnknownColumn(InputError, KeyError):  # noqa: N818
+    """A column is named that the table does not have."""
+
+    __str__ = Exception.__str__  # KeyError would quote the message
+
+
+class OutputError(InputError, OSError):
     """A file cannot be written where it was asked for."""
 
 
-class MissingExtra(ShoalError):  # noqa: N818
+class MissingExtra(ShoalError, ImportError):  # noqa: N818
     """An optional dependency is needed and absent."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this needs {package}: install it with  pip install 'shoal[{extra}]'")
+        super().__init__(
+            f"this needs {package}; install it with: pip install 'shoal-privacy[{extra}]'"
+        )
 
 
 class Infeasible(ShoalError):  # noqa: N818

@@ -5,14 +5,13 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib.metadata import version
 
 import numba
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from shoal import anonymize
+from shoal import __version__, anonymize
 from shoal.cli import console
 from shoal.cli.examples import EXAMPLES
 from shoal.core import compiling as unkept
@@ -75,7 +74,7 @@ def test_without_a_command_the_manual_is_shown(shoal):
 
 
 def test_the_version_is_the_installed_one(shoal):
-    assert shoal("--version").out.strip() == version("shoal")
+    assert shoal("--version").out.strip() == __version__
 
 
 def test_demo_goes_the_whole_way(shoal, folder):

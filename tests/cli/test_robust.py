@@ -222,7 +222,7 @@ def test_without_torch_the_remedy_is_told():
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 2
-    assert "pip install 'shoal[robust]'" in ended.stderr
+    assert "pip install 'shoal-privacy[robust]'" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

@@ -127,8 +127,8 @@ def test_the_options_of_files_do_not_go_with_frames(option):
         shoal.read(pa.table({"a": [1]}), roles={"a": "quasi"}, **{option: ["NA"]})
 
 
-def test_a_frame_is_read_before_it_is_anonymized():
-    with pytest.raises(InputError, match=r"must come from shoal.read, .* not be a pyarrow Table"):
+def test_a_frame_is_anonymized_once_its_columns_have_roles():
+    with pytest.raises(InputError, match=r"which columns of the pyarrow Table may others know"):
         shoal.anonymize(pa.table({"age": [1, 2]}), shoal.KAnonymity(2))
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal._version import __version__
 from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
+from shoal.anonymize.requests import Described, as_model
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.options import check_seed
 from shoal.core.progress import report
@@ -32,32 +34,75 @@ if TYPE_CHECKING:
 
 
 def anonymize(
-    table: Table,
-    model: Model,
+    data: Any,
+    model: Model | str | None = None,
     method: str | Algorithm = "mondrian",
     *,
+    k: int | None = None,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
+    insensitive: str | Sequence[str] = (),
+    identifier: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
+    household: str | Sequence[str] = (),
+    rows_are_people: bool = False,
+    hierarchies: Mapping[str, Any] | bool | None = None,
     seed: int | None = None,
     ledger: Ledger | None = None,
     what: str = "",
     **options: Any,
 ) -> Release:
-    """Run a method and check its release, from the released values alone, against the model.
+    """Anonymize a table and check the release, from the released values alone.
 
-    method: a name from METHODS, with its options as keywords, or an instance.
-    seed: for methods that draw at random; the same seed gives the same release.
-    ledger: pays for a release that makes a claim, before anything is drawn; `what` names it there.
-        A ledger of a table with another schema is refused.
+    Parameters:
+        data: A frame (pandas, polars, pyarrow or any other that speaks the Arrow C stream), with
+            the roles of its columns as keywords; or a `Table` from `shoal.read`, which has them.
+        model: The guarantee: a privacy model, or its text such as `"l-diversity(3, disease)"`.
+        method: A name from `METHODS`, with its options as keywords, or an instance.
+        k: Adds k-anonymity to the guarantee, or is all of it.
+        quasi: Columns that others may know about a person; they are generalized.
+        sensitive: Columns that nobody may learn about a person; they are published as they are.
+        insensitive: Columns that are published as they are and need no protection.
+        identifier: Columns that name people; they are not published.
+        person: Columns that identify the person behind a row; guarantees then count people.
+        household: The same for households.
+        rows_are_people: State that every row is a different person, although identifiers repeat.
+        hierarchies: Hierarchies or recipes by column, such as `{"age": {"intervals": [5, 10]}}`.
+            False: the method ignores the hierarchies that the table has, if it can do without.
+        seed: For methods that draw at random; the same seed gives the same release.
+        ledger: Pays for a release with a differential privacy claim before anything is drawn. A
+            ledger of a table with another schema is refused.
+        what: Names the release in the ledger.
+        options: Options of the method.
+
+    Returns:
+        The release, which has passed the check.
+
+    Raises:
+        Infeasible: No release by this method meets the guarantee.
+        NotAnonymous: The method broke the guarantee; nothing is released.
+
+    >>> import pyarrow as pa
+    >>> ages = pa.table({"age": [31, 33, 47, 48], "disease": ["flu", "asthma", "flu", "gout"]})
+    >>> release = anonymize(ages, k=2, quasi="age", sensitive="disease")
+    >>> release.to_native().column("age").to_pylist()
+    ['[31, 33]', '[31, 33]', '[47, 48]', '[47, 48]']
     """
-    if not isinstance(table, Table):
-        raise InputError(
-            "the table must come from shoal.read, which takes files and frames and asks for the "
-            f"roles of the columns, not be a {_kind(table)}"
-        )
-    if not isinstance(model, Model):
-        raise InputError(
-            f"the model must be a privacy model such as KAnonymity(5), not {type(model).__name__}"
-        )
+    if isinstance(hierarchies, bool):
+        options["hierarchies"], hierarchies = hierarchies, None
+    described = Described(
+        quasi=quasi,
+        sensitive=sensitive,
+        insensitive=insensitive,
+        identifier=identifier,
+        person=person,
+        household=household,
+        rows_are_people=rows_are_people,
+        hierarchies=hierarchies,
+    )
+    model = as_model(model, k)
     check_seed(seed)
+    table = described.table(data)
     algorithm = _algorithm(method, seed, options)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if ledger is None:
@@ -65,10 +110,6 @@ def anonymize(
     price, schema = _price(algorithm, table, model), schema_fingerprint(table)
     with ledger.spend(price, what=what or algorithm.name, schema=schema):
         return _released(table, model, algorithm, seed)
-
-
-def _kind(thing: Any) -> str:
-    return f"{type(thing).__module__.partition('.')[0]} {type(thing).__name__}"
 
 
 def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> Release:
@@ -177,8 +218,8 @@ def versions() -> Mapping[str, str]:
     """Return the versions that a release depends on."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": platform.python_version()}
-    for package in ("shoal", "numpy", "pyarrow", "duckdb", "numba", "scipy", "highspy", "opendp"):
+    found = {"python": platform.python_version(), "shoal": __version__}
+    for package in ("numpy", "pyarrow", "duckdb", "numba", "scipy", "highspy", "opendp"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

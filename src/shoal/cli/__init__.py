@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from shoal import _starting
+from shoal._version import __version__
 from shoal.cli import (
     anonymize,
     compare,
@@ -72,9 +73,7 @@ def version(
 ) -> None:
     """Publish tables about people safely: anonymized, verified, measured."""
     if show:
-        from importlib.metadata import version as installed
-
-        sys.stdout.write(f"{installed('shoal')}\n")
+        sys.stdout.write(f"{__version__}\n")
         raise typer.Exit
 
 

@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from shoal.core.extras import requires
 from shoal.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def check_safetensors(path: Path, *, force: bool) -> None:
 
 
 def _digits() -> tuple[Any, Any]:
-    from sklearn.datasets import load_digits
+    with requires("learn"):
+        from sklearn.datasets import load_digits
 
     found = load_digits()
     return found.images.astype(np.float32) / 16, found.target

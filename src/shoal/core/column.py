@@ -179,6 +179,13 @@ class Column:
         ranks[self.known :] = np.nan
         return frozen(ranks)
 
+    def to_numbers(self, positions: Floats) -> Floats:
+        """Return positions on the column's ruler as the nearest floats."""
+        if self.ruler.plain:
+            return positions
+        numbers = [np.nan if np.isnan(p) else float(self.ruler.number(p)) for p in positions]
+        return np.array(numbers, dtype=np.float64)
+
     @cached_property
     def extent(self) -> tuple[float, float]:
         """Least and greatest permissible position: the bounds, or the data's own."""

@@ -17,12 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, wraps
 from glob import escape
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from shoal._version import __version__
 from shoal.errors import InputError
 
 try:
@@ -152,7 +152,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
     def __init__(self, folder: str, base: str, stamp: Any) -> None:
         super().__init__(folder, base, stamp)
         self._base = base
-        self._version = f"{numba.__version__}, shoal {_version()}, kernels {_kernels()}"
+        self._version = f"{numba.__version__}, shoal {__version__}, kernels {_kernels()}"
 
     def save(self, key: Any, data: Any) -> None:
         """Store code, and remove the files that no index names any more."""
@@ -212,11 +212,3 @@ def _kernels() -> str:
     files = sorted(Path(__file__).parents[1].rglob("_*.py"))
     stats = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
     return hashlib.sha256(repr(stats).encode()).hexdigest()[:12]
-
-
-@cache
-def _version() -> str:
-    try:
-        return version("shoal")
-    except PackageNotFoundError:
-        return ""

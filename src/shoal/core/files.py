@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.temporaries import temporary_file, temporary_folder
-from shoal.errors import InputError, OutputError
+from shoal.errors import InputError, OutputError, ShoalError
 
 _inputs: ContextVar[set[object] | None] = ContextVar("files that were read", default=None)
 
@@ -44,6 +44,8 @@ def check_readable(path: Path) -> None:
             head = handle.read(1)
         if (read := _inputs.get()) is not None:
             read |= _identities(path)
+    except ShoalError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path") from None
     except OSError as error:
@@ -125,6 +127,8 @@ def replace_file(path: Path, *, force: bool = False, update: bool = False) -> It
                 _link_new(temporary, path)
             with suppress(OSError):
                 _sync(path.parent)
+    except ShoalError:
+        raise
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
 
@@ -144,6 +148,8 @@ def replace_files(folder: Path) -> Iterator[Path]:
             folder.mkdir(parents=True, exist_ok=True)
             for file in sorted(made.iterdir()):
                 file.replace(folder / file.name)
+    except ShoalError:
+        raise
     except OSError as error:
         raise OutputError(f"{folder}: cannot be made ({reason(error)})") from None
 

@@ -29,7 +29,7 @@ from shoal.core.recipe_arguments import (
     over_domain,
     refusal,
 )
-from shoal.errors import HierarchyError, InputError
+from shoal.errors import HierarchyError, InputError, ShoalError
 
 _MAX_QUANTILES = 1_000_000  # groups of one level
 _LONGEST_CODE = 64  # characters of a value that a mask is suggested for
@@ -227,6 +227,8 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
         raise HierarchyError(
             f"column {column.name!r}: {name}: {told}", error.missing, error.torn
         ) from None
+    except ShoalError:
+        raise
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
         raise InputError(
             f"column {column.name!r}: the arguments of its hierarchy {name!r} are not understood"

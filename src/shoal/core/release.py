@@ -5,7 +5,7 @@ Nothing is written before the claim has been checked on the very rows to be writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -15,11 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.arrays import Bools, Codes, Counts
+from shoal.core.cells import Cells, check_cells, with_bounds, with_intervals
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.column import Column, Role
 from shoal.core.coverage import Coverage
 from shoal.core.frames import to_pandas, to_polars
 from shoal.core.grouping import group
+from shoal.core.native import Origin
+from shoal.core.notebook import html_table
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.row_order import Order, canonical, check_order
 from shoal.core.spelled import fitted
@@ -28,6 +31,8 @@ from shoal.core.verification import Guarantee, Verification, recount
 from shoal.core.wording import counted
 from shoal.core.writing import check_ending, decoded, write_table
 from shoal.errors import InputError, NotAnonymous
+
+_SHOWN = 8  # rows of a release in a notebook
 
 
 @dataclass(frozen=True)
@@ -84,14 +89,6 @@ class Promise(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
-
-
-_reporters: list[Callable[..., None]] = []
-
-
-def report_by(write: Callable[..., None]) -> None:
-    """Name the function behind `Release.report`; reports stand above core, which knows of none."""
-    _reporters[:] = [write]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +154,19 @@ class Release:
             f"suppressed={self.classes.suppressed})"
         )
 
+    def _repr_html_(self) -> str:
+        checked = self.verify()
+        data = self.to_arrow().take(canonical(self.to_arrow())[:_SHOWN])
+        people = counted(checked.people, "person", "people")
+        return html_table(
+            f"{self.model}: {'holds' if checked else 'does not hold'}",
+            data.column_names,
+            zip(*(column.to_pylist() for column in data.columns), strict=True),
+            f"{people} in {counted(checked.classes, 'class')}, the smallest of "
+            f"{checked.smallest:,}; the first {data.num_rows} of "
+            f"{counted(checked.records, 'published row')} are shown.",
+        )
+
     @property
     def withheld(self) -> bool:
         """Whether nothing may be told of records that are not released, not even their number."""
@@ -217,9 +227,19 @@ class Release:
         every = np.arange(len(self.original))
         return every if self.suppressed is None else every[~self.suppressed]
 
-    def to_arrow(self) -> Any:
-        """Return the published rows: quasi-identifiers coarsened, identifiers gone."""
-        return decoded(self._published())
+    def to_arrow(self, cells: Cells = "text") -> Any:
+        """Return the published rows: quasi-identifiers generalized, identifiers gone.
+
+        Parameters:
+            cells: "text" gives each generalized cell as its label. "bounds" gives two columns,
+                NAME_low and NAME_high, for each numeric quasi-identifier, with the ends that the
+                label states; a hidden cell has none.
+        """
+        check_cells(cells)
+        if cells == "interval":
+            raise InputError("intervals are a pandas type; use to_pandas, or cells='bounds'")
+        data = decoded(self._published())
+        return data if cells == "text" else with_bounds(data, self.recodings, self._rows)
 
     def _published(self, *, spelled: bool = False) -> Any:
         """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size.
@@ -250,13 +270,59 @@ class Release:
         coarse = self.withheld and self.node is not None and self.node[column.name] > 0
         return self.recodings[column.name].published(rows, as_text=coarse or as_text)
 
-    def to_pandas(self) -> Any:
-        """Return the published rows as a pandas frame."""
-        return to_pandas(self.to_arrow())
+    def to_pandas(self, cells: Cells = "text") -> Any:
+        """Return the published rows as a pandas frame.
 
-    def to_polars(self) -> Any:
-        """Return the published rows as a polars frame."""
-        return to_polars(self.to_arrow())
+        Parameters:
+            cells: As for `to_arrow`, and "interval": each numeric quasi-identifier as pandas
+                intervals, closed at both ends.
+        """
+        if cells != "interval":
+            return to_pandas(self.to_arrow(cells))
+        return with_intervals(to_pandas(self.to_arrow()), self.recodings, self._rows)
+
+    def to_polars(self, cells: Cells = "text") -> Any:
+        """Return the published rows as a polars frame, with cells as for `to_arrow`."""
+        return to_polars(self.to_arrow(cells))
+
+    def to_native(self, cells: Cells = "text") -> Any:
+        """Return the published rows as the kind of frame that was anonymized.
+
+        A pandas frame keeps its index, so that the owner can join the rows with others. An index
+        can identify people: publish what `write` writes, or reset the index first. A release with
+        a differential privacy claim gets a new index, as its rows must not be linked to others.
+
+        Parameters:
+            cells: As for `to_pandas`.
+
+        Returns:
+            A pandas or polars frame, or a pyarrow table for any other source.
+        """
+        origin = self.original.origin or Origin()
+        if origin.library == "polars":
+            return self.to_polars(cells)
+        if origin.library != "pandas":
+            return self.to_arrow(cells)
+        frame = self.to_pandas(cells)
+        if origin.index is not None and not self.withheld:
+            frame.index = origin.index[self._rows]
+        return frame
+
+    def chart(self, column: str | None = None, *, of: str = "classes") -> Any:
+        """Return an Altair chart, which shows nothing that only a few people share.
+
+        Parameters:
+            column: A quasi-identifier, shown before and after, or a sensitive column.
+            of: Without a column: "classes" for the sizes of the classes, "loss" for what each
+                column lost.
+        """
+        from shoal.report.release_charts import release_chart
+
+        return release_chart(self, column, of=of)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export the published rows to any library that reads the Arrow C stream."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def verify(self) -> Verification:
         """Derive the classes again from the published values and put the model to them.
@@ -380,7 +446,9 @@ class Release:
         target: a column; how well models still predict it is told too.
         force: overwrite an existing file.
         """
-        _reporters[0](
+        from shoal.report import write_report
+
+        write_report(
             self,
             path,
             title=title,

@@ -18,9 +18,13 @@ from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.column import Column, Role
 from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
+from shoal.core.native import Origin
+from shoal.core.notebook import html_table
 from shoal.core.people import Unit, check_repeated, distinct_rows, joined
+from shoal.core.roles import as_names
 from shoal.core.specs import checked_spec, encoding_options, without_missing
-from shoal.errors import InputError, meant
+from shoal.core.wording import counted
+from shoal.errors import InputError, UnknownColumn, meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,7 @@ class Table:
     household: the household of each row's person, where the table names one.
     rows_are_people: whether the owner states that every row is a different person.
     guessed: file settings that were neither declared nor the default, such as the encoding.
+    origin: the kind of frame it came from, None for a file.
     """
 
     columns: tuple[Column, ...]
@@ -57,6 +62,7 @@ class Table:
     household: Unit | None = None
     rows_are_people: bool = False
     guessed: tuple[str, ...] = ()
+    origin: Origin | None = None
     _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -88,7 +94,7 @@ class Table:
         try:
             return self._by_name[name]
         except KeyError:
-            raise InputError(
+            raise UnknownColumn(
                 f"no column {name!r} with a role; there are {', '.join(self._by_name)}"
             ) from None
 
@@ -103,6 +109,24 @@ class Table:
         told = ", ".join(f"{role}={names}" for role, names in roles.items() if names)
         people = "" if self.person is None else f", people={self.people}"
         return f"Table(rows={len(self)}{people}, {told})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (c.name, c.role, c.kind, f"{c.known:,}", "" if c.hierarchy is None else "yes")
+            if c.role in (Role.QUASI, Role.SENSITIVE)
+            else (c.name, c.role, "", "", "")
+            for c in self.columns
+        ]
+        people = "" if self.person is None else f" about {counted(self.people, 'person', 'people')}"
+        return html_table(
+            f"Table: {counted(self.records, 'row')}{people}",
+            ("column", "role", "kind", "distinct values", "hierarchy"),
+            rows,
+        )
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export the table as it was read, identifiers included: for its owner."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     @cached_property
     def records(self) -> int:
@@ -202,6 +226,7 @@ class Table:
             counts=None if self.counts is None else self.counts[rows],
             person=None if self.person is None else self.person.take(rows),
             household=None if self.household is None else self.household.take(rows),
+            origin=None if self.origin is None else self.origin.take(rows),
         )
 
     def with_column(self, column: Column) -> Table:
@@ -295,11 +320,6 @@ def _column(arrow: Any, name: str, specs: Mapping[str, dict[str, Any]]) -> Colum
         return column
     tree = from_columns(column, {source: arrow.column(source) for source in sources})
     return column.with_hierarchy(tree)
-
-
-def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one column name or several as a tuple, each once."""
-    return tuple(dict.fromkeys([columns] if isinstance(columns, str) else columns))
 
 
 def _make_identifier(spec: dict[str, Any], name: str, what: str) -> None:

@@ -61,4 +61,4 @@ _ON_FIRST_USE = {  # where each of these names is
 }
 
 if not TYPE_CHECKING:  # a checker would take any name for one of ours
-    __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)
+    __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE, extra=("learn", "sklearn"))

@@ -27,8 +27,9 @@ FORMAT, VERSION = "shoal privacy ledger", 2
 
 def read_book(path: Path, key: bytes | None = None) -> Book:
     """Read a ledger back, refusing one that was changed by anything but Shoal."""
+    text = read_text(path)
     try:
-        data = json.loads(read_text(path), parse_constant=_no_constant)
+        data = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise InputError(f"{path}: not a ledger; it is not JSON") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:

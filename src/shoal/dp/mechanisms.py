@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Bools, Codes, Counts, Floats
+from shoal.core.extras import requires
 from shoal.errors import InputError
 
 _BITS = 64
@@ -138,7 +139,8 @@ def _check(numbers: Floats) -> None:
 
 
 def _opendp() -> Any:
-    import opendp.prelude as dp
+    with requires("dp"):
+        import opendp.prelude as dp
 
     dp.enable_features("contrib")
     return dp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shoal.core.notebook import html_table
 from shoal.core.release import Release
 from shoal.errors import unknown
 from shoal.metrics.absolute_distance import absolute_distance, absolute_distance_by_attribute
@@ -57,13 +58,21 @@ from shoal.metrics.squared_distance_error import (
 )
 
 
+class Losses(dict[str, float]):
+    """Values of metrics by name, shown in notebooks with what they mean."""
+
+    def _repr_html_(self) -> str:
+        rows = [(name, value, METRICS[name].meaning) for name, value in self.items()]
+        return html_table("Losses", ("metric", "value", "what it measures"), rows)
+
+
 def evaluate(
     release: Release,
     metrics: Iterable[str] | None = None,
     *,
     raw: bool = False,
     target: str | None = None,
-) -> dict[str, float]:
+) -> Losses:
     """Return each metric's value for the release, from 0 (nothing lost) to 1.
 
     metrics: their names; by default all that are defined for the release, see `undefined`. One that
@@ -82,7 +91,9 @@ def evaluate(
         if strange:
             raise unknown("no metric", strange[0], METRICS)
     found = [METRICS[name] for name in names]
-    return {m.name: m.raw(release, target) if raw else m.scaled(release, target) for m in found}
+    return Losses(
+        (m.name, m.raw(release, target) if raw else m.scaled(release, target)) for m in found
+    )
 
 
 def undefined(release: Release, *, target: str | None = None) -> dict[str, str]:

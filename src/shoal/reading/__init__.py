@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,10 @@ from typing import Any
 from shoal.core.column import Role
 from shoal.core.frames import from_frame
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.native import origin_of
+from shoal.core.roles import UnassignedColumns, as_names, unassigned_message, warn_unassigned
 from shoal.core.specs import without_missing
-from shoal.core.table import Table, as_names
+from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.reading.checks import as_declared, check_dates, check_kinds, is_declared
 from shoal.reading.files import Format, read_arrow
@@ -20,10 +21,6 @@ from shoal.reading.formats import guesses_of
 from shoal.reading.notations import PLAIN, Notation
 from shoal.reading.released import Unclaimed, released
 from shoal.reading.schema import Schema, check_spec
-
-
-class UnassignedColumns(UserWarning):
-    """Columns without a role are left out of what is published."""
 
 
 def read(
@@ -92,8 +89,8 @@ def read(
         if stated:
             raise InputError(f"{', '.join(stated)}: for files only; change the frame itself")
         table = _table(from_frame(source), specs, trees, units)
-    if table.unassigned:
-        warnings.warn(unassigned_message(table.unassigned), UnassignedColumns, stacklevel=2)
+        table = origin_of(source, table)
+    warn_unassigned(table.unassigned, stacklevel=2)
     return table
 
 
@@ -135,14 +132,6 @@ def _advice(wanted: Iterable[str], data: Any) -> str:
     return (
         "does it begin with a line of names, and is the delimiter right? `shoal inspect` shows "
         "what it has"
-    )
-
-
-def unassigned_message(names: Sequence[str]) -> str:
-    """Say which columns are left out, and how to keep them."""
-    return (
-        f"no role for {', '.join(names)}: not published; give a column the role insensitive "
-        "to pass it through unchanged"
     )
 
 

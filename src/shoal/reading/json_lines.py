@@ -29,7 +29,7 @@ def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any
     """Return a JSON lines file as an Arrow table."""
     with as_utf8(path, form.encoding, marked=False) as file, as_even_lines(file) as even:
         plain = even.path
-        packing = {"compression": "gzip" if plain.suffix.lower() == ".gz" else "none"}
+        packing = {"compression": "gzip" if plain.suffix.lower() == ".gz" else "uncompressed"}
 
         def ask(statement: str, **more: str) -> Any:
             return query(plain, statement, {**packing, **more}, lambda _: _explain(path, plain))

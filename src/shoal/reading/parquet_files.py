@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shoal.core.files import utf8_path
 from shoal.core.values import is_text, without_codes
-from shoal.errors import InputError
+from shoal.errors import InputError, ShoalError
 from shoal.reading.checks import check_names
 from shoal.reading.formats import Format, with_dates_checked
 
@@ -26,6 +26,8 @@ def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
             check_names(path, file.schema_arrow.names)
             table = file.read()
         table.validate(full=True)
+    except ShoalError:
+        raise
     except MemoryError:  # Arrow's own is one too
         raise MemoryError from None
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:

@@ -14,8 +14,8 @@ from shoal.core.column import MAX_WEIGHT
 from shoal.core.data_types import TYPES, DataType
 from shoal.core.files import read_text
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.roles import as_names
 from shoal.core.specs import checked_words
-from shoal.core.table import as_names
 from shoal.errors import InputError
 from shoal.reading.yaml_files import Refused, load_yaml
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from shoal.core.extras import requires
 from shoal.core.files import check_writable, replace_file
 from shoal.errors import OutputError
 
@@ -87,7 +88,8 @@ def beside_others(drawn: str, name: str) -> str:
 
 
 def _drawn(chart: Any, ending: str) -> bytes:
-    import vl_convert
+    with requires("pictures"):
+        import vl_convert
 
     if ending == ".png":
         return vl_convert.vegalite_to_png(chart.to_json(), scale=2)

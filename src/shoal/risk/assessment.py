@@ -17,8 +17,10 @@ import numpy as np
 
 from shoal.anonymize.algorithm import check_choice
 from shoal.core.arrays import Bools, Counts, Floats, frozen
+from shoal.core.notebook import html_table
 from shoal.core.people import Unit
 from shoal.core.release import Release
+from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import check_range, check_whole
 from shoal.risk.assumptions import GUARANTEES, assumptions
@@ -96,6 +98,23 @@ class Assessment:
         return (
             f"Assessment(known={list(self.known)}, {self.value:.6g}{told} of {self.people:,} "
             f"people, {self.method}, forced={self.forced:,}, highest_risk={self.highest_risk:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        interval = "" if self.low is None else f" (from {self.low:.4g} to {self.high:.4g})"
+        rows = [
+            ("people who are expected to be found", f"{self.value:.4g}{interval}"),
+            ("their share", f"{self.share:.2%}"),
+            ("highest chance that one person is found", f"{self.highest_risk:.2%}"),
+            ("people who can only be matched with their own record", f"{self.forced:,}"),
+            (f"people whose chance exceeds 1/{self.k}", f"{self.above:,}"),
+        ]
+        known = ", ".join(self.known)
+        return html_table(
+            f"An attacker who knows {known} of {counted(self.people, 'person', 'people')}",
+            ("risk", ""),
+            rows,
+            self.guarantee,
         )
 
     @property

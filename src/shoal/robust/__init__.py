@@ -1,6 +1,6 @@
 """Predictions that hold: noise at query time, a vote over networks, and attacks to judge both by.
 
-Loaded on first use, as it needs torch: `pip install 'shoal[robust]'`.
+Loaded on first use, as it needs torch: `pip install 'shoal-privacy[robust]'`.
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, chapter 4.
 """
 

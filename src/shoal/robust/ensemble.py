@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from shoal.core.files import check_readable, replace_file
-from shoal.errors import InputError
+from shoal.errors import InputError, ShoalError
 from shoal.robust.classifier import Classifier
 from shoal.robust.inputs import Intake, answering, check_bounds, usable_device
 from shoal.robust.networks import Architecture
@@ -189,5 +189,7 @@ def read_tensors(path: Path, form: str | None = None) -> tuple[dict[str, Tensor]
             if form is not None:
                 _check_form(path, told, form)
             return {name: opened.get_tensor(name) for name in opened.keys()}, told  # noqa: SIM118
+    except ShoalError:
+        raise
     except (SafetensorError, ValueError, OSError, RecursionError):
         raise InputError(f"{path}: not a safetensors file, or a damaged one") from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Floats
+from shoal.core.extras import requires
 from shoal.errors import InputError
 
 
@@ -52,7 +53,8 @@ def check_width(width: int, members: Sequence[Any], units: Floats | None) -> Non
 
 def fitted(classifier: Any, rows: Floats, classes: Any) -> Any:
     """Return a copy of the classifier, fitted."""
-    from sklearn.base import clone
+    with requires("learn"):
+        from sklearn.base import clone
 
     try:
         return clone(classifier).fit(rows, classes)

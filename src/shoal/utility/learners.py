@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from shoal.core.arrays import Codes
+from shoal.core.extras import requires
 from shoal.errors import InputError, unknown
 from shoal.utility.grouped_splits import tune_by_group
 
@@ -109,6 +110,8 @@ def chosen(models: Models, *, classes: int, seed: int) -> dict[str, Any]:
 
     classes: how many there are to tell apart, 0 for numbers.
     """
+    with requires("learn"):
+        import sklearn  # noqa: F401
     known = CLASSIFIERS if classes else REGRESSORS
     if isinstance(models, Mapping):
         found = dict(models)

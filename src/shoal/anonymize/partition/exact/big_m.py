@@ -19,6 +19,7 @@ import numpy as np
 from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
 from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.column import Column
+from shoal.core.extras import requires
 from shoal.core.table import Table
 from shoal.errors import InputError
 
@@ -163,7 +164,8 @@ def _start(
 
 def _run(program: _Program, start: Floats, seconds: float) -> tuple[Floats | None, float]:
     """Solve the program; return the best solution, if any, and the bound."""
-    import highspy
+    with requires("exact"):
+        import highspy
 
     solver = highspy.Highs()
     options: dict[str, Any] = {"output_flag": False, "threads": 1, "mip_rel_gap": 0.0}

@@ -15,6 +15,7 @@ import numpy as np
 from shoal.anonymize.partition.exact._pricing import Cuts, make_cuts
 from shoal.anonymize.partition.exact.grouping_problem import FINE, OutOfTime
 from shoal.core.arrays import Bools, Codes, Counts, Floats
+from shoal.core.extras import requires
 
 _LEFT_OUT = 100.0  # cost of leaving out a record or group, against the loss of all together
 
@@ -67,7 +68,8 @@ class Master:
 
     def __init__(self, counts: Counts, room: int, unit: float) -> None:
         """Begin with no group; unit: whole units that make one in the program's costs."""
-        import highspy
+        with requires("exact"):
+            import highspy
 
         self.counts, self.unit = counts, unit
         self.groups = np.zeros((0, room), dtype=np.int32)

@@ -1,0 +1,93 @@
+"""What a caller passes, as a table and a model: frames with lists of columns, models as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.core.native import origin_of
+from shoal.core.roles import as_names, roles_of, warn_unassigned
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.privacy.expressions import parse
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """The roles of a frame's columns, as lists of names.
+
+    Parameters:
+        quasi: Columns that others may know about a person; they are generalized.
+        sensitive: Columns that nobody may learn about a person; they are published as they are.
+        insensitive: Columns that are published as they are and need no protection.
+        identifier: Columns that name people; they are not published.
+        person: Columns that identify the person behind a row; guarantees then count people.
+        household: The same for households.
+        rows_are_people: State that every row is a different person, although identifiers repeat.
+        hierarchies: Hierarchies or recipes by column, such as `{"age": {"intervals": [5, 10]}}`.
+    """
+
+    quasi: str | Sequence[str] = ()
+    sensitive: str | Sequence[str] = ()
+    insensitive: str | Sequence[str] = ()
+    identifier: str | Sequence[str] = ()
+    person: str | Sequence[str] = ()
+    household: str | Sequence[str] = ()
+    rows_are_people: bool = False
+    hierarchies: Mapping[str, Any] | None = None
+
+    def __bool__(self) -> bool:
+        return self != Described()
+
+    def table(self, data: Any, stacklevel: int = 2) -> Table:
+        """Return the table that a frame holds; a table is returned as it is."""
+        if isinstance(data, Table):
+            if self:
+                raise InputError(
+                    "a shoal.Table has the roles of its columns; pass quasi, sensitive and the "
+                    "others only with a frame"
+                )
+            return data
+        if not as_names(self.quasi):
+            raise InputError(
+                f"which columns of the {_kind(data)} may others know? name them with "
+                "quasi=[…]; shoal.inspect suggests some, and shoal.read reads a schema"
+            )
+        table = Table.from_arrow(
+            data,
+            roles_of(self.quasi, self.sensitive, self.insensitive, self.identifier),
+            self.hierarchies,
+            person=self.person,
+            household=self.household,
+            rows_are_people=self.rows_are_people,
+        )
+        warn_unassigned(table.unassigned, stacklevel + 1)
+        return origin_of(data, table)
+
+
+def as_model(model: Model | str | None, k: int | None) -> Model:
+    """Return a model that is given as one, as text, as k, or as k and one of these.
+
+    >>> print(as_model("l-diversity(2, disease)", 5))
+    k-anonymity(k=5) & l-diversity(l=2, column=disease)
+    """
+    if isinstance(model, str):
+        model = parse(model)
+    if not isinstance(model, Model | None):
+        raise InputError(
+            "the model must be a privacy model such as KAnonymity(5) or 'k-anonymity(5)', "
+            f"not {type(model).__name__}"
+        )
+    if k is None:
+        if model is None:
+            raise InputError("state a guarantee: k=5, or a model such as 'l-diversity(2, disease)'")
+        return model
+    size = KAnonymity(k)
+    return size if model is None else size & model
+
+
+def _kind(thing: Any) -> str:
+    return f"{type(thing).__module__.partition('.')[0]} {type(thing).__name__}"

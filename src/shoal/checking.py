@@ -1,0 +1,91 @@
+"""A gate for pipelines: stop a frame or a file, however made, that breaks a guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymize import check_askable
+from shoal.anonymize.requests import as_model
+from shoal.core.classes import Classes
+from shoal.core.column import Kind, Role
+from shoal.core.frames import from_frame
+from shoal.core.roles import as_names
+from shoal.core.table import Table
+from shoal.core.verification import Verification, judge
+from shoal.core.wording import counted
+from shoal.errors import InputError, NotAnonymous
+from shoal.privacy.model import Model
+
+
+def check(
+    data: Any,
+    model: Model | str | None = None,
+    *,
+    k: int | None = None,
+    quasi: str | Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
+    household: str | Sequence[str] = (),
+) -> Verification:
+    """Check that published rows meet a guarantee, and raise if they do not.
+
+    Cells count as equal where they are written alike: `[30, 40]` and `35` are different. Rows are
+    counted unless `person` names the column that identifies people, which a published table
+    seldom has.
+
+    Parameters:
+        data: A frame, or a CSV, Parquet or JSON lines file.
+        model: The guarantee: a privacy model, or its text such as `"l-diversity(3, disease)"`.
+        k: Adds k-anonymity to the guarantee, or is all of it.
+        quasi: Columns that others may know about a person.
+        sensitive: Columns that the model speaks of, besides those that it names itself.
+        person: Columns that identify the person behind a row.
+        household: Columns that identify the household.
+
+    Returns:
+        The outcome: classes, the smallest of them, and the level that each model reaches.
+
+    Raises:
+        NotAnonymous: The guarantee does not hold; the message says in how many classes and rows.
+
+    >>> import pyarrow as pa
+    >>> published = pa.table({"age": ["30-39", "30-39", "40-49", "40-49"]})
+    >>> check(published, k=2, quasi="age").smallest
+    2
+    >>> check(published, k=3, quasi="age")
+    Traceback (most recent call last):
+    shoal.errors.NotAnonymous: k-anonymity(k=3) does not hold: 2 of 2 classes break it (4 of 4 rows)
+    """
+    wanted = as_model(model, k)
+    table = _published(
+        data, as_names(quasi), as_names(sensitive), wanted, person=person, household=household
+    )
+    check_askable(table, wanted)
+    outcome = judge(Classes.by_quasi(table), wanted)
+    if not outcome:
+        verb = "breaks" if outcome.failing == 1 else "break"
+        raise NotAnonymous(
+            f"{wanted} does not hold: {outcome.failing:,} of "
+            f"{counted(outcome.classes, 'class')} {verb} it "
+            f"({outcome.failing_records:,} of {counted(outcome.records, 'row')})"
+        )
+    return outcome
+
+
+def _published(
+    data: Any, quasi: Sequence[str], sensitive: Sequence[str], model: Model, **units: Any
+) -> Table:
+    """Return the published rows as a table whose quasi-identifiers are bare text."""
+    if not quasi:
+        raise InputError("name the columns that others may know with quasi=[…]")
+    named = [getattr(part, "column", None) for part in model.parts]
+    guarded = dict.fromkeys([*sensitive, *(name for name in named if name and name not in quasi)])
+    roles: dict[str, Any] = {name: {"role": Role.QUASI, "kind": Kind.NOMINAL} for name in quasi}
+    roles |= dict.fromkeys(guarded, Role.SENSITIVE)
+    if isinstance(data, (str, Path)):
+        from shoal.reading import Format, read_arrow
+
+        data = read_arrow(Path(data), Format(), quasi)
+    return Table.from_arrow(from_frame(data), roles, rows_are_people=not units["person"], **units)

@@ -1,0 +1,58 @@
+"""Columns by role: from lists of names to roles, and a warning about columns that have none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from shoal.core.column import Role
+from shoal.errors import InputError
+
+
+class UnassignedColumns(UserWarning):
+    """Columns without a role are left out of what is published."""
+
+
+def unassigned_message(names: Sequence[str]) -> str:
+    """Say which columns are left out, and how to keep them."""
+    return (
+        f"no role for {', '.join(names)}: not published; give a column the role insensitive "
+        "to pass it through unchanged"
+    )
+
+
+def warn_unassigned(names: Sequence[str], stacklevel: int) -> None:
+    """Warn about columns that nobody gave a role."""
+    if names:
+        warnings.warn(unassigned_message(names), UnassignedColumns, stacklevel=stacklevel + 1)
+
+
+def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one column name or several as a tuple, each once."""
+    return tuple(dict.fromkeys([columns] if isinstance(columns, str) else columns))
+
+
+def roles_of(
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
+    insensitive: str | Sequence[str] = (),
+    identifier: str | Sequence[str] = (),
+) -> dict[str, Role]:
+    """Return the role of each named column.
+
+    >>> roles_of(["age", "sex"], "disease")["disease"]
+    <Role.SENSITIVE: 'sensitive'>
+    """
+    named = {
+        Role.QUASI: quasi,
+        Role.SENSITIVE: sensitive,
+        Role.INSENSITIVE: insensitive,
+        Role.IDENTIFIER: identifier,
+    }
+    roles: dict[str, Role] = {}
+    for role, columns in named.items():
+        for name in as_names(columns):
+            if name in roles:
+                raise InputError(f"column {name!r} is named as {roles[name]} and as {role}")
+            roles[name] = role
+    return roles
