@@ -145,7 +145,7 @@ def test_reading_leaves_nothing_behind(write, tmp_path, monkeypatch):
     [
         ("nowhere.csv", "no such file"),
         ("folder", "is a directory"),
-        ("people.xlsx", "save the sheet as CSV"),
+        ("people.xlsx", "damaged or not a spreadsheet"),
         ("empty.csv", "the file is empty"),
         ("pipe", "not a plain file"),
         ("a\0b", "character that no file name can have"),

@@ -16,7 +16,13 @@ from shoal.errors import InputError, OutputError
 if TYPE_CHECKING:
     from shoal.privacy.model import Model
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, Parquet or JSON lines file.")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A CSV, Parquet, JSON lines, Excel, Stata, SPSS or SAS file, or a database.",
+    ),
+]
 K = Annotated[int | None, typer.Option("-k", metavar="N", help="k of k-anonymity.")]
 Quasi = Annotated[
     str, typer.Option(metavar="COLUMNS", help="What others know of a person: age,sex,town.")
@@ -60,6 +66,13 @@ Decimal = Annotated[
 ]
 Dates = Annotated[
     str | None, typer.Option(metavar="ORDER", help="How dates are written, such as DD.MM.YYYY.")
+]
+Sheet = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The sheet of a spreadsheet that has several.")
+]
+Query = Annotated[
+    str | None,
+    typer.Option(metavar="SQL", help="What to ask a database named postgresql://host/database."),
 ]
 Header = Annotated[
     bool | None,

@@ -29,9 +29,11 @@ from shoal.cli.options import (
     Missing,
     Person,
     Quasi,
+    Query,
     RowsArePeople,
     SchemaFile,
     Sensitive,
+    Sheet,
     names,
 )
 from shoal.errors import InputError, RepeatedIdentifier
@@ -78,6 +80,8 @@ class Form:
     decimal: Decimal = None
     dates: Dates = None
     header: Header = None
+    sheet: Sheet = None
+    query: Query = None
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -89,6 +93,8 @@ class Form:
             "decimal": self.decimal,
             "dates": self.dates,
             "header": self.header,
+            "sheet": self.sheet,
+            "query": self.query,
         }
         return {name: value for name, value in told.items() if value is not None}
 
@@ -257,9 +263,16 @@ def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     A schema tells of the original: its release, with commas and in UTF-8, is mostly written
     otherwise. What is left out is found out.
     """
+    from shoal.core.files import is_database
+    from shoal.reading.spreadsheets import ENDINGS
     from shoal.reading.text_files import first_line, is_utf8
 
     found = dict(stated)
+    if is_database(file):
+        return found
+    found.pop("query", None)
+    if file.suffix.lower() not in ENDINGS:
+        found.pop("sheet", None)
     delimiter, encoding = found.get("delimiter"), found.get("encoding")
     if encoding is not None and is_utf8(file):
         del found["encoding"]

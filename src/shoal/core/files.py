@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +14,7 @@ from typing import Any
 from shoal.core.temporaries import temporary_file, temporary_folder
 from shoal.errors import InputError, OutputError, ShoalError
 
+DATABASE = re.compile(r"postgres(?:ql)?:/{1,2}(.+)", re.DOTALL)
 _inputs: ContextVar[set[object] | None] = ContextVar("files that were read", default=None)
 
 
@@ -32,8 +34,29 @@ def _identities(path: Path) -> set[object]:
     return {os.path.realpath(path), (status.st_dev, status.st_ino)}
 
 
+def is_database(path: object) -> bool:
+    """Tell whether a source is the address of a database, and refuse one that holds a password.
+
+    Addresses are shown in messages and reports, and other users of a machine can see commands.
+
+    >>> is_database("postgresql://clinic@localhost/visits"), is_database("visits.csv")
+    (True, False)
+    """
+    found = DATABASE.match(str(path))
+    if found and re.match(r"[^/@]*:[^/@]*@|.*[?&]password=", found[1], re.IGNORECASE):
+        raise InputError(
+            "leave the password out of the address: set PGPASSWORD, or keep it in ~/.pgpass"
+        )
+    return found is not None
+
+
 def check_readable(path: Path) -> None:
-    """Refuse what is not a readable, non-empty file, saying what it is instead."""
+    """Refuse what is not a readable, non-empty file, saying what it is instead.
+
+    The address of a database is accepted; the server is asked when it is read.
+    """
+    if is_database(path):
+        return
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):

@@ -39,8 +39,14 @@ def read(
     decimal: str | None = None,
     dates: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
+    query: str | None = None,
 ) -> Table:
-    """Read a table from a file (CSV, Parquet, JSON lines) or a frame (pandas, polars, pyarrow).
+    """Read a table from a file, a database or a frame (pandas, polars, pyarrow).
+
+    Files are CSV, Parquet and JSON lines; with the extras `excel` and `survey` also spreadsheets
+    and files of Stata, SPSS and SAS, whose value labels become ordered categories. With the extra
+    `sql` the source may be `postgresql://host/database`.
 
     schema: a YAML file, or the same as a mapping.
     roles: `{column: role}`, or a mapping with role, type, values and other options of a column;
@@ -58,6 +64,8 @@ def read(
     header: whether the first line of a CSV file holds the column names. Without one, `False`, the
         columns are column_1, column_2, …; a first line that looks like data is refused where it is
         not stated.
+    sheet: the sheet of a spreadsheet; needed where it has several.
+    query: what to ask a database, such as `"SELECT * FROM patients"`.
 
     A frame goes by its rows, not by its index; the options of files do not go with it.
     """
@@ -75,7 +83,7 @@ def read(
     trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
     told: dict[str, Any]
     told = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
-    told |= {"decimal": decimal, "dates": dates, "header": header}
+    told |= {"decimal": decimal, "dates": dates, "header": header, "sheet": sheet, "query": query}
     stated: dict[str, Any] = {option: value for option, value in told.items() if value is not None}
     if isinstance(source, (str, Path)):
         missing_in = {n: spec["missing"] for n, spec in specs.items() if "missing" in spec}

@@ -58,7 +58,7 @@ def check_dates(data: Any, dates: str | None) -> None:
     )
 
 
-def check_rows(path: Path, table: Any) -> None:
+def check_rows(path: Path | str, table: Any) -> None:
     """Refuse a table without rows."""
     if not table.num_rows:
         raise InputError(f"{path}: has a header but no rows; nothing to anonymize")

@@ -1,4 +1,4 @@
-"""Files to Arrow tables, by the ending of the name: CSV, Parquet, JSON lines.
+"""Files to Arrow tables, by the ending of the name: CSV, Parquet, JSON lines and others.
 
 CSV and JSON arrive as text and are typed by `inference`; Parquet keeps its types. Errors name the
 line, never what stands there.
@@ -10,13 +10,17 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from shoal.core.files import check_readable
-from shoal.errors import InputError
+from shoal.core.files import check_readable, is_database
 from shoal.reading.checks import check_rows
 from shoal.reading.csv_files import read_csv
+from shoal.reading.databases import read_query
 from shoal.reading.formats import Format
 from shoal.reading.json_lines import read_json_lines
 from shoal.reading.parquet_files import read_parquet
+from shoal.reading.spreadsheets import ENDINGS as SPREADSHEETS
+from shoal.reading.spreadsheets import read_spreadsheet
+from shoal.reading.survey_files import ENDINGS as SURVEYS
+from shoal.reading.survey_files import read_survey
 
 
 def read_arrow(
@@ -33,22 +37,30 @@ def read_arrow(
     expected: columns that the file should have: where it has one, its first line is a header.
     may_be_empty: accept a file without rows.
     """
+    if is_database(path):
+        table = read_query(str(path), form.query)
+        return table if may_be_empty else _with_rows("the query", table)
     check_readable(path)
     reader = _reader(path)
     if reader is read_csv:
         table = read_csv(path, form, keep_text or (), expected)
     else:
         table = reader(path, form, keep_text or ())
-    if not may_be_empty:
-        check_rows(path, table)
+    return table if may_be_empty else _with_rows(path, table)
+
+
+def _with_rows(path: Path | str, table: Any) -> Any:
+    check_rows(path, table)
     return table
 
 
 def _reader(path: Path) -> Callable[[Path, Format, Collection[str]], Any]:
     endings = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     ending = endings[-1] if endings else ""
-    if ending in (".xlsx", ".xls", ".ods"):
-        raise InputError(f"{path}: spreadsheets are not read; save the sheet as CSV")
+    if ending in SPREADSHEETS:
+        return read_spreadsheet
+    if ending in SURVEYS:
+        return read_survey
     if ending in (".parquet", ".pq"):
         return read_parquet
     if ending in (".jsonl", ".ndjson", ".json"):

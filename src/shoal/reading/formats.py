@@ -30,6 +30,8 @@ class Format:
     dates: how its dates are written, such as DD.MM.YYYY; as 2024-03-09 where not stated.
     names: column names of a file without a header line.
     header: whether the first line of a CSV file holds the column names; found out if None.
+    sheet: the sheet of a spreadsheet; needed where it has several.
+    query: what to ask a database.
     missing_in: for some columns further texts that mean a missing value.
     """
 
@@ -41,6 +43,8 @@ class Format:
     decimal: str | None = None
     dates: str | None = None
     header: bool | None = None
+    sheet: str | None = None
+    query: str | None = None
     missing_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

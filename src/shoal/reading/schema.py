@@ -21,7 +21,17 @@ from shoal.reading.yaml_files import Refused, load_yaml
 
 _UNITS = ("person", "household")
 _TOP = (*_UNITS, "columns", "file")
-_FILE = ("delimiter", "quote", "encoding", "missing", "decimal", "dates", "header")
+_FILE = (
+    "delimiter",
+    "quote",
+    "encoding",
+    "missing",
+    "decimal",
+    "dates",
+    "header",
+    "sheet",
+    "query",
+)
 _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "role": ((str,), "quasi, sensitive, identifier or insensitive"),
     "type": ((str,), f"one of {', '.join(TYPES)}, or decimal(2)"),
