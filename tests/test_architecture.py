@@ -42,9 +42,10 @@ LAYERS = {  # what a folder may import, besides itself, errors and the version
 SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
 PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
-    InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding Release Role
-    Run Schema ShoalError Table UnassignedColumns UnknownColumn anonymize check compare datasets dp
-    hierarchies metrics read risk robust sklearn suggest_hierarchies utility
+    Inspection InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding
+    Release Role Run Schema ShoalError Table UnassignedColumns UnknownColumn anonymize check
+    compare datasets dp hierarchies inspect metrics read report risk robust sklearn
+    suggest_hierarchies utility
 """.split()  # besides methods and models, which the contract test names
 
 

@@ -29,10 +29,11 @@ from shoal.privacy import MODELS, models
 from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
 
 if TYPE_CHECKING:
-    from shoal import dp, metrics, risk, robust, sklearn, utility
+    from shoal import dp, metrics, report, risk, robust, sklearn, utility
     from shoal.checking import check
     from shoal.comparison import Comparison, compare
     from shoal.inspection import suggest_hierarchies
+    from shoal.inspection.result import Inspection, inspect
     from shoal.reading import Schema, UnassignedColumns, read
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "HierarchyError",
     "Infeasible",
     "InputError",
+    "Inspection",
     "Kind",
     "MissingExtra",
     "NotAnonymous",
@@ -67,8 +69,10 @@ __all__ = [
     "datasets",
     "dp",
     "hierarchies",
+    "inspect",
     "metrics",
     "read",
+    "report",
     "risk",
     "robust",
     "sklearn",
@@ -81,11 +85,14 @@ __all__ += models.__all__
 _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
     "dp": "",
     "metrics": "",
+    "report": "",
     "risk": "",
     "robust": "",
     "sklearn": "",
     "utility": "",
     "check": "checking",
+    "Inspection": "inspection.result",
+    "inspect": "inspection.result",
     "Comparison": "comparison",
     "compare": "comparison",
     "Schema": "reading",

@@ -1,0 +1,123 @@
+"""`shoal.inspect`: what a table holds, suggested roles, and who stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.core.frames import from_frame
+from shoal.core.notebook import html_table
+from shoal.core.roles import as_names
+from shoal.core.wording import counted
+from shoal.inspection import describe, suggest_schema
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """Columns with suggested roles and reasons, and the people who stand out.
+
+    data: everything that was found, as plain data: the JSON of `shoal inspect`.
+    """
+
+    data: dict[str, Any]
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Suggested role of each column, as `shoal.read(roles=…)` takes it."""
+        return {column["name"]: column["role"] for column in self.data["columns"]}
+
+    @property
+    def hints(self) -> list[str]:
+        """What to look at first."""
+        found = [
+            f"{', '.join(hint['columns'])}: {hint['hint']}" if hint["columns"] else hint["hint"]
+            for hint in self.data["hints"]
+        ]
+        alone = self.data["singling_out"]
+        return [*found, *(alone["sentences"] if alone else ())]
+
+    @property
+    def schema(self) -> str:
+        """A schema to start from, as YAML text; check every role in it."""
+        return suggest_schema(self.data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that was found as plain data."""
+        return self.data
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name}={role}" for name, role in self.roles.items())
+        return f"Inspection({counted(self.data['records'], 'row')}, {listed})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                c["name"],
+                c["type"],
+                f"{c['distinct']:,}",
+                f"{c['missing']:,}",
+                c["role"],
+                c["reason"],
+            )
+            for c in self.data["columns"]
+        ]
+        return html_table(
+            f"{counted(self.data['records'], 'row')}; the roles are suggestions",
+            ("column", "type", "distinct values", "missing", "role", "reason"),
+            rows,
+            " ".join(f"{hint}." for hint in self.hints),
+        )
+
+
+def inspect(
+    data: Any,
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
+    insensitive: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
+    household: str | Sequence[str] = (),
+    rows_are_people: bool = False,
+    sampling_fraction: float | None = None,
+) -> Inspection:
+    """Look at a table before it is anonymized: types, suggested roles, and who stands out.
+
+    Suggestions come from names, types and counts. Check every one of them.
+
+    Parameters:
+        data: A frame (pandas, polars, pyarrow) or a file.
+        quasi: Columns to combine; by default those that are suggested as quasi-identifiers.
+        sensitive: Columns to protect; by default those that are suggested as sensitive.
+        insensitive: Columns to publish as they are.
+        person: Columns that identify the person behind a row; found out by default.
+        household: The same for households.
+        rows_are_people: State that every row is a different person, although identifiers repeat.
+        sampling_fraction: Share of the population that is in the table, to estimate how many people
+            are unique in the population.
+
+    Returns:
+        An `Inspection`, whose `roles` and `schema` are a start for `shoal.read`.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"name": ["Ann", "Bob", "Cid"], "age": [31, 42, 53]})
+    >>> inspect(people).roles
+    {'name': 'identifier', 'age': 'quasi'}
+    """
+    if isinstance(data, (str, Path)):
+        from shoal.reading import Format, read_arrow
+
+        data = read_arrow(Path(data), Format())
+    return Inspection(
+        describe(
+            from_frame(data),
+            as_names(quasi),
+            {name: {} for name in as_names(sensitive)},
+            sampling_fraction,
+            insensitive=as_names(insensitive),
+            person=as_names(person),
+            household=as_names(household),
+            rows_are_people=rows_are_people,
+        )
+    )
