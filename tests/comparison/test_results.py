@@ -148,3 +148,14 @@ def test_pictures_that_cannot_be_drawn_are_refused(found, tmp_path):
     with pytest.raises(InputError, match="no release to draw"):
         failed.picture(tmp_path / "runs.svg")
     assert not (tmp_path / "runs.svg").exists()
+
+
+def test_notebooks_show_the_runs_and_their_front(found):
+    page = found._repr_html_()
+    assert page.count("<tr>") == 1 + len(found)
+    assert f"Ranked by {found.ranking_loss}" in page
+    points = found.chart().to_dict()
+    assert "layer" in points or "vconcat" in points or "mark" in points
+    import pyarrow as pa
+
+    assert pa.table(found).equals(found.to_arrow())

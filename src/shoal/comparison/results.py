@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from shoal.comparison.front import pareto
 from shoal.comparison.grid import Trial
 from shoal.comparison.runner import Outcome
 from shoal.core.frames import to_pandas, to_polars
+from shoal.core.notebook import html_table
 from shoal.core.writing import write_table
 from shoal.errors import InputError
 from shoal.metrics import METRICS
@@ -59,6 +61,24 @@ class Comparison:
     def __repr__(self) -> str:
         counts = Counter(row["status"] for row in self.rows)
         return f"Comparison({', '.join(f'{status}={count}' for status, count in counts.items())})"
+
+    def _repr_html_(self) -> str:
+        loss = self.ranking_loss
+        shown = ["method", "model", "status", "highest risk"]
+        ranked = list(self.rows)
+        if loss:
+            shown.append(loss)
+            ranked.sort(key=lambda row: math.inf if row[loss] is None else row[loss])
+        return html_table(
+            repr(self),
+            shown,
+            [[row[name] for name in shown] for row in ranked],
+            f"Ranked by {loss}, the least first." if loss else "",
+        )
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Export the rows to any library that reads the Arrow C stream."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -161,11 +181,25 @@ class Comparison:
         """Draw loss against risk, one point a release, as .html (interactive), .png or .svg."""
         from shoal.report.comparison_picture import draw_comparison
 
+        draw_comparison(self.done, self._fronts(loss, risk), Path(path), risk=risk, force=force)
+
+    def chart(self, *, loss: str | None = None, risk: str = "highest risk") -> Any:
+        """Return an Altair chart of loss against risk, one point a release.
+
+        Parameters:
+            loss: The column to show first; by default `ranking_loss`.
+            risk: The column for the other axis.
+        """
+        from shoal.report.comparison_picture import comparison_chart
+
+        return comparison_chart(self.done, self._fronts(loss, risk), risk=risk)
+
+    def _fronts(self, loss: str | None, risk: str) -> dict[str, list[bool]]:
+        """Return, for each loss, which of the finished runs are on its front."""
         further = [name for name in self.measures if name.endswith(" loss")]
         losses = dict.fromkeys((self._loss(loss), *self.metrics, *further))
         fronts = {name: {id(row) for row in self.front(name, risk)} for name in losses}
-        marked = {name: [id(row) in kept for row in self.done] for name, kept in fronts.items()}
-        draw_comparison(self.done, marked, Path(path), risk=risk, force=force)
+        return {name: [id(row) in kept for row in self.done] for name, kept in fronts.items()}
 
 
 def _result(trial: Trial, outcome: Outcome) -> Mapping[str, Any]:

@@ -40,6 +40,18 @@ def draw_comparison(
         the page offers the others.
     """
     check_picture(path, force=force)
+    pages = path.suffix.lower() == ".html"
+    save_chart(comparison_chart(rows, fronts, risk=risk, interactive=pages), path, force=force)
+
+
+def comparison_chart(
+    rows: Sequence[Mapping[str, Any]],
+    fronts: Mapping[str, Sequence[bool]],
+    *,
+    risk: str = "highest risk",
+    interactive: bool = True,
+) -> Any:
+    """Return the Altair chart that `draw_comparison` saves."""
     points = [
         _point(row, name, risk, stays)
         for name, kept in fronts.items()
@@ -50,8 +62,7 @@ def draw_comparison(
     if next(iter(fronts)) not in losses:
         raise InputError("no release to draw: none has both the loss and the risk asked for")
     _name_front(points)
-    pages = path.suffix.lower() == ".html"
-    save_chart(_chart(points, losses, risk, interactive=pages), path, force=force)
+    return _chart(points, losses, risk, interactive=interactive)
 
 
 def _point(row: Mapping[str, Any], loss: str, risk: str, stays: bool) -> dict[str, Any]:
