@@ -1,4 +1,4 @@
-"""Section dp: what differentially private releases take, on one core."""
+"""Section dp: the cost of differentially private releases, on one core."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def show(result: dict[str, Any]) -> list[Any]:
     title = "dp: differentially private releases, on one core"
     title += "" if have_adult() else PATIENTS_INSTEAD
     caption = (
-        f"Releases: medians of {TIMES} after a first one, drawn by a secure generator, every node "
-        "scored anew, verification included. P(best): the computed chance of the most likely node "
+        f"Releases: medians of {TIMES} after a first run, drawn by a secure generator, every node "
+        "scored again, verification included. P(best): computed probability of the best node "
         "at ε′ = 0.1, β = 0.7."
     )
     return [runs_grid(title, caption, result, FIGURES, _remark)]

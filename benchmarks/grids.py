@@ -1,4 +1,4 @@
-"""The table of a section: a line for each run, with its figures, its targets and a remark."""
+"""The table of a section: one line per run, with its figures, its targets and a remark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from targets import verdict
 
 Row = Mapping[str, Any]
-Figures = Mapping[str, Callable[[Row], str]]  # by heading, how a run's figure is told
+Figures = Mapping[str, Callable[[Row], str]]  # by heading, how to format a figure of a run
 
 COST: Figures = {
     "CPU s": lambda row: f"{row['cpu']:.2f}",
@@ -21,12 +21,12 @@ COST: Figures = {
 
 
 def figure(name: str, form: str) -> Callable[[Row], str]:
-    """Return how to tell a figure that not every run has."""
+    """Return a formatter of a figure that not every run has."""
     return lambda row: format(row[name], form) if name in row else ""
 
 
-def load_told(result: Mapping[str, Any]) -> str:
-    """Say how busy the machine was: seconds by the clock mean little on busy cores."""
+def load_note(result: Mapping[str, Any]) -> str:
+    """Return the load of the machine: wall seconds mean little on busy cores."""
     return f"Load {result['load']:.1f} on {os.cpu_count()} cores at the end."
 
 
@@ -37,8 +37,8 @@ def runs_grid(
     figures: Figures,
     remark: Callable[[Row], str] = lambda _: "",
 ) -> Grid:
-    """Return the table of a section's runs; one that failed shows its note alone."""
-    grid = Grid(title=title, caption=f"{caption} {load_told(result)}")
+    """Return the table of a section's runs; a failed run shows only its note."""
+    grid = Grid(title=title, caption=f"{caption} {load_note(result)}")
     grid.add_column("what", no_wrap=True)
     for heading in figures:
         grid.add_column(heading, justify="right")
@@ -48,6 +48,6 @@ def runs_grid(
             grid.add_row(name, *[""] * len(figures), row["note"])
             continue
         remarks = (remark(row), verdict(name, row))
-        told = "\n".join(text for text in remarks if text)
-        grid.add_row(name, *(tell(row) for tell in figures.values()), told)
+        remarks_text = "\n".join(text for text in remarks if text)
+        grid.add_row(name, *(text(row) for text in figures.values()), remarks_text)
     return grid

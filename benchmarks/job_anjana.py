@@ -1,6 +1,6 @@
 """Job: anonymize the shared table with anjana's k-anonymity.
 
-It drops rows and numbers the rest anew, but leaves the old row labels in a column `index`.
+It drops rows and renumbers the rest, but keeps the old row labels in a column `index`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from meter import metered
 
 
 def read_levels(path: str, number: bool) -> dict[int, Any]:
-    """Return a hierarchy as anjana wants it: for each level one label a value."""
+    """Return a hierarchy in the form of anjana: for each level one label per value."""
     with Path(path).open(newline="") as lines:
         rows = [row for row in csv.reader(lines, delimiter=";") if row]
     levels: dict[int, Any] = {i: np.array(labels) for i, labels in enumerate(zip(*rows))}  # noqa: B905

@@ -1,7 +1,7 @@
 """Job: anonymize the shared table with anonypy's Mondrian.
 
-It returns counts of equal rows, not rows, so its partitions are kept on the way to tell which row
-went where.
+It returns counts of equal rows, not rows, so its partitions are recorded to assign each row to its
+class.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Job: how private a published file is, by pycanon or by Shoal, whichever is asked for.
+"""Job: the privacy level of a published file, by pycanon or by Shoal.
 
 Both begin with the rows in memory, as text.
 """
@@ -52,13 +52,13 @@ def by_shoal(job: dict[str, Any]) -> dict[str, Any]:
 
     look(rows.slice(0, 100))
     costs = []
-    for _ in range(REPEATS):  # hundredths of a second: one alone says little
+    for _ in range(REPEATS):  # hundredths of a second: a single run is not reliable
         with metered() as cost:
             classes, levels = look(rows)
         costs.append(cost)
-    told = {letter: levels[f"{letter}({sensitive})"] for letter in "lt"}
-    told["t"] = TCloseness(1, sensitive, "equal").level(classes)  # pycanon's distance for text
-    return {"values": {"k": levels["k"], **told}, "costs": {"all": medians(costs)}}
+    values = {letter: levels[f"{letter}({sensitive})"] for letter in "lt"}
+    values["t"] = TCloseness(1, sensitive, "equal").level(classes)  # pycanon's distance for text
+    return {"values": {"k": levels["k"], **values}, "costs": {"all": medians(costs)}}
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def release() -> dict[str, Any]:
-    """Draw releases through the front door, verification included, by a secure generator."""
+    """Draw releases with `shoal.anonymize`, verification included, by a secure generator."""
     table, costs, rows = take_domains_as_public(lattice_table(JOB["table"])), [], 0
     method = shoal.METHODS["safe-la"](**JOB["options"])
     for _ in range(JOB["times"] + 1):
@@ -37,7 +37,7 @@ def release() -> dict[str, Any]:
 
 
 def node() -> dict[str, Any]:
-    """Return the chance of the most likely node; it is computed, not drawn."""
+    """Return the computed probability of the most likely node."""
     table = lattice_table(JOB["table"])
     with metered() as cost:
         choice = NodeChoice.of(
@@ -53,7 +53,7 @@ def node() -> dict[str, Any]:
 
 
 def planner() -> dict[str, Any]:
-    """Return the slowest of many questions to the planner, each asked for the first time."""
+    """Return the slowest of many planner calls, none of them repeated."""
     sampling_delta(20, 0.5)
     took = []
     with metered() as cost:

@@ -1,4 +1,4 @@
-"""Job: foolbox's Carlini–Wagner on networks that were left, one by one, without Shoal."""
+"""Job: foolbox's Carlini–Wagner on stored networks, one by one, without Shoal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from meter import metered
 
 
 def network(weights: dict[str, torch.Tensor]) -> nn.Module:
-    """Return the network of the 8 × 8 digits with these weights, which take no gradients."""
+    """Return the network of the 8 × 8 digits with these weights, without gradients."""
     layers: list[nn.Module] = []
     channels = 1
     for filters in (8, 16):

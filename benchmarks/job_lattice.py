@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def every_node(table: shoal.Table) -> dict[str, Any]:
-    """Measure all nodes, the table new each time, so that its distinct tuples are found again."""
+    """Measure all nodes, with a new table each time whose distinct tuples are computed again."""
     return {
         **after_a_first(
             lambda: Lattice.of(replace(table)).measure(JOB["k"], threads=JOB["threads"])
@@ -56,7 +56,7 @@ def two_threads(table: shoal.Table) -> dict[str, Any]:
 
 
 def method(table: shoal.Table) -> dict[str, Any]:
-    """Run a method through the front door, verification included."""
+    """Run a method with `shoal.anonymize`, verification included."""
     releases = []
 
     def run() -> None:
@@ -91,7 +91,7 @@ def sample(lattice: Lattice) -> list[tuple[int, ...]]:
 
 
 def groupby(table: shoal.Table) -> dict[str, Any]:
-    """Count the classes of some nodes with pandas, from columns of labels as people have them."""
+    """Count the classes of some nodes with pandas, from columns of labels."""
     import pandas
 
     lattice = Lattice.of(table)

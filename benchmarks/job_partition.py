@@ -35,7 +35,7 @@ def table(seed: int = 0) -> Any:
 
 
 def release_of(data: Any, **more: Any) -> Any:
-    """Run the method through the front door, the table new each time."""
+    """Run the method with `shoal.anonymize`, with a new table each time."""
     model = shoal.privacy.parse(JOB["model"])
     if JOB["method"] == "safe-la":
         data = take_domains_as_public(data)
@@ -43,7 +43,7 @@ def release_of(data: Any, **more: Any) -> Any:
 
 
 def method() -> dict[str, Any]:
-    """Run the method some times after a first, small one that loads its kernels."""
+    """Run the method several times after a small first run that loads its kernels."""
     data = table()
     release_of(data.take(slice(0, min(50 * JOB["k"], len(data) // 2))))
     costs, release = [], None
@@ -59,7 +59,7 @@ def method() -> dict[str, Any]:
 
 
 def described(release: Any) -> dict[str, Any]:
-    """Return what a release cost in usefulness."""
+    """Return the losses of a release."""
     return {
         "loss": shoal.metrics.gcp(release),
         "ncp": shoal.metrics.ncp(release),
@@ -79,7 +79,7 @@ def threads() -> dict[str, Any]:
             releases.append(release_of(data, threads=count))
         costs.append(cost)
     if not releases[0].to_arrow().equals(releases[1].to_arrow()):
-        raise SystemExit("two threads gave another release than one")
+        raise SystemExit("the release with two threads differs from the one with one")
     gain = costs[0]["wall"] / costs[1]["wall"]
     return {**costs[1], "gain": gain, **described(releases[1])}
 

@@ -1,4 +1,4 @@
-"""Job: what measuring, comparing and reporting releases costs, once a release is made."""
+"""Job: the cost of measuring, comparing and reporting a release, without making it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main() -> None:
 
 
 def release() -> Any:
-    """Return a release of the table that is asked for."""
+    """Return a release of the requested table."""
     if JOB["table"] == "adult 9":
         table = shoal.datasets.load("adult", {"salary-class": "quasi"})
     else:

@@ -1,4 +1,4 @@
-"""Job: train networks for the digits and leave them, or attack those that were left."""
+"""Job: train networks for the digits and store them, or attack the stored networks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def learn(images: Any, labels: Any) -> dict[str, Any]:
-    """Train five networks, and leave them with the rows to attack them by."""
+    """Train five networks, and store them with the rows to attack."""
     members = shared(LEARNED, [1, 2, 5, 10, 20], seed=7)
     with metered() as cost:
         networks = train(DIGITS, images, labels, members, Training(epochs=30, rate=0.05))

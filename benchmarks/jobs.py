@@ -1,4 +1,4 @@
-"""One measurement, one fresh process: how the benchmark and its `job_*.py` files talk.
+"""One measurement in one fresh process: the protocol of the benchmark and its `job_*.py` files.
 
 A job finds `job.json` in the folder it is started with and leaves `result.json` there.
 Standard library only, since it runs inside the peers' environment too.
@@ -23,7 +23,7 @@ PEERS = """anonypy anjana pycanon thewalrus foolbox adversarial-robustness-toolb
 def run_job(
     script: str, job: dict[str, Any], folder: Path, *, limit: int, python: Path = OWN_PYTHON
 ) -> dict[str, Any]:
-    """Run `script` in a process of its own and return its result, or a `note` of why it has none.
+    """Run `script` in its own process and return its result, or a `note` with the reason it failed.
 
     limit: CPU seconds that it may use; three times as many by the clock.
     """
@@ -39,9 +39,9 @@ def run_job(
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return {"note": f"stopped after {3 * limit} s by the clock"}
+            return {"note": f"stopped after {3 * limit} s of wall time"}
     if ended.returncode < 0:
-        return {"note": f"stopped: over its {limit} CPU s, or out of memory"}
+        return {"note": f"stopped: exceeded {limit} CPU s, or out of memory"}
     if ended.returncode:
         lines = (folder / "log").read_text().strip().splitlines() or ["no message"]
         return {"note": f"failed: {lines[-1][:120]}"}
@@ -61,7 +61,7 @@ def run_each(
 
 
 def receive() -> tuple[Path, dict[str, Any]]:
-    """Return, inside a job, its folder and what it is asked to do; from here the limit holds."""
+    """Return, inside a job, its folder and its task; the limit applies from here."""
     folder = Path(sys.argv[1])
     job = json.loads((folder / "job.json").read_text())
     resource.setrlimit(resource.RLIMIT_CPU, (job["limit"], job["limit"] + 5))
@@ -69,16 +69,16 @@ def receive() -> tuple[Path, dict[str, Any]]:
 
 
 def answer(folder: Path, result: dict[str, Any]) -> None:
-    """Leave the result of a job."""
+    """Store the result of a job."""
     (folder / "result.json").write_text(json.dumps(result))
 
 
 def bench_python(root: Path) -> Path:
-    """Return the Python of .venv-bench, where the peers live; made on first use, kept complete."""
+    """Return the Python of .venv-bench, with the other tools; created on first use."""
     home = root / ".venv-bench"
     python, done = home / "bin" / "python", home / ".installed"
     if not done.exists() or done.read_text().split() != PEERS:
-        sys.stderr.write("making .venv-bench for the peers, once\n")
+        sys.stderr.write("creating .venv-bench for the other tools, once\n")
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
         subprocess.run([str(python), "-m", "pip", "install", "--quiet", *PEERS], check=True)
         done.write_text("\n".join(PEERS))
@@ -91,11 +91,11 @@ def installed(python: Path, *packages: str) -> dict[str, str]:
         "import json, sys; from importlib.metadata import version; "
         "print(json.dumps({name: version(name) for name in sys.argv[1:]}))"
     )
-    told = subprocess.run([str(python), "-c", code, *packages], capture_output=True, check=True)
-    found: dict[str, str] = json.loads(told.stdout)
+    printed = subprocess.run([str(python), "-c", code, *packages], capture_output=True, check=True)
+    found: dict[str, str] = json.loads(printed.stdout)
     return found
 
 
 def scratch() -> tempfile.TemporaryDirectory[str]:
-    """Return a folder that is gone afterwards."""
+    """Yield a temporary folder."""
     return tempfile.TemporaryDirectory(prefix="shoal-bench-")

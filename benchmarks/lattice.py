@@ -71,8 +71,8 @@ METHODS_ON_ADULT = (
 
 
 def _method(name: str, table: str, k: int, out: float) -> tuple[str, dict[str, Any]]:
-    told = f"{name} {table} k={k} {100 * out:g} %"
-    return told, _run(name, table, k, {"max_suppression": out})
+    title = f"{name} {table} k={k} {100 * out:g} %"
+    return title, _run(name, table, k, {"max_suppression": out})
 
 
 def _run(name: str, table: str, k: int, options: dict[str, Any]) -> dict[str, Any]:
@@ -101,8 +101,8 @@ def show(result: dict[str, Any]) -> list[Any]:
     """Return the section's table."""
     title = "lattice: k-anonymity on one core" + ("" if have_adult() else PATIENTS_INSTEAD)
     caption = (
-        f"Medians of {result['times']} runs (three for adult 10) after a first one, tables in "
-        "memory, distinct tuples found anew; methods with verification. adult 9: 30,162 rows, "
+        f"Medians of {result['times']} runs (three for adult 10) after a first run, tables in "
+        "memory, distinct tuples computed again; methods with verification. adult 9: 30,162 rows, "
         "all nine attributes; adult 10: hours-per-week too, age in 6 levels, hours in 4. "
         "~ extrapolated from a sample of nodes, whose counts agree with Shoal's; pandas groups "
         "ready columns of labels, numpy packs codes of distinct tuples. Two threads: best of "
@@ -114,7 +114,7 @@ def show(result: dict[str, Any]) -> list[Any]:
 
 def _remark(row: Row) -> str:
     if "gain" in row:
-        return f"{row['gain']:.2f} x one thread by the clock"
+        return f"{row['gain']:.2f} x one thread in wall time"
     if "extra" in row:
         return f"{row['extra']:.1f} s more the first time"
     return f"sample of {row['sample']}" if "sample" in row else ""

@@ -1,4 +1,4 @@
-"""What a release lost, whoever made it: from its cells and the original values alone.
+"""The loss of a release of any tool, from its cells and the original values alone.
 
 Written apart from shoal.metrics on purpose, so that one checks the other.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-OUT = -1  # the row was left out
+OUT = -1  # the row is suppressed
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Released:
     entries: Mapping[str, Sequence[Sequence[Any]]]
 
     def classes(self) -> NDArray[np.int64]:
-        """(rows,) the class of rows that are published alike, OUT for rows left out."""
+        """Return (rows,) the class of each row, OUT for suppressed rows."""
         stacked = np.stack(list(self.cells.values()), axis=1)
         _, ids = np.unique(stacked, axis=0, return_inverse=True)
         ids = np.where((stacked == OUT).any(axis=1), -1, ids.reshape(-1))
@@ -36,7 +36,7 @@ class Released:
 
 
 def class_loss(classes: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]) -> float:
-    """Mean over all cells of the spread of original values inside the row's class, 0 to 1.
+    """Mean over all cells of the spread of original values in the class of the row, 0 to 1.
 
     Numbers: (max − min) / range; others: (distinct − 1) / (domain − 1); a row left out counts 1.
     """
@@ -62,7 +62,7 @@ def class_loss(classes: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]) 
 
 
 def published_loss(released: Released, columns: Mapping[str, NDArray[Any]]) -> float:
-    """Mean over all cells of the spread of what the published cell admits, 0 to 1."""
+    """Return the mean over all cells of the spread that the published cell covers, 0 to 1."""
     losses = []
     for name, values in columns.items():
         domain = np.unique(values)
@@ -75,13 +75,13 @@ def published_loss(released: Released, columns: Mapping[str, NDArray[Any]]) -> f
                 lost.append((members.max() - members.min()) / extent)
             else:
                 lost.append((len(np.unique(members)) - 1) / max(len(domain) - 1, 1))
-        by_entry = np.array([*lost, 1.0])  # OUT is −1 and finds the last
+        by_entry = np.array([*lost, 1.0])  # OUT is −1 and selects the last
         losses.append(by_entry[released.cells[name]].mean())
     return float(np.mean(losses))
 
 
 def untrue_cells(released: Released, columns: Mapping[str, NDArray[Any]]) -> int:
-    """Count published cells that do not admit the original value."""
+    """Count published cells that do not cover the original value."""
     untrue = 0
     for name, values in columns.items():
         for entry, admitted in enumerate(released.entries[name]):
@@ -91,5 +91,5 @@ def untrue_cells(released: Released, columns: Mapping[str, NDArray[Any]]) -> int
 
 
 def is_number(values: NDArray[Any]) -> bool:
-    """Whether the values lie on a line."""
+    """Return whether the values are ordered."""
     return values.dtype.kind in "iuf"

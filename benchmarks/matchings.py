@@ -1,4 +1,4 @@
-"""Section matchings: expected cracks, exact and walked, beside one permanent of a peer."""
+"""Section matchings: expected re-identifications, exact and sampled, and a peer's permanent."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ FIGURES = {
 
 def show(result: dict[str, Any]) -> list[Any]:
     """Return the section's table."""
-    told = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     caption = (
         "Ψ comes with the permanent, the probability of each true pair, and an error bound; the "
         "peer's line is its permanent alone. ×: the peer's CPU against ours at the same size. Two "
-        "threads: how many times as fast by the clock, best of 3 in turn, which means little on "
+        "threads: speed-up in wall time, best of 3 in turn, which means little on "
         "busy cores. Median of 5, once from n=28. The frequency attack knows each item's frequency "
         "to within random widths, 13 candidates on average. Of a walk the bound is half its 95 % "
-        f"interval. The peer: {told}."
+        f"interval. The peer: {versions}."
     )
     title = "matchings: exact values and walks, kernels loaded"
     return [runs_grid(title, caption, result, FIGURES)]

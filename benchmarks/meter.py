@@ -1,4 +1,4 @@
-"""What one call costs: CPU seconds, wall seconds, peak memory.
+"""The cost of one call: CPU seconds, wall seconds, peak memory.
 
 Standard library only, since it runs inside the peers' environment too.
 """
@@ -37,7 +37,7 @@ def metered() -> Iterator[dict[str, float]]:
 
 
 def repeated(call: Callable[[], object], times: int) -> list[dict[str, float]]:
-    """Return what each of some calls costs."""
+    """Return the cost of each of several calls."""
     costs = []
     for _ in range(times):
         with metered() as cost:
@@ -52,7 +52,7 @@ def medians(costs: list[dict[str, float]]) -> dict[str, float]:
 
 
 def best_in_turn(call: Callable[[int], object], times: int) -> dict[str, float]:
-    """Call with one thread and with two, in turn: what the best of two costs, and its gain."""
+    """Call with one thread and with two in turn; return the best cost with two and its gain."""
     alone, both = [], []
     for _ in range(times):
         alone += repeated(lambda: call(1), 1)
@@ -62,7 +62,7 @@ def best_in_turn(call: Callable[[int], object], times: int) -> dict[str, float]:
 
 
 def on_one_core() -> None:
-    """Keep this process on one core, however many threads are asked for."""
+    """Keep this process on one core, whatever the number of threads."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
@@ -74,7 +74,7 @@ def cpu_seconds() -> float:
 
 
 def _status(field: str) -> float:
-    """Return a field of the process status in MB, 0 where there is no such file."""
+    """Return a field of the process status in MB, 0 if there is no such file."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith(field + ":"):

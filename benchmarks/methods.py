@@ -1,4 +1,4 @@
-"""Section methods: every method on the same census rows, by default options, on one core.
+"""Section methods: every method on the same census rows, with default options, on one core.
 
 The documentation shows what is found here: `python docs/_costs.py` puts it into its pages.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.table import Table as Grid
 
-from grids import load_told
+from grids import load_note
 from jobs import run_job, scratch
 from shoal import METHODS
 from tables import have_adult
@@ -19,7 +19,10 @@ from tables import have_adult
 K = 5
 LIMIT = 600
 SIZES = (100, 2_000, 30_162)
-MOST = {"optimal": 100, "doka-hungarian": 2_000}  # rows that a method can do in some minutes
+MAX_ROWS = {
+    "optimal": 100,
+    "doka-hungarian": 2_000,
+}  # rows that a method can process in some minutes
 RANGES = "mondrian, hierarchies=false"
 
 
@@ -33,7 +36,7 @@ def measure(*, full: bool) -> dict[str, Any]:
             runs[line] = {
                 str(rows): _run(line, rows, Path(named))
                 for rows in (SIZES if full else SIZES[:2])
-                if rows <= MOST.get(line, rows)
+                if rows <= MAX_ROWS.get(line, rows)
             }
     return {"runs": runs}
 
@@ -67,7 +70,7 @@ def show(result: dict[str, Any]) -> list[Any]:
         caption=(
             "Loss: ncp of a cell, 0 to 1, a suppressed record counted as lost. CPU seconds, "
             "verification included, after a small run that loads the kernels. MB above what the "
-            f"process held before. {load_told(result)}"
+            f"process held before. {load_note(result)}"
         ),
     )
     grid.add_column("method", no_wrap=True)

@@ -1,4 +1,4 @@
-"""Small faults to put into the source: each a place and the text that goes there."""
+"""Small faults for the source: each is a location and its replacement text."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CALLED = {
     "min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum",
     "maximum": "minimum", "argmin": "argmax", "argmax": "argmin", "floor": "ceil", "ceil": "floor",
 }  # fmt: skip
-# a message, a type, a compiler's option: no test is meant to see to these
+# messages, types and compiler options: no test is expected to detect these
 UNSEEN = (ast.JoinedStr, ast.Raise, ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: what stands in a file from start to end, and what is put there instead."""
+    """One fault: a range of a file and its replacement."""
 
     path: Path
     line: int
@@ -43,7 +43,7 @@ class Mutant:
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
-    """Yield every fault that one file can be given."""
+    """Yield every possible fault of one file."""
     text = path.read_bytes()
     starts = [0]
     for line in text.splitlines(keepends=True):
@@ -58,7 +58,7 @@ def mutants(path: Path) -> Iterator[Mutant]:
 
 
 def _seen(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the expressions that are run, outermost first."""
+    """Yield the executed expressions, outermost first."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -74,7 +74,7 @@ def _seen(tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def _changed(node: ast.expr) -> str | None:
-    """Return the text of a node with one fault in it, None for a node that is given none."""
+    """Return the text of a node with one fault, or None if it has none."""
     match node:
         case ast.Compare(left, [operator], right) if type(operator) in COMPARED:
             changed: ast.expr = ast.Compare(left, [COMPARED[type(operator)]()], right)

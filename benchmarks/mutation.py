@@ -32,7 +32,7 @@ FOLDERS = (
     "comparison", "report",
 )  # fmt: skip
 COUNT, FULL = 12, 100
-LIMIT = 400  # CPU seconds for the tests of a fault: beyond, it has made a loop endless
+LIMIT = 400  # CPU seconds for the tests of a fault: beyond that, it has caused an infinite loop
 NO_END, NOTHING = "no end", "no test could run"
 CONTRACT = "tests/test_contract.py"
 
@@ -43,7 +43,7 @@ def measure(*, full: bool, seed: int = 0) -> dict[str, Any]:
 
 
 def tried(count: int, seed: int, folders: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Yield what became of each of some random faults."""
+    """Yield the outcome of each of some random faults."""
     draw = random.Random(seed)
     with scratch() as named:
         clean, home = _copy(Path(named) / "clean"), _copy(Path(named) / "tree")
@@ -78,8 +78,8 @@ def show(result: dict[str, Any]) -> list[Any]:
         title="mutation: small faults in the source",
         caption=(
             f"{', '.join(f'{n} {end}' for end, n in ends.most_common())} (seed {result['seed']}). "
-            "Killed: a test that passes without the fault turned red. A survivor changes nothing "
-            "that can be seen, or asks for a test. Unknown: the tests could not be run."
+            "Killed: a test that passes without the fault turned red. A survivor has no "
+            "visible effect, or needs a test. Unknown: the tests could not be run."
         ),
     )
     for head in ("place", "was", "fault", "outcome"):
@@ -102,9 +102,9 @@ def _copy(home: Path) -> Path:
 
 
 def _outcome(mutant: Mutant, home: Path, clean: Path, red: set[str]) -> tuple[str, str]:
-    """Return what became of a fault, and the test that found it.
+    """Return the outcome of a fault, and the test that found it.
 
-    red: tests that fail without any fault; they are left out, and tell nothing.
+    red: tests that fail without any fault; they are excluded.
     """
     shutil.rmtree(home / "src")
     shutil.copytree(clean / "src", home / "src")
@@ -185,7 +185,7 @@ def _short(text: str) -> str:
 
 
 def main() -> None:
-    """Try faults in the folders that are named, and tell of each as it is done."""
+    """Try faults in the given folders, and report each when it is done."""
     parser = argparse.ArgumentParser(description="Put small faults into the source and test it.")
     parser.add_argument("folders", nargs="*", default=FOLDERS, help="of src/shoal")
     parser.add_argument("--count", type=int, default=COUNT)
@@ -193,8 +193,8 @@ def main() -> None:
     asked = parser.parse_args()
     out, faults = Console(highlight=False, emoji=False), []
     for row in tried(asked.count, asked.seed, tuple(asked.folders)):
-        told = f"{row['file']}:{row['line']}: {row['outcome']} {row['by']} ({row['seconds']:.0f} s)"
-        out.print(told, markup=False, emoji=False, soft_wrap=True)
+        line = f"{row['file']}:{row['line']}: {row['outcome']} {row['by']} ({row['seconds']:.0f} s)"
+        out.print(line, markup=False, emoji=False, soft_wrap=True)
         faults.append(row)
     for grid in show({"seed": asked.seed, "faults": faults}):
         out.print(grid)

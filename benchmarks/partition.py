@@ -61,9 +61,9 @@ def _jobs(full: bool) -> dict[str, dict[str, Any]]:
 
 
 def _job(name: str, rows: int, width: int, k: int, times: int, **options: Any) -> dict[str, Any]:
-    told = {"table": "numbered", "rows": rows, "width": width, "k": k, "times": times}
+    table = {"table": "numbered", "rows": rows, "width": width, "k": k, "times": times}
     return {
-        **told,
+        **table,
         "kind": "method",
         "method": name,
         "model": f"k-anonymity({k})",

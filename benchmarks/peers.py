@@ -1,4 +1,4 @@
-"""Section peers: ours and the tools that Python users would pick instead, on the same rows."""
+"""Section peers: Shoal and alternative Python tools, on the same rows."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _judged(
 
 
 def _faults(row: dict[str, Any], sizes: Any, untrue: int, done: dict[str, Any]) -> list[str]:
-    """Name what is wrong with a release, and where Shoal's own figures are not these."""
+    """Return the faults of a release, and where Shoal's own figures differ from these."""
     faults = []
     if sizes.min() < row["k"]:
         faults.append(f"{int((sizes < row['k']).sum())} classes below k")
@@ -103,7 +103,7 @@ def _compare(row: dict[str, Any], ours: dict[str, Any]) -> None:
 
 def _check(table: SharedTable, release: Path, folder: Path, python: Path) -> list[dict[str, Any]]:
     if not release.is_file():
-        return [{"tool": "both", "note": "there is no release to check"}]
+        return [{"tool": "both", "note": "no release to check"}]
     job = {**table.job(), "release": str(release)}
     rows = []
     for tool, runner in (("shoal", OWN_PYTHON), ("pycanon", python)):
@@ -135,13 +135,14 @@ def show(result: dict[str, Any]) -> list[Any]:
 
 
 def _releases(result: dict[str, Any]) -> Grid:
-    told = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     grid = Grid(
         title=f"peers: {result['table']}",
         caption=(
-            "Each in a process of its own; the anonymizing call only, kernels loaded. Ours: median "
+            "Each in its own process; the anonymizing call only, kernels loaded. Ours: median "
             "of 3; it publishes and verifies inside the call. MB: peak of the process, and what "
-            f"the call added. ×: against {NORMAL} at the same k. Rows left out lose 1.\n{told}"
+            f"the call added. ×: against {NORMAL} at the same k. Suppressed rows lose 1.\n"
+            f"{versions}"
         ),
     )
     heads = ("CPU s", "×", "peak MB", "added", "classes", "out", "loss class", "×", "loss pub")

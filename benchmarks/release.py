@@ -1,4 +1,4 @@
-"""Section release: what measuring, comparing and reporting releases costs."""
+"""Section release: the cost of measuring, comparing and reporting releases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show(result: dict[str, Any]) -> list[Any]:
     title = "release: metrics, report, comparison"
     caption = (
         "Releases by Mondrian, k = 5; the release is made before the clock starts. Compared "
-        "with one at a time by the clock; 10,000 patients, mondrian, greedy and anneal, four "
+        "with one at a time in wall time; 10,000 patients, mondrian, greedy and anneal, four "
         "values of k."
     )
     return [runs_grid(title, caption, result, COST, _remark)]

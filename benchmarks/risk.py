@@ -1,4 +1,4 @@
-"""Section risk: how many people would be found in a release, and what it costs to know."""
+"""Section risk: the expected number of people found in a release, and the cost of computing it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def measure(*, full: bool) -> dict[str, Any]:
 
 
 def _compare(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
-    """Tell how often ours costs less, and how long its examples are against foolbox's."""
+    """Add the speed of ours relative to foolbox, and the ratio of the lengths of examples."""
     if "note" not in ours and "note" not in theirs:
         ours["gain"] = theirs["cpu"] / ours["cpu"]
         both = [pair for pair in zip(ours["lengths"], theirs["lengths"], strict=True) if all(pair)]

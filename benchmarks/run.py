@@ -1,6 +1,6 @@
 """The benchmark: `make bench`, or `python benchmarks/run.py --section scaling`.
 
-Prints a table a section and keeps the figures in benchmarks/results/latest.json.
+Prints a table per section and stores the figures in benchmarks/results/latest.json.
 """
 
 from __future__ import annotations
@@ -51,11 +51,15 @@ LATEST = HERE / "results" / "latest.json"
 
 
 def main() -> None:
-    """Measure the sections that are asked for, all by default."""
-    parser = argparse.ArgumentParser(description="Measure Shoal, and its peers beside it.")
-    parser.add_argument("--section", choices=SECTIONS, action="append", help="only this one")
-    parser.add_argument("--full", action="store_true", help="the slow peers and sizes too")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON, no tables")
+    """Measure the selected sections, by default all."""
+    parser = argparse.ArgumentParser(description="Measure Shoal and compare it with other tools.")
+    parser.add_argument(
+        "--section", choices=SECTIONS, action="append", help="measure only this section"
+    )
+    parser.add_argument("--full", action="store_true", help="include slow tools and sizes")
+    parser.add_argument(
+        "--json", action="store_true", help="print the figures as JSON instead of tables"
+    )
     asked = parser.parse_args()
     out, err = Console(highlight=False, width=_width()), Console(stderr=True, highlight=False)
     figures: dict[str, Any] = {}
@@ -80,7 +84,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _keep(figures: dict[str, Any]) -> None:
-    """Write the figures; sections that were not measured now keep those of before."""
+    """Write the figures; sections that were not measured keep their previous figures."""
     before = json.loads(LATEST.read_text()) if LATEST.is_file() else {}
     LATEST.parent.mkdir(exist_ok=True)
     LATEST.write_text(json.dumps({**before, **figures}, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""Section scaling: what a hundred times the rows cost."""
+"""Section scaling: the cost of a hundred times the rows."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def show(result: dict[str, Any]) -> list[Any]:
         steps = ", then ".join(f"{step:.2f}" for step in result["steps"])
         grown = (
             f"CPU on patients grows as rows to the {result['exponent']:.2f}, size by size {steps}; "
-            "effort normal looks less far ahead on large tables, which flatters the step there. "
+            "effort normal looks less far ahead on large tables, which favours the last step. "
         )
     grid = Grid(
         title="scaling: mondrian, k=5, hierarchies=False, effort normal",
         caption=(
-            f"{grown}Table in memory, kernels loaded; search and verify are CPU s. Patients carry "
+            f"{grown}Table in memory, kernels loaded; search and verify are CPU s. Patients have "
             "names, numbers and costs beside 6 quasi-identifiers; 1M x 8 is skewed and correlated, "
             "domains of 75, 2, 7, 6, 17, 83, 47 and 1000 values. MB: peak of the process, and what "
             "the call added."

@@ -1,4 +1,4 @@
-"""The table that every tool is given: the census file if it is there, else made-up patients."""
+"""The table for every tool: the census file if available, otherwise generated patients."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SharedTable:
         return len(next(iter(self.columns.values())))
 
     def job(self) -> dict[str, Any]:
-        """Return what a job needs to read it."""
+        """Return the settings that a job needs to read it."""
         return {
             "table": str(self.path),
             "quasi": list(self.columns),
@@ -45,7 +45,7 @@ class SharedTable:
 
 
 def shared_table(folder: Path) -> SharedTable:
-    """Return the census table if SHOAL_DATA has it, else generated patients, as one CSV file."""
+    """Return the census table if SHOAL_DATA has it, or generated patients, as one CSV file."""
     named = os.environ.get("SHOAL_DATA")
     source = Path(named or ".") / "adult" / "adult.csv"
     if named and source.is_file():
@@ -59,7 +59,7 @@ def shared_table(folder: Path) -> SharedTable:
 
 
 def _patients(folder: Path) -> SharedTable:
-    """Return complete patients with their year of birth, for peers know no dates or gaps."""
+    """Return complete patients with a year of birth: peers support no dates or missing values."""
     table = shoal.datasets.patients(31_500, seed=1)
     names = ["birth_date", "sex", "postcode", "ethnicity", "occupation", "diagnosis"]
     rows = [row for row in table.to_arrow().select(names).to_pylist() if None not in row.values()]
@@ -75,7 +75,7 @@ def _patients(folder: Path) -> SharedTable:
         with path.open("w", newline="") as out:
             csv.writer(out, delimiter=";").writerows(lines)
         trees[name] = str(path)
-    about = f"generated patients, {len(rows):,} rows (no adult file: set SHOAL_DATA to have it)"
+    about = f"generated patients, {len(rows):,} rows (no adult file: set SHOAL_DATA to use it)"
     return _write(folder, about, cells, "birth_year", "diagnosis", trees)
 
 

@@ -1,4 +1,4 @@
-"""Section start: how long a newcomer waits, with and without compiled kernels in store."""
+"""Section start: how long the first commands take, with and without cached kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.table import Table as Grid
 
-from grids import load_told
+from grids import load_note
 from jobs import scratch
 from meter import cpu_seconds
 from targets import verdict
@@ -36,7 +36,7 @@ def measure(*, full: bool) -> dict[str, Any]:
 
 
 def _best(command: list[str], environment: dict[str, str], times: int) -> dict[str, float]:
-    """Return the least wall seconds, and the CPU seconds of that run."""
+    """Return the smallest wall seconds, and the CPU seconds of that run."""
     runs = []
     for _ in range(times):
         cpu, wall = cpu_seconds(), time.perf_counter()
@@ -51,8 +51,8 @@ def show(result: dict[str, Any]) -> list[Any]:
     grid = Grid(
         title="first minutes",
         caption=(
-            f"Cold: no compiled kernels in store, once. Warm: best of {result['best_of']}. Targets "
-            f"are by the clock. {load_told(result)}"
+            f"Cold: no cached kernels, one run. Warm: best of {result['best_of']}. Targets "
+            f"are wall seconds. {load_note(result)}"
         ),
     )
     for head in ("command", "wall s", "CPU s", "target"):

@@ -1,4 +1,4 @@
-"""The tables that are measured on: the census file if it is there, else made-up ones."""
+"""The tables of the benchmark: the census file if available, otherwise generated tables."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 ADULT_QUASI = "age workclass education marital-status occupation race sex native-country".split()
-NO_ADULT = {"all": {"note": "set SHOAL_DATA to have the census file"}}
-PATIENTS_INSTEAD = "; generated patients (set SHOAL_DATA to have adult)"
+NO_ADULT = {"all": {"note": "set SHOAL_DATA to use the census file"}}
+PATIENTS_INSTEAD = "; generated patients (set SHOAL_DATA to use adult)"
 # values of the eight quasi-identifiers of `wide`, ages first
 DOMAINS = {
     "age": 75,
@@ -27,7 +27,7 @@ DOMAINS = {
 
 
 def have_adult() -> bool:
-    """Whether SHOAL_DATA holds the census files that the lattice section measures on."""
+    """Return whether SHOAL_DATA has the census files of the lattice section."""
     folder = Path(os.environ.get("SHOAL_DATA") or ".")
     return bool(os.environ.get("SHOAL_DATA")) and all(
         (folder / file).exists() for file in ("adult/adult.csv", "adult/adult.data.gz")
@@ -80,7 +80,7 @@ def wide(rows: int, seed: int = 0) -> dict[str, NDArray[np.int32]]:
     """
     rng = np.random.default_rng(seed)
     life, place = rng.standard_normal((2, rows))
-    pull = {  # weights of the traits; the rest is chance
+    pull = {  # weights of the traits; the rest is random
         "age": (0.9, 0.0),
         "sex": (0.1, 0.0),
         "work": (0.6, 0.2),

@@ -1,10 +1,10 @@
-"""What the project has set itself; figures are printed beside it."""
+"""Targets of the project, printed next to the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# by what is measured, then by figure: the most that is allowed, or for _LEAST the least
+# by run, then by figure: the maximum, or the minimum for figures in _LEAST
 TARGETS: dict[str, dict[str, float]] = {
     "adult k=5": {"loss": 0.0291, "cpu": 0.3},
     "adult k=10": {"loss": 0.0505},
@@ -87,10 +87,10 @@ _LEAST = ("gain", "proven", "chance", "success")
 
 
 def verdict(name: str, figures: Mapping[str, float]) -> str:
-    """Return the targets of what was measured, each marked as met or missed; "" without any."""
-    told = []
+    """Return the targets of a run, each marked as met or missed; "" if it has none."""
+    marked = []
     for figure, limit in TARGETS.get(name, {}).items():
         met = figures[figure] >= limit if figure in _LEAST else figures[figure] <= limit
         mark = "[green]met[/]" if met else "[red]missed[/]"
-        told.append(f"{_TEXT[figure].format(limit)} {mark}")
-    return "\n".join(told)
+        marked.append(f"{_TEXT[figure].format(limit)} {mark}")
+    return "\n".join(marked)

@@ -1,4 +1,4 @@
-"""Section utility: what it takes to learn from releases, and to make as many as a study does."""
+"""Section utility: the cost of learning from releases, and of making the releases of a study."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jobs import run_each
 from tables import NO_ADULT, have_adult
 
 LIMIT = 600
-RELEASES = 200  # that the study makes of a table, one way
+RELEASES = 200  # that the study makes of a table, per setting
 MEASURED = 20  # of them; with `full` all
 WAYS = {
     "datafly": "random ordered trees",

@@ -1,4 +1,4 @@
-"""The list of public names: signatures and first lines, as the code tells them."""
+"""The list of public names: signatures and first lines, taken from the code."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ import shoal
 from shoal.privacy import Model
 
 NOTE = "<!-- Written by docs/_generate.py; edit that, or the docstrings. -->"
-INSIDE = ("core", "privacy", "reading", "report")  # modules behind the names of shoal itself
+INSIDE = ("core", "privacy", "reading", "report")  # modules that define the names of shoal itself
 API = """\
 # Python names
 
 {note}
 
-Everything that `import shoal` offers, with its signature and the first line of what it says about
-itself; `help(shoal.anonymize)` says the rest. Of the modules behind it (core, privacy, reading,
-report), which are imported by name, only what is not told of elsewhere on this page is listed.
+All public names of `import shoal`, with their signatures and the first line of their docstrings.
+`help(shoal.anonymize)` shows a full docstring. The modules core, privacy, reading and report are
+imported by name; only their names that are not listed elsewhere on this page appear here.
 
-Every privacy model has the same verbs: `holds(classes)` answers class by class, `level(classes)`
-gives the parameter that the classes reach, `describe()` says the promise in words, `check(table)`
-refuses a table that it cannot be asked of, and `&` joins it with another.
+Every privacy model has the same methods: `holds(classes)` returns a result for each class,
+`level(classes)` returns the parameter that the classes reach, `describe()` states the guarantee in
+words, `check(table)` refuses a table to which the model does not apply, and `&` combines models.
 """
 
 
@@ -70,7 +70,7 @@ def _class(name: str, thing: type) -> str:
     members = {} if issubclass(thing, Model) else vars(thing)
     rows = [row for member in members for row in _member(thing, member)]
     text = f"### shoal.{name}\n\n{_code(f'shoal.{name}', thing)}\n\n{_first(thing)}\n"
-    return text + ("\n| name | is |\n|---|---|\n" + "\n".join(rows) + "\n" if rows else "")
+    return text + ("\n| name | description |\n|---|---|\n" + "\n".join(rows) + "\n" if rows else "")
 
 
 def _member(thing: type, name: str) -> Iterator[str]:
@@ -109,17 +109,17 @@ def _module(name: str, module: types.ModuleType) -> str:
     own = tuple(kinds["class"].values())
     kinds["value"] = {key: x for key, x in things.items() if isinstance(x, own)}
     left = set(things).difference(*kinds.values())
-    assert not left, f"shoal.{name}: nothing is said of {sorted(left)}"
+    assert not left, f"shoal.{name}: no description of {sorted(left)}"
     parts = [f"### shoal.{name}\n\n{_first(module)}\n"]
     for kind, found in kinds.items():
         if found:
             rows = (_thing(key, thing) for key, thing in found.items())
-            parts.append(f"| {kind} | is |\n|---|---|\n" + "\n".join(rows) + "\n")
+            parts.append(f"| {kind} | description |\n|---|---|\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)
 
 
 def _apart(name: str) -> bool:
-    """Whether a name of an inner module is told of nowhere else."""
+    """Return whether a name of an inner module is listed nowhere else."""
     return name not in shoal.__all__
 
 
@@ -152,19 +152,19 @@ def _signature(thing: Any, *, method: bool = False, narrow: bool = False) -> str
 
 
 def _parameters(thing: Any, *, bare: bool = False) -> list[str]:
-    told, keyword = [], False
+    texts, keyword = [], False
     for p in inspect.signature(thing).parameters.values():
         if p.kind is p.KEYWORD_ONLY and not keyword:
-            told.append("*")
+            texts.append("*")
         keyword = keyword or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
         annotation = p.empty if bare else _Bare(p.annotation)
         text = str(p.replace(annotation=annotation, default=_default(p)))
-        told.append(text.replace(" = ", "=") if bare else text)
-    return told
+        texts.append(text.replace(" = ", "=") if bare else text)
+    return texts
 
 
 def _default(parameter: inspect.Parameter) -> Any:
-    """Return the default as one would write it."""
+    """Return the default as it is written in code."""
     found = parameter.default
     if repr(found) in ("<factory>", "slice(None, None, None)"):
         return ...
@@ -178,7 +178,7 @@ def _returns(thing: Any) -> str:
 
 
 class _Bare:
-    """An annotation that prints as it was written."""
+    """An annotation that prints as it is written in code."""
 
     def __new__(cls, annotation: Any) -> Any:
         return annotation if annotation is inspect.Parameter.empty else super().__new__(cls)
@@ -200,5 +200,5 @@ def _first(thing: Any) -> str:
 
 
 def cell(text: str | None) -> str:
-    """Return a text as it may stand in a cell of a table."""
+    """Return a text escaped for a cell of a Markdown table."""
     return re.sub(r"\s+", " ", text or "").replace("|", "\\|").replace("*", "\\*")

@@ -1,7 +1,7 @@
-"""Put what the methods cost into their pages.
+"""Write the costs of the methods into their pages.
 
-`python docs/_costs.py` takes the figures that `python benchmarks/run.py --section methods --full`
-left into the table of methods/index.md. The line **Costs.** of each method follows from that table.
+`python docs/_costs.py` copies the figures of `python benchmarks/run.py --section methods --full`
+into the table of methods/index.md, and derives the line **Costs.** of each method from that table.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ DOCS = Path(__file__).parent
 INDEX = DOCS / "methods" / "index.md"
 FIGURES = DOCS.parent / "benchmarks" / "results" / "latest.json"
 SIZES = (100, 2_000, 30_162)
-LEFT = ("greedy", "ola", "sorted", "doka-greedy", "anneal")  # named on the left of their dots
+LEFT = ("greedy", "ola", "sorted", "doka-greedy", "anneal")  # labelled on the left of their dots
 FAMILIES = {  # folders of methods, and what they publish
-    "partition": "each class on its own",
-    "lattice": "one level a column",
-    "freeform": "each record on its own",
+    "partition": "a range or label per class",
+    "lattice": "one level per column",
+    "freeform": "a range per record",
 }
 _HEAD = (
     f"| method | {' | '.join(f'{rows:,} rows' for rows in SIZES)} | MB | left out |\n"
@@ -32,17 +32,17 @@ _TABLE = re.compile(re.escape(_HEAD) + r"(?:\|.*\n)*")
 
 
 def main() -> None:
-    """Write the table, where there are new figures, and the line of each method."""
+    """Write the table if there are new figures, the line of each method, and the chart."""
     figures = json.loads(FIGURES.read_text()) if FIGURES.is_file() else {}
     if "methods" in figures:
         INDEX.write_text(tabled(INDEX.read_text(encoding="utf-8"), figures["methods"]["runs"]))
     for page in sorted(INDEX.parent.glob("*.md")):
-        page.write_text(told(page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(with_costs(page.read_text(encoding="utf-8")), encoding="utf-8")
     save_chart(draw(measured()), DOCS / "pictures" / "costs.svg", force=True)
 
 
 def tabled(index: str, runs: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Return the page with a line for each method; a run that failed stops it."""
+    """Return the page with a line for each method; raise SystemExit if a run failed."""
     lines = [_line(name, by) for name, by in runs.items()]
     return _TABLE.sub(lambda _: _HEAD + "".join(lines), index)
 
@@ -78,8 +78,8 @@ def measured() -> dict[str, list[str]]:
     return {name.strip("`"): rest for name, *rest in cells}
 
 
-def told(page: str) -> str:
-    """Return a page with the line **Costs.** of each method in it as the table says."""
+def with_costs(page: str) -> str:
+    """Return a page whose **Costs.** lines match the table."""
     table = measured()
     for name in METHODS:
         section = re.compile(
@@ -92,19 +92,19 @@ def told(page: str) -> str:
 
 def _words(cells: list[str]) -> str:
     *sizes, megabytes, out = cells
-    costs = [f"{n:,} rows: loss {told}" for n, told in zip(SIZES, sizes, strict=True) if told]
+    costs = [f"{n:,} rows: loss {cost}" for n, cost in zip(SIZES, sizes, strict=True) if cost]
     left = f", {out} rows left out" if out else ""
     return f"{'; '.join(costs)}, {megabytes} MB{left}. [How it was measured](index.md#costs)."
 
 
 def draw(table: dict[str, list[str]]) -> Any:
-    """Draw loss against time for every method that was run on the whole table."""
+    """Draw loss against time for every method that ran on the whole table."""
     import altair as alt
 
     points = []
     for name, (*_, whole, _megabytes, _out) in table.items():
         method, options = name.partition("`")[::2]
-        if whole and method != "auto":  # a dot of its own for what it chose
+        if whole and method != "auto":  # the method that it chose has a dot already
             loss, seconds = re.findall(r"[\d.]+", whole)
             points.append(
                 {
@@ -132,7 +132,7 @@ def draw(table: dict[str, list[str]]) -> Any:
         )
     ]
     title = alt.TitleParams(
-        f"{SIZES[-1]:,} people, k = 5: what each method loses, and how long it takes",
+        f"{SIZES[-1]:,} people, k = 5: loss and time of each method",
         subtitle="Left and low is better. Both scales are logarithmic.",
     )
     layers = alt.layer(dots, *(each.encode(text="label:N") for each in words))

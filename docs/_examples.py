@@ -1,14 +1,14 @@
-"""Run the examples of a page, in order and in one folder, and put in what they print.
+"""Run the examples of a page, in order and in one folder, and insert their outputs.
 
-A fenced block is
-- a file, if it has a title: it is written to the folder;
-- Python: run in the page's namespace, as a doctest if it begins with `>>>`; what it prints must be
-  the `text` block right after it, if there is one;
-- a console session: each line `$ shoal …` must end with status 0 and print what follows it, if
-  anything follows; in a `text` block such a line must fail, with status 1 or 2;
-- text, if it is called so: nothing is run.
+A fenced block is one of these:
+- A block with a title is a file, which is written to the folder.
+- A `python` block runs in the namespace of the page, as a doctest if it begins with `>>>`. A `text`
+  block right after it shows its output.
+- In a `console` block each line `$ shoal …` must end with status 0. Lines after it, if any, show
+  its output. In a `text` block such a line must fail with status 1 or 2.
+- Any other `text` block does not run.
 `$ head -n N FILE` and `$ python FILE` work too. Any other program or block is refused, and so is a
-Python file that nothing runs or imports. An output that ends in a line `…` is shown so far only.
+Python file that no block runs or imports. An output that ends in a line `…` is truncated there.
 Seconds may differ.
 """
 
@@ -38,11 +38,11 @@ _ONCE = "note: compiling the kernels once"
 
 
 class ExampleFailed(AssertionError):  # noqa: N818
-    """An example did not end as its page says."""
+    """An example does not end as its page says."""
 
 
 def refresh(page: str, folder: Path) -> str:
-    """Return the page with every output as it came out; raises ExampleFailed."""
+    """Return the page with current outputs; raise ExampleFailed if an example fails."""
     runner, fences = _Runner(), list(_FENCE.finditer(page))
     if len(_TICKS.findall(page)) != 2 * len(fences):
         raise ExampleFailed(
@@ -71,7 +71,7 @@ def _refuse_idle(fences: list[re.Match[str]]) -> None:
 
 
 def alike(page: str) -> str:
-    """Return a page without what may differ from run to run."""
+    """Return a page without the figures that differ from run to run."""
     return _SECONDS.sub("0.00 s", page)
 
 
@@ -83,7 +83,7 @@ class _Runner:
         self.printed = ""
 
     def run(self, info: str, body: str, *, follows: bool) -> str:
-        """Run a block and return its body as it should read."""
+        """Run a block and return its body with the current output."""
         printed, self.printed = self.printed, ""
         language = info.split(" ", maxsplit=1)[0]
         title = _TITLE.search(info)
@@ -108,11 +108,13 @@ class _Runner:
 
     def _doctest(self, body: str) -> str:
         test = doctest.DocTestParser().get_doctest(body, self.namespace, "page", None, 0)
-        told = io.StringIO()
-        outcome = doctest.DocTestRunner(verbose=False).run(test, out=told.write, clear_globs=False)
+        failures = io.StringIO()
+        outcome = doctest.DocTestRunner(verbose=False).run(
+            test, out=failures.write, clear_globs=False
+        )
         self.namespace.update(test.globs)
         if outcome.failed:
-            raise ExampleFailed(told.getvalue())
+            raise ExampleFailed(failures.getvalue())
         return ""
 
     def _session(self, body: str, *, fails: bool) -> str:
@@ -129,7 +131,7 @@ class _Runner:
 
 
 def _commands(body: str) -> Iterator[tuple[str, str]]:
-    """Split a session into commands, with their continued lines, and what is shown after each."""
+    """Yield each command of a session, with its continued lines, and the output shown after it."""
     for part in re.split(r"^(?=\$ )", body, flags=re.MULTILINE)[1:]:
         command, _, rest = part.partition("\n")
         while command.endswith("\\"):
@@ -166,14 +168,14 @@ def _call(words: list[str]) -> tuple[int, str]:
 
 
 def _tidy(text: str) -> str:
-    """Return printed text without colours, trailing blanks and what only a first run says."""
+    """Return printed text without colours, trailing blanks and the note of a first run."""
     lines = [line.rstrip() for line in _COLOUR.sub("", text).splitlines()]
     kept = [line for line in lines if not line.startswith(_ONCE)]
     return "\n".join(kept).strip("\n") + "\n"
 
 
 def _shown(old: str, printed: str) -> str:
-    """Return what came out, as much of it as is shown; the old text if only seconds differ."""
+    """Return the part of the output that the page shows; the old text if only seconds differ."""
     ends = old.endswith("\n\n")
     lines = old.rstrip("\n").splitlines()
     if lines and lines[-1] == MORE:

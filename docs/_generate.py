@@ -1,4 +1,4 @@
-"""Write the pages that follow from the code, and the outputs that the other pages show.
+"""Write the pages that are derived from the code, and the outputs that the other pages show.
 
 `python docs/_generate.py` rewrites commands.md, api.md and the table in metrics.md, and runs every
 example.
@@ -28,7 +28,7 @@ DOCS = Path(__file__).parent
 
 
 def beside(name: str) -> types.ModuleType:
-    """Return a module beside this one; docs/ is no package."""
+    """Return a module of this folder, which is not a package."""
     spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"_{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -40,7 +40,7 @@ def beside(name: str) -> types.ModuleType:
 
 reference = beside("api")
 api = reference.api
-SHELL = ("install_completion", "show_completion")  # typer's own, told of in a sentence
+SHELL = ("install_completion", "show_completion")  # typer's own, described in a sentence
 WORDS = {int: "N", float: "X", Path: "PATH", str: "TEXT"}
 
 COMMANDS = """\
@@ -48,7 +48,7 @@ COMMANDS = """\
 
 {note}
 
-Every command and option of `shoal`; `shoal COMMAND --help` says the same in the terminal.
+All commands and options of `shoal`. `shoal COMMAND --help` shows the same in the terminal.
 
 ## Exit statuses
 
@@ -56,36 +56,37 @@ Every command and option of `shoal`; `shoal COMMAND --help` says the same in the
 |---|---|---|
 {statuses}
 
-A wrong option on the command line ends with 2 as well. Messages go to the error stream and name
-files, columns, line numbers and counts. They never show a cell. With status 3 the message names the
-place in Shoal; `SHOAL_TRACEBACK=1` in the environment shows the traceback, which may hold cells.
+A wrong option on the command line also ends with 2. Messages go to the error stream and show file
+names, column names, line numbers and counts, never a cell. With status 3 the message names the
+location in Shoal's code. `SHOAL_TRACEBACK=1` in the environment shows the traceback, which may
+contain cells.
 
-A character that the encoding of the terminal lacks is spelled out: `inf` for ∞, `epsilon` for ε. In
-`--json` output it is escaped, so that the output stays JSON.
+A character that the terminal encoding lacks is spelled out: `inf` for ∞, `epsilon` for ε. In
+`--json` output it is escaped, so that the output stays valid JSON.
 
-## What many commands share
+## Common options
 
-| option | does |
+| option | description |
 |---|---|
 | `--json` | prints the result as JSON on the output stream; infinite numbers become `null` |
 | `-O NAME=VALUE` | sets an option of the method; the value is read as YAML; repeatable |
-| `--model MODEL` | a [privacy model](models.md), `'t-closeness(0.2, diagnosis)'` say; repeatable |
+| `--model MODEL` | a [privacy model](models.md) like `'t-closeness(0.2, diagnosis)'`; repeatable |
 | `--schema FILE` | roles, kinds, weights, bounds, hierarchies: [one YAML file](reading.md#schema) |
-| `--delimiter`, `--encoding`, `--missing` | how a text file is written, if sniffing fails |
+| `--delimiter`, `--encoding`, `--missing` | how a text file is written, if detection fails |
 | `--decimal`, `--dates` | how it writes [numbers and dates](reading.md#notations) |
 
-Notes go to the error stream, so that `--json` output can be piped. Where several models are given,
-all must hold. YAML values are what they look like: `true`, `3`, `0.5`, `high`.
+Notes go to the error stream, so `--json` output can be piped. If several models are given, all must
+hold. Option values are YAML: `true`, `3`, `0.5`, `high`.
 
-Every command explains itself with `--help` or `-h`. `shoal --install-completion` teaches your shell
-to complete commands and options, `shoal --show-completion` only prints what it would install.
+Every command has `--help` or `-h`. `shoal --install-completion` installs shell completion for
+commands and options; `shoal --show-completion` prints what it would install.
 
-Column lists are written `a,b,c`. A role on the command line wins over the schema's.
+Column lists are written `a,b,c`. A role on the command line overrides the role in the schema.
 """
 
 
 def main() -> None:
-    """Write the generated pages, then run the examples of all pages and put in their outputs."""
+    """Write the generated pages, then run the examples of all pages and insert their outputs."""
     (DOCS / "commands.md").write_text(commands(), encoding="utf-8")
     (DOCS / "api.md").write_text(api(), encoding="utf-8")
     (DOCS / "metrics.md").write_text(metrics(), encoding="utf-8")
@@ -114,12 +115,12 @@ def _root() -> Any:
 
 
 def _statuses() -> list[str]:
-    told = {
-        0: "all is well; with `verify`, the guarantee holds",
+    meanings = {
+        0: "success; with `verify`, the guarantee holds",
         1: "the guarantee cannot be met, or does not hold",
         2: "the input, an option or a file is wrong, or memory runs out; with `hierarchy check`, "
         "the hierarchy does not fit",
-        3: "a fault in Shoal; no verdict",
+        3: "an internal error of Shoal; no verdict",
         4: "the output stream cannot be written to, such as a full disk; no verdict",
         130: "interrupted from the keyboard; no unfinished file is left",
         141: "the reader of the output closed it early, as `head` does; no verdict",
@@ -128,7 +129,7 @@ def _statuses() -> list[str]:
     for error in vars(errors).values():
         if isinstance(error, type) and issubclass(error, errors.ShoalError):
             raised.setdefault(error.exit_status, []).append(f"`{error.__name__}`")
-    return [f"| {n} | {text} | {', '.join(raised.get(n, []))} |" for n, text in told.items()]
+    return [f"| {n} | {text} | {', '.join(raised.get(n, []))} |" for n, text in meanings.items()]
 
 
 def _walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -147,10 +148,10 @@ def _command(path: str, command: Any) -> str:
     lines += [" ".join([path, *usage, *(["[OPTIONS]"] if options else []), *below]), "```"]
     hints = _hints(command)
     if arguments:
-        lines += ["", "| argument | is |", "|---|---|"]
+        lines += ["", "| argument | description |", "|---|---|"]
         lines += [f"| `{p.name.upper()}` | {reference.cell(p.help)} |" for p in arguments]
     if options:
-        lines += ["", "| option | does | default |", "|---|---|---|"]
+        lines += ["", "| option | description | default |", "|---|---|---|"]
         lines += [_option(p, hints) for p in options]
     if path in EXAMPLES:
         lines += ["", "```console", *(f"$ {line}" for line in EXAMPLES[path]), "```"]
@@ -181,7 +182,7 @@ def _inside(hint: Any) -> list[Any]:
 
 
 def metrics() -> str:
-    """Return the page on metrics with its table as the code tells it."""
+    """Return the page on metrics with the table that is derived from the code."""
     text = (DOCS / "metrics.md").read_text(encoding="utf-8")
     lines = "".join(f"{_metric(metric)}\n" for metric in shoal.metrics.METRICS.values())
     return re.sub(r"(?:^\| `.*\n)+", lambda _: lines, text, count=1, flags=re.MULTILINE)
@@ -190,8 +191,8 @@ def metrics() -> str:
 def _metric(metric: Any) -> str:
     scale = metric.raw_range + (", high is best" if metric.raw_best == "high" else "")
     cells = [metric.formula, scale, metric.use, metric.source, metric.requires]
-    told = "".join(f" {cell} |" if cell else " |" for cell in map(reference.cell, cells))
-    return f"| `{metric.name}` |{told}"
+    row = "".join(f" {cell} |" if cell else " |" for cell in map(reference.cell, cells))
+    return f"| `{metric.name}` |{row}"
 
 
 if __name__ == "__main__":

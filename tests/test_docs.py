@@ -1,4 +1,4 @@
-"""The documentation tells the truth: its examples run, and its generated pages follow the code."""
+"""The documentation is correct: its examples run, and its generated pages match the code."""
 
 import importlib.util
 import re
@@ -93,7 +93,7 @@ def test_every_method_says_what_it_is_good_for_what_it_costs_and_when_not_to_use
 @pytest.mark.parametrize("page", METHOD_PAGES, ids=lambda page: page.name)
 def test_costs_of_a_method_are_those_of_the_table(page):
     text = page.read_text(encoding="utf-8")
-    assert load("costs").told(text) == text, "run  python docs/_costs.py"
+    assert load("costs").with_costs(text) == text, "run  python docs/_costs.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
