@@ -7,9 +7,9 @@ A fenced block is
 - a console session: each line `$ shoal …` must end with status 0 and print what follows it, if
   anything follows; in a `text` block such a line must fail, with status 1 or 2;
 - text, if it is called so: nothing is run.
-`$ head -n N FILE`, `$ python FILE` and `$ python -m pytest FILE` work too. Any other program or block
-is refused, and so is a Python file that nothing runs or imports. An output that ends in a line `…`
-is shown in part. Seconds may differ.
+`$ head -n N FILE`, `$ python FILE` and `$ python -m pytest FILE` work too. Any other program or
+block is refused, and so is a Python file that nothing runs or imports. An output that ends in a
+line `…` is shown in part. Seconds may differ.
 """
 
 from __future__ import annotations
