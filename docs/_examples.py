@@ -7,9 +7,9 @@ A fenced block is one of these:
 - In a `console` block each line `$ shoal …` must end with status 0. Lines after it, if any, show
   its output. In a `text` block such a line must fail with status 1 or 2.
 - Any other `text` block does not run.
-`$ head -n N FILE` and `$ python FILE` work too. Any other program or block is refused, and so is a
-Python file that no block runs or imports. An output that ends in a line `…` is truncated there.
-Seconds may differ.
+`$ head -n N FILE`, `$ python FILE` and `$ python -m pytest FILE` work too. Any other program or
+block is refused, and so is a Python file that no block runs or imports. An output that ends in a
+line `…` is truncated there. Seconds may differ.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def _refuse_idle(fences: list[re.Match[str]]) -> None:
     for fence in fences:
         title = _TITLE.search(fence[1])
         if title and title[1].endswith(".py"):
-            used = rf"^(\$ python {re.escape(title[1])}|(import|from) {title[1][:-3]}\b)"
+            name, module = re.escape(title[1]), re.escape(title[1][:-3])
+            used = rf"^(\$ python (-m pytest (-\S+ )*)?{name}|(import|from) {module}\b)"
             others = (other[2] for other in fences if other is not fence)
             if not any(re.search(used, text, re.MULTILINE) for text in others):
                 raise ExampleFailed(f"{title[1]} is never run; add a line  $ python {title[1]}")

@@ -70,6 +70,19 @@ def test_no_block_is_skipped_in_silence(page, message, tmp_path):
         examples.refresh(page, tmp_path)
 
 
+@pytest.mark.parametrize(("truth", "fails"), [("1 + 1 == 2", False), ("1 + 1 == 3", True)])
+def test_a_test_file_is_run_by_pytest(truth, fails, tmp_path):
+    page = (
+        f'```python title="test_sums.py"\ndef test_sum():\n    assert {truth}\n```\n'
+        "```console\n$ python -m pytest -q test_sums.py\n```\n"
+    )
+    if fails:
+        with pytest.raises(examples.ExampleFailed, match="status 1"):
+            examples.refresh(page, tmp_path)
+    else:
+        assert examples.refresh(page, tmp_path) == page
+
+
 def test_an_output_that_has_changed_is_noticed(tmp_path):
     page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
     assert "\n2\n```" in examples.refresh(page, tmp_path)
