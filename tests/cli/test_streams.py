@@ -161,7 +161,7 @@ def test_a_traceback_is_shown_on_request(shoal, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "status", "told"),
     [
-        (MemoryError(CELL), 2, "not enough memory for this table"),
+        (MemoryError(CELL), 2, "memory ran out; close other programs"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (EOFError(CELL), 3, "a fault in Shoal: EOFError at"),
         (

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 from functools import partial
 
 import numpy as np
@@ -176,8 +177,10 @@ def test_slices_change_nothing(monkeypatch):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_is_answered_between_slices(monkeypatch, threads):
     taken = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
 
     def take_steps(*arguments):
+        assert len(taken) < 10**6, "the interrupt was not answered"
         taken.append(arguments[8])
         if taken.count(annealing._SLICE) == 1:
             _thread.interrupt_main()
@@ -185,6 +188,9 @@ def test_an_interrupt_is_answered_between_slices(monkeypatch, threads):
 
     monkeypatch.setattr(annealing, "_BLOCK", 8)  # many blocks, so that all threads are at work
     monkeypatch.setattr(annealing, "anneal_block", take_steps)
-    with pytest.raises(KeyboardInterrupt):
-        shoal.anonymize(crowd(120), KAnonymity(3), "anneal", steps=10**15, threads=threads)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            shoal.anonymize(crowd(120), KAnonymity(3), "anneal", steps=10**15, threads=threads)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert max(taken) == annealing._SLICE
