@@ -113,7 +113,9 @@ def identifying_columns(
     chosen = [table[name] for name in _columns(table, columns)]
     total = sum(comb(len(chosen), size) for size in range(1, min(most, len(chosen)) + 1))
     if total > _MOST_SETS:
-        raise InputError(f"{total:,} sets of columns are too many; name fewer, or lower most")
+        raise InputError(
+            f"{total:,} sets of columns are too many; name fewer columns, or lower `most`"
+        )
     rows = _rows(table, sample, seed)
     found = _Search(table, chosen, rows, distinction).run(min(most, len(chosen)), total)
     found = _recount(table, found, counted)

@@ -162,9 +162,9 @@ def intersect_classes(every: Sequence[Classes], k: int | None = None) -> Interse
     k: what counts as few; by default the size of the smallest class of any of them.
     """
     if len(every) < 2:
-        raise InputError("one release has nothing to be laid over; give two or more")
+        raise InputError("give at least two releases to intersect")
     if len({len(classes.ids) for classes in every}) > 1:
-        raise InputError("the releases differ in their number of rows; line them up by a key")
+        raise InputError("the releases differ in their number of rows; align them by a key")
     few = min(_smallest(classes) for classes in every) if k is None else k
     joined = joint(every)
     return Intersection(

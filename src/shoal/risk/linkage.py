@@ -87,7 +87,7 @@ def split_for_linkage(table: Table, share: float = 0.5, seed: int = 0) -> Split:
     check_range("share", share, 0, 1)
     check_seed(seed)
     if table.counts is not None:
-        raise InputError("a weighted table has no rows to part; read it row by row")
+        raise InputError("a weighted table cannot be split; read it without weights")
     rng = np.random.default_rng(seed)
     order = rng.permutation(table.people)
     both = round(share * len(order))
@@ -128,7 +128,7 @@ def link(
     """
     for table in (identified, source.original if isinstance(source, Release) else source):
         if table.counts is not None:
-            raise InputError("a weighted table has no rows to link; read it row by row")
+            raise InputError("a weighted table cannot be linked; read it without weights")
     names = shared_columns(source, identified, on)
     published, rows = published_cells(source, identified, names)
     if truth is not None:
@@ -157,7 +157,7 @@ def link_published(
     check_seed(seed)
     records = len(next(iter(published.values())).codes)
     if not records or not len(identified):
-        raise InputError("nothing to link: one of the sides has no rows")
+        raise InputError("nothing to link: the release or the identified table has no rows")
     found = fit_people(published, identified)
     assigned = best_assignment(found.fits)
     degrees, ones = found.records_of, np.ones(len(identified), dtype=np.int64)
@@ -185,6 +185,6 @@ def link_published(
 def _check_truth(truth: Counts, people: int, rows: int) -> None:
     known = truth[truth != ABSENT]
     if len(truth) != people or (len(known) and not 0 <= known.min() <= known.max() < rows):
-        raise InputError("truth must name, for each identified row, a row of the original, or -1")
+        raise InputError("truth must give a row of the original, or -1, for each identified row")
     if len(np.unique(known)) < len(known):
-        raise InputError("truth names a row of the original for several people")
+        raise InputError("truth must give each row of the original at most once")

@@ -41,15 +41,15 @@ def overlay(releases: Sequence[Release]) -> Release:
 def check_same_people(releases: Sequence[Release]) -> None:
     """Refuse releases of different tables, and such that do not cover the originals."""
     if len(releases) < 2:
-        raise InputError("one release has nothing to be laid over; give two or more")
+        raise InputError("give at least two releases to overlay")
     first = releases[0].original
     for place, release in enumerate(releases, start=1):
         other = release.original
         same = first.quasi == other.quasi and len(first) == len(other)
         if not same or not all(_same(first[name], other[name]) for name in first.quasi):
             raise InputError(
-                f"releases 1 and {place} are not of the same table: quasi-identifiers, rows and "
-                "their order must agree"
+                f"releases 1 and {place} are not from the same table: quasi-identifiers, rows and "
+                "their order must be equal"
             )
         kept = ~_hidden(release)
         for name, recoding in release.recodings.items():

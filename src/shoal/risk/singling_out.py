@@ -106,35 +106,36 @@ class SinglingOut:
 
     def sentences(self, say: Callable[[int, int], str] = count_of) -> list[str]:
         """Return what is notable, in words; `say` puts a count of people and its total in words."""
-        told = [
+        sentences = [
             f"{each.columns[0]} is published unchanged and singles out "
             f"{say(each.alone, self.people)}: nobody else has their value"
             for each in self.identifying[:_MAX_NAMED]
         ]
         more = [each.columns[0] for each in self.identifying[_MAX_NAMED:]]
         if more:
-            told.append(f"so do {listed_names(more, _MAX_LISTED)}, for as many people or fewer")
+            listed = listed_names(more, _MAX_LISTED)
+            sentences.append(f"{listed} also single out people, as many or fewer")
         if self.together is not None and self._together_notable:
             names = listed_names(self.together.columns, _MAX_LISTED)
             if not self.identifying:
-                told.append(
+                sentences.append(
                     f"{names} are published unchanged and together single out "
                     f"{say(self.together.alone, self.people)}"
                 )
             elif self.together.alone > self.identifying[0].alone:
-                told.append(
+                sentences.append(
                     f"all {len(self.columns)} columns published unchanged together single out "
                     f"{say(self.together.alone, self.people)}"
                 )
-        if not told and self._insensitive_notable:
+        if not sentences and self._insensitive_notable:
             assert self.insensitive is not None
             assert self.insensitive.with_quasi is not None
             names = listed_names(self.insensitive.columns, _MAX_LISTED)
-            told.append(
+            sentences.append(
                 f"the quasi-identifiers and {names}, published unchanged, together single out "
                 f"{say(self.insensitive.with_quasi, self.people)}"
             )
-        return told
+        return sentences
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain data, and in words what is notable."""

@@ -94,7 +94,7 @@ class Classifier(ABC):
         """Return (networks,) the share of rows that each network gets right."""
         pictures = self.taken(inputs)
         if not len(pictures):
-            raise InputError("there is no picture to be right on")
+            raise InputError("pictures is empty; give at least one picture")
         known = as_classes("labels", labels, rows=len(pictures), classes=self.classes(pictures))
         named = self.labels(pictures)
         return (named == known.to(named.device)).double().mean(dim=1)
@@ -168,7 +168,7 @@ def as_classifier(model: Any, *, bounds: tuple[float, float] | None = None) -> C
     known = model if isinstance(model, Classifier) else _from_others(model)
     if bounds is not None and known.bounds != given:
         low, high = known.bounds
-        raise InputError(f"the model has bounds of its own, {low:g} and {high:g}; give no others")
+        raise InputError(f"the model already has bounds, {low:g} and {high:g}; omit bounds")
     return known
 
 
@@ -178,8 +178,8 @@ def _from_others(model: Any) -> Classifier:
     theirs = from_others(model)
     if theirs is None:
         raise InputError(
-            f"a network must be a torch module, modules in a sequence, a model of foolbox's or "
-            f"ART's for torch, or a classifier of Shoal's, not {type(model).__name__}"
+            f"a network must be a torch module, a sequence of modules, a foolbox or ART model for "
+            f"torch, or a Shoal classifier, not {type(model).__name__}"
         )
     return theirs
 

@@ -86,7 +86,7 @@ class EnsembleVote(Classifier):
     def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
         """Return (1, rows, classes) the members' mean log probabilities, the winner's on top."""
         if layer is not None:
-            raise InputError("a vote has no layers; ask its members")
+            raise InputError("a vote has no layers; use the layers of its members")
         rows = inputs[0]
         answers = self.members.logits(self.members.spread(rows))
         told = tempered(answers, self._temperatures).log_softmax(dim=-1)

@@ -62,7 +62,7 @@ def judge(
     """
     attacked, rows = examples.success.shape
     if not attacked * rows:
-        raise InputError("there is no example to judge")
+        raise InputError("there are no examples to judge; give at least one")
     given = as_classifier(model)
     members = given.members if isinstance(given, EnsembleVote) else given
     originals, classes = members.taken(examples.originals), members.classes(examples.originals)

@@ -51,7 +51,7 @@ class Architecture:
         check_whole("classes", self.classes, 2)
         check_range("dropout", self.dropout, 0, 1)
         if self.dropout == 1:
-            raise InputError("dropout must be below 1: nothing would be left to learn from")
+            raise InputError("dropout must be less than 1; at 1 nothing is left to learn from")
         if min(self._sides()) < 1:
             raise InputError(
                 f"pictures of {self.shape[1]} × {self.shape[2]} are too small for "

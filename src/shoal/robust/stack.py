@@ -118,7 +118,7 @@ class MappedStack(Stack):
 def stack(networks: Sequence[nn.Module]) -> Stack:
     """Return the networks, all of one make, as one."""
     if isinstance(networks, nn.Module) or not all(isinstance(n, nn.Module) for n in networks):
-        raise InputError("the networks of an ensemble must be torch modules in a list")
+        raise InputError("the networks of an ensemble must be a list of torch modules")
     if not networks:
         raise InputError("an ensemble needs at least one network")
     _check_alike("weights", [_weights(each) for each in networks])
@@ -131,7 +131,9 @@ def stack(networks: Sequence[nn.Module]) -> Stack:
 
 def _check_alike(what: str, told: Sequence[object]) -> None:
     if any(each != told[0] for each in told):
-        raise InputError(f"the networks of an ensemble must be of one make: their {what} differ")
+        raise InputError(
+            f"the networks of an ensemble must have the same architecture: their {what} differ"
+        )
 
 
 def _weights(network: nn.Module) -> list[object]:

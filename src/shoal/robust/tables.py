@@ -108,7 +108,7 @@ class NoisyVote:
         )
 
     def __reduce__(self) -> NoReturn:
-        raise InputError("a noisy vote cannot be copied or pickled: its noise would come again")
+        raise InputError("a noisy vote cannot be copied or pickled: its noise would repeat")
 
     @classmethod
     def fit(

@@ -108,7 +108,7 @@ def _ways(structure: Structure, *, every: bool) -> list[Way]:
     for way in ways:
         if way.cost(every=every).seconds > _HOUR:
             raise InputError(
-                f"{way.component.size} rows hang together with too little structure for exact "
-                "values; ask for an estimate"
+                f"{way.component.size} rows form one component that is too large to solve exactly; "
+                "use an estimate"
             )
     return ways

@@ -26,8 +26,8 @@ from shoal.risk.population.snb import SlideNegativeBinomial
 ESTIMATES = ("pitman", "zayatz", "snb")
 _SMALL = 20  # records of a class that may or may not have been drawn; larger ones were sure to be
 LIMITS = (
-    "the sample is taken to be drawn at random; the interval tells how much the estimate varies "
-    "with the draw, and not that the model may be wrong"
+    "the sample is assumed to be drawn at random; the interval covers the variation of the "
+    "estimate with the sample, not a wrong model"
 )
 
 

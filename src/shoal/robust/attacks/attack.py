@@ -46,7 +46,7 @@ class Examples:
         for name, shape in shapes.items():
             found = tuple(getattr(self, name).shape)
             if found != shape:
-                raise InputError(f"{name} must be of shape {shape}, as the others are, not {found}")
+                raise InputError(f"{name} must have shape {shape} like the others, not {found}")
 
     @property
     def distances(self) -> Tensor:
