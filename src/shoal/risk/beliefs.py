@@ -33,7 +33,7 @@ def believed(release: Release, known: Iterable[str] | None, prior: Prior) -> Gra
     names = check_known(release, known)
     if callable(prior):
         graph = consistency(release, names)
-        return replace(graph, weights=_told(graph, prior))
+        return replace(graph, weights=_function_weights(graph, prior))
     for name, rate in prior.items():
         if name not in names:
             raise unknown("prior: no known attribute", name, names)
@@ -46,13 +46,13 @@ def believed(release: Release, known: Iterable[str] | None, prior: Prior) -> Gra
     return _weighed(release, _widened(graph, strict), lax)
 
 
-def _told(graph: Graph, prior: Callable[[Counts, Counts], Floats]) -> Floats:
+def _function_weights(graph: Graph, prior: Callable[[Counts, Counts], Floats]) -> Floats:
     """(edges,) the weights that the function returns for one row of each kind."""
     people, records = _first_rows(graph)
-    told = np.asarray(prior(people[graph.heads], records[graph.indices]), dtype=np.float64)
-    if told.shape != graph.indices.shape or not (np.isfinite(told) & (told > 0)).all():
+    weights = np.asarray(prior(people[graph.heads], records[graph.indices]), dtype=np.float64)
+    if weights.shape != graph.indices.shape or not (np.isfinite(weights) & (weights > 0)).all():
         raise InputError("prior must return one finite number above 0 for each pair of rows")
-    return told
+    return weights
 
 
 def _widened(graph: Graph, strict: Graph) -> Graph:

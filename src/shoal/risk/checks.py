@@ -141,5 +141,5 @@ def _people(some: int, every: int) -> str:
 
 def _figures(found: Any, *shares: str) -> dict[str, Any]:
     """Return the fields of a finding and some of its properties, without the column's name."""
-    told = {name: value for name, value in asdict(found).items() if name != "column"}
-    return {**told, **{name: getattr(found, name) for name in shares}}
+    fields = {name: value for name, value in asdict(found).items() if name != "column"}
+    return {**fields, **{name: getattr(found, name) for name in shares}}

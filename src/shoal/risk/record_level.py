@@ -105,7 +105,7 @@ class RecordRisk:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        told = (self.prosecutor, self.journalist)
+        attackers = (self.prosecutor, self.journalist)
         return {
             "records": self.records,
             "people": self.people,
@@ -113,7 +113,7 @@ class RecordRisk:
             "threshold": self.threshold,
             "basis": self.basis,
             "short": self.short,
-            "attackers": [attacker.to_dict() for attacker in told if attacker is not None],
+            "attackers": [attacker.to_dict() for attacker in attackers if attacker is not None],
             "marketer": {"knows": _MARKETER, "average": self.marketer},
             "household": None if self.household is None else self.household.to_dict(),
         }

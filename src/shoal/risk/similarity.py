@@ -103,7 +103,7 @@ def _people_between(found: Candidates) -> Floats:
 
 
 def _under_one_label(found: Candidates, hierarchy: Hierarchy) -> Bools:
-    """Tell, group by group, whether a label that is not everything covers all values.
+    """Return, for each group, whether one label below the root covers all its values.
 
     The highest level with several labels decides: those below it are finer.
     """

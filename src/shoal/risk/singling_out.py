@@ -1,7 +1,7 @@
-"""Singling out: people whose values in columns that are published unchanged nobody else has.
+"""Singling out: people with values that nobody else has in columns that are published unchanged.
 
-k-anonymity speaks of the quasi-identifiers alone. A coordinate, an exact amount or a time stamp
-that is released as it is can identify a person by itself, whatever the size of the classes.
+k-anonymity covers only the quasi-identifiers. A coordinate, an exact amount or a time stamp that is
+published unchanged can identify a person alone, regardless of the size of the classes.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class Uniques:
 class SinglingOut:
     """How far columns that are published unchanged single people out.
 
-    columns: each by itself; together: all of them, where there are several.
-    insensitive: those that no guarantee looks at, together; they count with the quasi-identifiers,
-        since others may know both.
+    columns: each column alone; together: all of them, if there are several.
+    insensitive: the columns that no guarantee covers, together; they are combined with the
+        quasi-identifiers, since others may know both.
     """
 
     people: int
@@ -82,7 +82,7 @@ class SinglingOut:
 
     @property
     def identifying(self) -> tuple[Uniques, ...]:
-        """The columns that single out many people by themselves, the worst first."""
+        """The columns that alone single out many people, worst first."""
         found = [each for each in self.columns if is_notable(each.alone, each.people)]
         return tuple(sorted(found, key=lambda each: -each.alone))
 
@@ -223,7 +223,7 @@ class _Counter:
 
 
 def _value_numbers(column: Column) -> Codes:
-    """(rows,) a number for each value; carried columns hold one for each row, with repeats."""
+    """(rows,) a number for each value; insensitive columns store one per row, with repeats."""
     if column.role is not Role.INSENSITIVE:
         return column.codes
     cells = column.values

@@ -34,7 +34,7 @@ class Lesson(Protocol):
         """Take over what `momenta` returned."""
 
     def told(self) -> dict[str, Any]:
-        """Tell what must be the same for training to go on."""
+        """Return the settings that must be equal for training to resume."""
 
 
 class Checkpoint:

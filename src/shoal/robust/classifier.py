@@ -1,4 +1,4 @@
-"""What can be asked, defended and attacked: one network or several, behind one door."""
+"""The common interface of models that can be queried, defended and attacked."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Classifier(ABC):
         return self.networks
 
     def parts(self, inputs: Tensor) -> Sequence[Tensor]:
-        """Return (rows, *shape) in parts, each small enough to be put to all networks at once."""
+        """Return (rows, *shape) in parts, each small enough for all networks at once."""
         split: Sequence[Tensor] = inputs.split(max(1, _AT_ONCE // self.width))
         return split
 

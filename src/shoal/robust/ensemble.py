@@ -162,7 +162,7 @@ def _empty(build: Callable[[int], nn.Module], networks: int) -> Stack:
 def write_tensors(
     path: Path, tensors: dict[str, Tensor], told: dict[str, Any], *, force: bool
 ) -> None:
-    """Write tensors and what is to be told of them, whole or not at all."""
+    """Write tensors and their description atomically."""
     from safetensors.torch import save_file
 
     kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}

@@ -107,7 +107,7 @@ def _raise(means: Tensor, winners: Tensor) -> Tensor:
 
 
 def count_votes(logits: Tensor, temperatures: Tensor) -> Votes:
-    """Count (networks, rows, classes) answers, of which those of equal votes are told apart."""
+    """Count the votes of (networks, rows, classes) answers and break ties."""
     networks, _, classes = logits.shape
     named = logits.argmax(dim=-1)  # (networks, rows); of equals the lowest
     counts = torch.nn.functional.one_hot(named, classes).sum(dim=0)  # (rows, classes)

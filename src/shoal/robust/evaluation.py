@@ -138,7 +138,7 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
 
 
 def size_bins(sizes: Floats, bins: int, greatest: float | None = None) -> Floats:
-    """Return (bins + 1,) edges from 0 to the greatest size, of those that are not endless."""
+    """Return (bins + 1,) edges from 0 to the greatest finite size."""
     ended = sizes[np.isfinite(sizes)]
     return np.linspace(0.0, greatest or max(float(ended.max(initial=0.0)), 1e-12), bins + 1)
 

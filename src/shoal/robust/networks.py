@@ -100,7 +100,7 @@ class Architecture:
 
     @classmethod
     def from_dict(cls, told: dict[str, Any]) -> Architecture:
-        """Return the architecture that `to_dict` told of."""
+        """Return the architecture that `to_dict` describes."""
         lists = {name: tuple(told[name]) for name in ("shape", "filters", "hidden")}
         return cls(**{**told, **lists})
 
@@ -147,7 +147,7 @@ def seeded(build: Callable[[], nn.Module], seed: int) -> Any:
 
 
 def with_own_dropout(network: nn.Module) -> nn.Module:
-    """Replace every `nn.Dropout` inside the network by one whose draws can be told."""
+    """Replace every `nn.Dropout` in the network with one whose draws are reproducible."""
     for name, child in network.named_children():
         if isinstance(child, nn.Dropout):
             setattr(network, name, Dropout(child.p))

@@ -67,7 +67,7 @@ class Stack(nn.Module):  # type: ignore[misc]
             part.seed = seeds.to(self.device) * 64 + place
 
     def set_step(self, step: int) -> None:
-        """Tell dropout which step of training this is."""
+        """Set the training step of dropout."""
         for part in self._dropouts():
             part.step.fill_(step)
 
@@ -110,7 +110,7 @@ class MappedStack(Stack):
         return torch.func.vmap(one, randomness="different")(named, inputs)
 
     def set_step(self, step: int) -> None:
-        """Tell dropout which step of training this is."""
+        """Set the training step of dropout."""
         for part in self._dropouts():
             part.step = torch.full_like(part.seed, step)
 

@@ -47,8 +47,8 @@ class Training:
     precision: float32, or bfloat16 for the products, which a GPU does in half the time.
     every: epochs between checkpoints.
     repeatable: whether CUDA must take kernels that give the same each time; if not, the quickest.
-    shift: pixels by which a picture is moved, up to, in any direction and anew each time it is
-    seen; 0 is as published.
+    shift: maximum number of pixels by which a picture is moved, in any direction, drawn again each
+    time it is seen; 0 is as published.
     """
 
     epochs: int = 3000
@@ -236,7 +236,7 @@ class _Lesson:
                 self.optimizer.state[value]["momentum_buffer"] = kept
 
     def told(self) -> dict[str, Any]:
-        """Tell what must be the same for training to go on."""
+        """Return the settings that must be equal for training to resume."""
         options = {name: getattr(self.training, name) for name in ("batch", "rate", "decay")}
         return {
             **options,

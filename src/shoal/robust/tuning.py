@@ -1,7 +1,7 @@
 """Tuning: how much noise, of which shape, over how many networks.
 
 More noise costs accuracy on clean pictures and takes it from attacks; more networks give it back. A
-sweep shows the trade, and whoever publishes chooses.
+sweep shows the trade-off, and the publisher chooses.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def frequency_attack(beliefs: Any, observed: Any, *, mapping: Any = None) -> Fre
     places[order] = np.arange(len(order))
     first = np.searchsorted(seen[order], low, side="left")
     last = np.searchsorted(seen[order], high, side="right") - 1
-    told = (
+    assumptions = (
         "The attacker believes that the frequency of each item lies in an interval, and sees the "
         "frequencies of all released items.",
         EVERYBODY,
@@ -116,7 +116,7 @@ def frequency_attack(beliefs: Any, observed: Any, *, mapping: Any = None) -> Fre
         EVEN,
     )
     ends = (frozen(first), frozen(last), frozen(places[true]))
-    return FrequencyAttack(_matrix(first, last, order), true, told, *ends)
+    return FrequencyAttack(_matrix(first, last, order), true, assumptions, *ends)
 
 
 def beliefs_around(frequencies: Any, within: float) -> Floats:

@@ -43,7 +43,7 @@ class Swept:
 
 
 class _Queue(NamedTuple):
-    """Items by stretches of places that no interval tells apart.
+    """Items by stretches of positions that no interval distinguishes.
 
     sizes: (stretches,) places of each; begin, deadline, own: (items,) stretches.
     possible: (items,) whether the own place lies in the interval.

@@ -75,13 +75,13 @@ def population_attack(weights: Any, presence: Any, truth: Any) -> PopulationAtta
     mapping = np.empty(people, dtype=np.int64)
     mapping[person] = np.arange(records)
     mapping[~present] = np.arange(records, people)
-    told = (
+    assumptions = (
         f"The attacker knows a population of {counted(people, 'person', 'people')} that includes "
         "everyone in the table, and that each person has at most one record.",
         f"The attacker knows that the table has {counted(records, 'record')}.",
         "Each person is in the table with some probability, independently of the others.",
     )
-    return PopulationAttack(matrix, mapping, told, frozen(present))
+    return PopulationAttack(matrix, mapping, assumptions, frozen(present))
 
 
 def _check_weights(weights: Any) -> Floats:

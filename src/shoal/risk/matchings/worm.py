@@ -33,7 +33,7 @@ class Sample:
     """Expected cracks by a walk, with their 95 % interval.
 
     marginals: (records,) the chance that each is found in its own slot.
-    rhat: how well the chains agree, 1 at best; effective: independent draws that tell as much.
+    rhat: how well the chains agree, 1 at best; effective: effective sample size.
     chains, draws, steps: how many chains there were, draws of each, and steps of all.
     """
 

@@ -66,8 +66,8 @@ class IndividualUniqueness:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data, without those of single records."""
-        told = {name: value for name, value in self.__dict__.items() if np.isscalar(value)}
-        return {**told, "limits": LIMITS}
+        figures = {name: value for name, value in self.__dict__.items() if np.isscalar(value)}
+        return {**figures, "limits": LIMITS}
 
 
 def individual_uniqueness(
