@@ -91,7 +91,7 @@ def test_a_ledger_of_another_table_is_refused_until_its_schema_is_admitted(table
     ledger = Ledger(9.0, 0.9, table="towns")
     shoal.anonymize(table, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
     fewer = Table.from_arrow(table.to_arrow(), {"town": TOWN})
-    with pytest.raises(InputError, match=r"this ledger \(towns\) belongs to a table of another"):
+    with pytest.raises(InputError, match=r"this ledger \(towns\) belongs to a table with another"):
         shoal.anonymize(fewer, KAnonymity(3), "safe-la", ledger=ledger, **unseeded())
     assert len(ledger.entries) == 1
     ledger.admit(fewer)

@@ -43,7 +43,7 @@ def test_too_much_is_refused_with_status_1(granted):
     spend(granted, 0.75)
     outcome = spend(granted, 0.5)
     assert outcome.status == 1
-    assert outcome.err.startswith("shoal: this release costs ε = 0.5 but of the granted ε = 1")
+    assert outcome.err.startswith("shoal: this release costs ε = 0.5, but only")
     assert len(shown(granted)["entries"]) == 1
 
 
@@ -111,7 +111,7 @@ def test_a_ledger_of_another_schema_is_refused_unless_it_is_stated_to_be_new(sho
     (folder / "other.yaml").write_text(other)
     again = ("anonymize", "towns.csv", "--schema", "other.yaml", *told, "-o", "two.csv")
     refused = shoal(*again)
-    assert (refused.status, "belongs to a table of another schema" in refused.err) == (2, True)
+    assert (refused.status, "belongs to a table with another schema" in refused.err) == (2, True)
     assert shoal(*again, "--new-schema").status == 0
     assert len(shown(shoal)["schemas"]) == 2
 
@@ -146,4 +146,4 @@ def test_what_must_not_be_told_is_refused_before_it_is_paid_for(shoal, folder, m
 def test_a_folder_is_no_ledger(shoal, path):
     outcome = shoal("dp", "ledger", "grant", path, "--epsilon", 1)
     assert outcome.status == 2
-    assert "is a directory; name the file of a ledger" in outcome.err
+    assert "is a directory; give the path of a ledger file" in outcome.err

@@ -84,15 +84,15 @@ def test_three_releases_and_a_stated_k(shoal, files):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("one.csv", *ROLES, "--same-order"), "two or more"),
+        (("one.csv", *ROLES, "--same-order"), "at least two"),
         (("one.csv", "sorted.csv", *ROLES), "state with --same-order that they can"),
-        (("one.csv", *ROLES, "--original", "original.csv"), "two or more"),
-        (("one.csv", "two.csv", *ROLES, "--same-order"), "name as key"),
+        (("one.csv", *ROLES, "--original", "original.csv"), "at least two"),
+        (("one.csv", "two.csv", *ROLES, "--same-order"), "give as key"),
         (("one.csv", "nowhere.csv", *ROLES), "nowhere.csv"),
         (("one.csv", "sorted.csv", "--same-order"), "no column has a role"),
         (("one.csv", "sorted.csv", *ROLES, "-k", 0), "k must be 1 or more"),
-        (("one.csv", "sorted.csv", "--quasi", "z", "--same-order"), "no column 'z'"),
-        (("one.csv", "sorted.csv", *ROLES, "--key", "z"), "no column 'z'"),
+        (("one.csv", "sorted.csv", "--quasi", "z", "--same-order"), "exactly one column 'z'"),
+        (("one.csv", "sorted.csv", *ROLES, "--key", "z"), "exactly one column 'z'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(shoal, files, arguments, told):

@@ -45,9 +45,9 @@ def test_words_say_what_is_assumed_and_show_no_cell(ask):
     for part in (
         "3 of 4 people released are expected to be found",
         "people with a risk above 1/2",
-        "knows x, y of everybody in the release",
+        "knows x, y of everyone in the release",
         "most exposed where these are known",
-        "Exact, save for rounding.",
+        "Exact up to rounding.",
     ):
         assert part in " ".join(shown.split())
     assert "qx" not in shown
@@ -57,7 +57,7 @@ def test_doubts_and_absence_change_the_answer(ask):
     sure = parsed(ask("--json"))["value"]
     assert parsed(ask("--wrong", "x=0.25", "--json"))["value"] < sure
     told = parsed(ask("--absent", "--json", "--method", "exact"))
-    assert "not who of them" in told["assumptions"][0]
+    assert "not which of them" in told["assumptions"][0]
     assert parsed(ask("--method", "fast", "--json"))["method"] in ("exact", "fast")
 
 
@@ -68,7 +68,7 @@ def test_doubts_and_absence_change_the_answer(ask):
         (("--wrong", "x"), "must be written column=0.1"),
         (("--wrong", "x=0.9"), "0.5 at most"),
         (("--method", "quick"), "method must be one of"),
-        (("--wrong", "x=0.1", "--absent"), "nothing of people outside"),
+        (("--wrong", "x=0.1", "--absent"), "does not cover people outside"),
     ],
 )
 def test_wrong_questions_end_with_a_sentence(ask, more, told):
@@ -136,7 +136,7 @@ def test_words_name_people_records_and_households(visits):
         "households released 2",
         "average risk of a household",
         "rows known",
-        "at least one of her rows is matched with one of her records",
+        "at least one of their rows is matched with one of their records",
     ):
         assert part in shown
     assert "qx" not in shown

@@ -163,7 +163,7 @@ def test_a_sweep_without_a_choice_is_shown_all_the_same(shoal, networks):
     shown = shoal("robust", "sweep", "digits", networks, *arguments, "--least-accuracy", 1)
     assert shown.status == 2
     assert "vote clean" in shown.out
-    assert "no setting is right on 100.0% of clean pictures" in shown.err
+    assert "no setting reaches an accuracy of 100.0% on clean pictures" in shown.err
 
 
 @pytest.mark.parametrize(

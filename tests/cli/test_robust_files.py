@@ -49,16 +49,16 @@ def _headed(header, length=None):
 DAMAGED = {
     "not one": (lambda path: path.write_bytes(b"\x89PNG"), "not a safetensors file"),
     "empty": (_headed(b"{}"), "not adversarial examples that Shoal saved"),
-    "huge header": (_headed(b"{}", 2**60), "not a safetensors file, or a damaged one"),
-    "no words": (_headed(b"\xff" * 64), "not a safetensors file, or a damaged one"),
-    "deep": (_headed(b"[" * 200_000), "not a safetensors file, or a damaged one"),
+    "huge header": (_headed(b"{}", 2**60), "not a safetensors file, or the file is damaged"),
+    "no words": (_headed(b"\xff" * 64), "not a safetensors file, or the file is damaged"),
+    "deep": (_headed(b"[" * 200_000), "not a safetensors file, or the file is damaged"),
     "of others": (
         _headed(b'{"__metadata__":{"format":"pt"}}'), "not adversarial examples that Shoal saved"
     ),
     "a list": (
         _headed(b'{"__metadata__":{"shoal":"[1]"}}'), "not adversarial examples that Shoal saved"
     ),
-    "no json": (_headed(b'{"__metadata__":{"shoal":"{"}}'), "or a damaged one"),
+    "no json": (_headed(b'{"__metadata__":{"shoal":"{"}}'), "or the file is damaged"),
     "no labels": (_changed(tensors={"labels": None}), "not whole; make them anew"),
     "few labels": (_changed(tensors={"labels": torch.zeros(2).long()}), "not whole"),
     "more": (_changed(tensors={"others": torch.zeros(2)}), "not whole"),
@@ -82,7 +82,7 @@ def test_a_truncated_file_is_told(shoal, folder, networks):
     content = networks.read_bytes()
     (folder / "half.safetensors").write_bytes(content[: len(content) // 2])
     shown = shoal("robust", "attack", "digits", "half.safetensors", "-o", "a.safetensors")
-    assert (shown.status, "or a damaged one" in shown.err) == (2, True)
+    assert (shown.status, "or the file is damaged" in shown.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_a_truncated_file_is_told(shoal, folder, networks):
     [
         ({"networks": 10**9}, "its weights do not fit"),
         ({"networks": "two"}, "its weights do not fit"),
-        ({"architecture": {"name": "a"}}, "does not say what its networks are"),
+        ({"architecture": {"name": "a"}}, "the file is damaged"),
         ({"architecture": None}, "no named architecture"),
-        ({"temperatures": None}, "does not say what its networks are"),
-        ({"bounds": [0]}, "does not say what its networks are"),
+        ({"temperatures": None}, "the file is damaged"),
+        ({"bounds": [0]}, "the file is damaged"),
     ],
 )
 def test_networks_that_lie_about_themselves_are_refused(folder, networks, changes, message):

@@ -123,7 +123,7 @@ def test_random_k_is_two_and_a_poisson_number_more():
         (lambda table: permuted(table, -1), "seed must be"),
         (lambda table: random_hierarchies(table, 1.5), "seed must be"),
         (lambda table: permuted(table, columns=["ill"]), "'ill' is sensitive"),
-        (lambda table: random_k(3, mean=-1), "mean must be 0 or more"),
+        (lambda table: random_k(3, mean=-1), "mean must be at least 0"),
         (lambda table: random_k(3, least=0), "least must be"),
     ],
 )

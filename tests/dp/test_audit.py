@@ -172,8 +172,8 @@ def test_the_event_is_the_one_that_is_likelier_here():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"pairs": []}, "needs a pair"),
-        ({"events": {}}, "no event is named"),
+        ({"pairs": []}, "needs at least one pair"),
+        ({"events": {}}, "events is empty"),
         ({"runs": 1}, "runs must be 2 or more"),
         ({"confidence": 1.0}, "confidence must lie between 0 and 1"),
     ],

@@ -20,8 +20,8 @@ def test_the_whole_budget_is_that_of_choice_and_sample():
 
 def test_the_words_are_about_the_full_table_and_any_one_record():
     words = CHOSEN.describe()
-    assert "Take any one record out of the input, or put one in" in words
-    assert "at most 3.684 times as likely as before, plus a chance of 2.154e-07" in words
+    assert "Adding or removing any one record of the input" in words
+    assert "at most 3.684 times as likely as before, plus a probability of 2.154e-07" in words
     assert "each record of the full table with probability 0.7" in words
     assert "nproven" not in words
     assert "testing" not in words
@@ -31,9 +31,9 @@ def test_the_arithmetic_is_spelled_out():
     lines = CHOSEN.arithmetic()
     assert "choice of the recoding: ε′ = 0.1" in lines
     assert "sample: -ln(1 - β) = 1.204" in lines
-    assert "together: ε = 0.1 + 1.204 = 1.304" in lines
+    assert "total: ε = 0.1 + 1.204 = 1.304" in lines
     assert any("δ = 2.154e-07, tight form" in line and "n = 82" in line for line in lines)
-    assert "neighbours: two tables, one of which has one record more" in lines
+    assert "neighbours: two tables that differ by one added or removed record" in lines
     assert "public: k, β, the hierarchies" in lines
 
 
@@ -41,7 +41,7 @@ def test_the_arithmetic_is_spelled_out():
     ("spent", "told"),
     [
         (1.5, "sample: 1.5, more than -ln(1 - β) = 1.204"),
-        (1.0, "sample: 1, paid for in δ as it is less than -ln(1 - β) = 1.204"),
+        (1.0, "sample: 1, less than -ln(1 - β) = 1.204, which increases δ"),
     ],
 )
 def test_a_sample_may_spend_more_or_less(spent, told):
@@ -55,7 +55,10 @@ def test_the_papers_mechanism_is_marked_as_unproven():
     assert str(claim).endswith("(unproven)")
     assert claim.describe().startswith("Unproven.")
     assert claim.delta == sampling_delta(75, 0.7, form="published")
-    assert claim.arithmetic()[-1] == "proof: none; the recoding was chosen on the sample itself"
+    assert (
+        claim.arithmetic()[-1]
+        == "proof: none; the recoding was chosen on the sample that is released"
+    )
 
 
 def test_draws_that_can_be_repeated_are_for_testing():
@@ -77,7 +80,7 @@ def test_a_larger_delta_may_be_claimed_and_a_smaller_not():
 def test_general_claims_say_what_they_are_about():
     claim = DP(1, 0, "the coefficients")
     assert str(claim) == "differential privacy(1, 0)"
-    assert "seen in the coefficients is then at most 2.718 times as likely" in claim.describe()
+    assert "any event in the coefficients at most 2.718 times as likely" in claim.describe()
     assert "chance" not in claim.describe()
 
 

@@ -180,9 +180,12 @@ def test_delta_too_small_for_a_float_is_not_none():
         (lambda: sampling_delta(5, "x"), "beta must be a number, not 'x'"),
         (lambda: sampling_delta(5, math.nan), "beta must be a number, not nan"),
         (lambda: sampling_delta(5, 0.5, form="loose"), "no form 'loose'"),
-        (lambda: sampling_delta(5, 0.5, 0.5, form="published"), "0.693147 or more"),
+        (
+            lambda: sampling_delta(5, 0.5, 0.5, form="published"),
+            "at least -ln.1 - beta. = 0.693147",
+        ),
         (lambda: sampling_delta(5, 0.5, 0.01), "from 0.05 to 100, not 0.01"),
-        (lambda: sampling_delta(5, "0.00001"), "too large for fractions"),
+        (lambda: sampling_delta(5, "0.00001"), "too large for exact fractions"),
         (lambda: least_k(1, 0, 0.5), "delta must be more than 0"),
     ],
 )

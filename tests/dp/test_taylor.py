@@ -87,7 +87,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
 
 
 def test_more_rows_than_can_be_summed_are_refused(monkeypatch):
-    monkeypatch.setattr("shoal.dp.taylor._MOST_ROWS", 10)
+    monkeypatch.setattr("shoal.dp.taylor._MAX_ROWS", 10)
     with pytest.raises(InputError, match="at most 10 rows"):
         expand(*table(0, count=11))
 

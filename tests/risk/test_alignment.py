@@ -54,12 +54,16 @@ def test_whole_numbers_and_decimals_agree():
     ("second", "key", "told"),
     [
         (frame(["1"], "*", "a", [1]), None, "have 2, 1 rows"),
-        (frame(["1", "1"], "**", "ab", [2, 2]), "id", "1 of 2 rows of release 2 with no key"),
-        (frame(["1", "1"], "**", "ab", [None, 1]), "id", "1 of 2 rows of release 2 with no key"),
-        (frame(["1", "1"], "**", "ba", [1, 2]), None, "2 of 2 rows of release 2 with another"),
-        (frame(["1", "1"], "**", "ba", [1, 2]), "id", "2 of 2 rows of release 2 with another"),
-        (frame(["1", "1"], "**", "ab").drop(["town"]), None, "release 2 has no column 'town'"),
-        (frame(["1", "1"], "**", "ab"), "id", "release 2 has no column 'id'"),
+        (frame(["1", "1"], "**", "ab", [2, 2]), "id", "1 of 2 rows of release 2 without a key"),
+        (frame(["1", "1"], "**", "ab", [None, 1]), "id", "1 of 2 rows of release 2 without a key"),
+        (frame(["1", "1"], "**", "ba", [1, 2]), None, "2 of 2 rows of release 2 differ"),
+        (frame(["1", "1"], "**", "ba", [1, 2]), "id", "2 of 2 rows of release 2 differ"),
+        (
+            frame(["1", "1"], "**", "ab").drop(["town"]),
+            None,
+            "release 2 must have exactly one column 'town'",
+        ),
+        (frame(["1", "1"], "**", "ab"), "id", "release 2 must have exactly one column 'id'"),
     ],
 )
 def test_files_that_do_not_go_together_are_refused(second, key, told):
@@ -68,5 +72,5 @@ def test_files_that_do_not_go_together_are_refused(second, key, told):
 
 
 def test_quasi_identifiers_must_be_named():
-    with pytest.raises(InputError, match="no column is quasi-identifying"):
+    with pytest.raises(InputError, match="no column is a quasi-identifier"):
         aligned([frame(["1"], "*", "a")] * 2, {"disease": "sensitive"})

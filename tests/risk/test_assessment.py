@@ -206,7 +206,7 @@ def test_nobody_released_is_nobody_found():
         ({"k": 0}, "k must be a whole number"),
         ({"prior": {"c": 0.1}}, "no known attribute 'c'"),
         ({"prior": {"a": 0.7}}, "0.5 at most"),
-        ({"prior": {"a": 0.1}, "present": False}, "nothing of people outside"),
+        ({"prior": {"a": 0.1}, "present": False}, "does not cover people outside"),
         ({"prior": lambda people, records: people * 0.0}, "above 0"),
     ],
 )
@@ -217,20 +217,23 @@ def test_wrong_questions_are_refused(options, told):
 
 def test_a_release_that_was_not_made_by_coarsening_is_refused():
     release = published([(0,), (1,), (2,)], [({1, 2},), ({0, 1},), ({0, 2},)])
-    with pytest.raises(InputError, match="1 row outside the cells"):
+    with pytest.raises(InputError, match="1 row has values outside"):
         assess(release)
 
 
 def test_too_little_structure_for_exact_values_is_said(monkeypatch, loose):
     monkeypatch.setattr("shoal.risk.matchings.profile.MOST_STEPS", 10)
-    with pytest.raises(InputError, match="120 people hang together"):
+    with pytest.raises(InputError, match="120 people are in components"):
         assess(loose, method="exact")
 
 
 def test_more_people_than_a_walk_can_hold_are_refused(monkeypatch, loose):
     monkeypatch.setattr(solving, "_STEPS", 0)
     monkeypatch.setattr(solving, "_PEOPLE", 119)
-    with pytest.raises(InputError, match="120 people hang together, more than can be walked"):
+    with pytest.raises(
+        InputError,
+        match="120 people are in components too large to solve exactly, more than can be",
+    ):
         assess(loose)
 
 
@@ -252,6 +255,6 @@ def test_words_hold_no_cell(loose):
     found = assess(loose, seed=1, prior={"a": 0.25})
     told = json.dumps(found.to_dict()) + repr(found)
     assert "v1" not in told
-    assert "a with a chance of 0.25" in told
-    assert "everybody in the release" in told
-    assert "not who of them" in " ".join(assess(loose, present=False).assumptions)
+    assert "a with probability 0.25" in told
+    assert "everyone in the release" in told
+    assert "not which of them" in " ".join(assess(loose, present=False).assumptions)

@@ -70,7 +70,7 @@ def test_wrong_questions_are_refused(telling, monkeypatch):
     with pytest.raises(InputError, match="no attribute 'd'"):
         exposure(telling, ["d"])
     monkeypatch.setattr(import_module("shoal.risk.exposure"), "_SETS", 2)
-    with pytest.raises(InputError, match="too many sets of 2"):
+    with pytest.raises(InputError, match="too many sets of up to 2"):
         exposure(telling, most=2)
 
 

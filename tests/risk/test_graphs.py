@@ -74,10 +74,10 @@ def test_places_outside_the_release_fit_everybody():
 
 def test_too_many_pairs_are_refused(monkeypatch):
     release = published([(0,), (1,)], [({0, 1},), ({1},)])
-    monkeypatch.setattr(module, "_MOST", 2)
-    with pytest.raises(InputError, match="3 pairs of records fit"):
+    monkeypatch.setattr(module, "_MAX_PAIRS", 2)
+    with pytest.raises(InputError, match="3 pairs of people and records match"):
         consistency(release)
-    monkeypatch.setattr("shoal.risk.beliefs._MOST", 3)
-    monkeypatch.setattr(module, "_MOST", 4)
-    with pytest.raises(InputError, match="4 pairs of records would have to be weighed"):
+    monkeypatch.setattr("shoal.risk.beliefs._MAX_PAIRS", 3)
+    monkeypatch.setattr(module, "_MAX_PAIRS", 4)
+    with pytest.raises(InputError, match="4 pairs of records are too many to weight"):
         believed(release, None, {"a": 0.1})

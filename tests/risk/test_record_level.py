@@ -110,7 +110,7 @@ def test_options_are_checked(options, told):
 
 
 def test_a_release_has_its_classes(released):
-    with pytest.raises(InputError, match="of a table only"):
+    with pytest.raises(InputError, match="only be chosen for a table"):
         record_risk(released({"age": [1, 2]}, [0, 0]), columns=["age"])
 
 

@@ -116,7 +116,7 @@ def test_many_columns_are_not_all_spelled_out():
     columns = {f"s{i}": list(range(20)) for i in range(6)}
     told = found(q=["a"] * 20, **columns).sentences()
     assert len(told) == 4
-    assert told[3] == "so do s3, s4 and s5, for as many people or fewer"
+    assert told[3] == "s3, s4 and s5 also single out people, as many or fewer"
 
 
 def test_classes_of_one_value_are_a_caveat_with_their_classes_and_people():

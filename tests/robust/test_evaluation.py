@@ -103,7 +103,7 @@ def test_an_outcome_that_did_not_occur_has_no_perturbation():
 
 
 def test_labels_must_be_as_many_as_rows():
-    with pytest.raises(InputError, match="2 pictures and 3 labels"):
+    with pytest.raises(InputError, match="2 pictures, 3 labels"):
         judge(FOUND, torch.tensor([1, 2, 0]), MODEL)
 
 
@@ -120,7 +120,7 @@ def test_nothing_to_judge_is_said_so():
     none = Examples(
         torch.zeros(0, 3), torch.zeros(0).long(), torch.zeros(2, 0, 3), torch.zeros(2, 0).bool()
     )
-    with pytest.raises(InputError, match="no example to judge"):
+    with pytest.raises(InputError, match="no examples to judge"):
         judge(none, torch.zeros(0).long(), MODEL)
 
 

@@ -43,7 +43,7 @@ MODELS = {
 PICTURES = torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(1))
 GOALS = torch.tensor([1, 2, 3])
 WRONG = {
-    "bytes": ((PICTURES * 255).byte(), r"not uint8; of bytes make such by images\.float\(\) / 255"),
+    "bytes": ((PICTURES * 255).byte(), r"not uint8; convert bytes with images\.float\(\) / 255"),
     "up to 255": (PICTURES * 255, "from 0 to 1, the bounds of the model; scale them"),
     "not a number": (PICTURES * float("nan"), "from 0 to 1, the bounds of the model"),
     "words": ("secret", "must be a tensor or an array of numbers, not str"),
@@ -99,7 +99,7 @@ def test_attacks_take_networks_of_any_type_and_arrays(attack):
 def test_nothing_asked_is_nothing_answered(model, attack):
     assert model.labels(PICTURES[:0]).shape[1] == 0
     assert attack.run(model, PICTURES[:0], GOALS[:0]).success.shape[1] == 0
-    with pytest.raises(InputError, match="no picture to be right on"):
+    with pytest.raises(InputError, match="pictures is empty"):
         model.accuracy(PICTURES[:0], GOALS[:0])
 
 
@@ -110,8 +110,8 @@ def test_nothing_asked_is_nothing_answered(model, attack):
         ([-1, 2, -1], "from 0 to 9, the classes of the model; 2 are not"),
         ([1.0, 2.0, 3.0], "goals must be whole numbers, not float32"),
         ([True, True, False], "goals must be whole numbers, not bool"),
-        ([1, 2], "3 pictures and 2 goals"),
-        ([[1], [2], [3]], r"one number a picture, not of shape \(3, 1\)"),
+        ([1, 2], "3 pictures, 2 goals"),
+        ([[1], [2], [3]], r"one number per picture, not of shape \(3, 1\)"),
     ],
 )
 def test_goals_must_be_classes(model, goals, told):
@@ -132,9 +132,9 @@ def test_to_look_for_classes_takes_no_noise(ensemble):
 @pytest.mark.parametrize(
     ("shape", "told"),
     [
-        ((3, 1, 9, 9), r"for pictures of \(1, 8, 8\), not of \(1, 9, 9\)$"),
+        ((3, 1, 9, 9), r"pictures of shape \(1, 8, 8\), not \(1, 9, 9\)$"),
         ((3, 8, 8), r"images\.unsqueeze\(1\)"),
-        ((3, 8, 8, 1), r"channels come first: images\.movedim\(-1, 1\)"),
+        ((3, 8, 8, 1), r"move the channels first with images\.movedim\(-1, 1\)"),
         ((1, 8, 8), r"images\.unsqueeze\(0\)"),
     ],
 )
@@ -146,9 +146,9 @@ def test_pictures_of_another_shape_are_told_what_to_do(ensemble, shape, told):
 def test_what_a_network_of_any_make_cannot_answer_is_said():
     flat = [nn.Sequential(nn.Flatten(), nn.Linear(64, 10)) for _ in range(2)]
     for model in (as_classifier(flat[0]), as_classifier(flat)):
-        with pytest.raises(InputError, match=r"cannot answer pictures of \(1, 9, 9\): "):
+        with pytest.raises(InputError, match=r"cannot process pictures of shape \(1, 9, 9\): "):
             model.labels(torch.rand(2, 1, 9, 9))
-    with pytest.raises(InputError, match=r"cannot answer pictures of \(1, 9, 9\): "):
+    with pytest.raises(InputError, match=r"cannot process pictures of shape \(1, 9, 9\): "):
         as_classifier(flat[0])(torch.rand(2, 1, 9, 9), "1")
 
 
@@ -166,14 +166,14 @@ def test_bounds_of_examples_are_those_of_their_model(attack):
 
 @pytest.mark.parametrize("bounds", [(1, 0), (0, 0), (0, 1, 2), (0, float("inf")), "ab"])
 def test_bounds_are_a_least_and_a_greatest_number(bounds):
-    with pytest.raises(InputError, match="bounds must be the least and the greatest"):
+    with pytest.raises(InputError, match="bounds must be the lowest and the highest"):
         as_classifier(DIGITS.build(0), bounds=bounds)
 
 
 def test_a_model_has_one_pair_of_bounds(ensemble):
     assert EnsembleVote([DIGITS.build(0)], bounds=(-1, 1)).bounds == (-1, 1)
     assert NoisyLogit(ensemble, 0.1, bounds=(0, 1)).bounds == (0, 1)
-    with pytest.raises(InputError, match="bounds of its own, 0 and 1; give no others"):
+    with pytest.raises(InputError, match="already has bounds, 0 and 1; omit bounds"):
         NoisyLogit(ensemble, 0.1, bounds=(-1, 1))
 
 
@@ -186,7 +186,7 @@ def test_examples_must_belong_together(name):
         "success": torch.ones(2, 3).bool(),
     }
     Examples(**parts)
-    with pytest.raises(InputError, match="must be of shape"):
+    with pytest.raises(InputError, match="must have shape"):
         Examples(**{**parts, name: parts[name][:1]})
 
 
@@ -194,9 +194,9 @@ def test_examples_must_belong_together(name):
     ("labels", "options", "told"),
     [
         ([1, 2, 10], {}, "labels must be from 0 to 9"),
-        ([1, 2], {}, "3 pictures and 2 labels"),
+        ([1, 2], {}, "3 pictures, 2 labels"),
         ([0.1, 0.2, 0.3], {}, "labels must be whole numbers"),
-        ([1, 2, 3], {"samples": torch.arange(2)}, "3 pictures and 2 samples"),
+        ([1, 2, 3], {"samples": torch.arange(2)}, "3 pictures, 2 samples"),
     ],
 )
 def test_a_judgement_needs_the_truth(ensemble, labels, options, told):
@@ -216,13 +216,13 @@ def test_plain_networks_are_judged_swept_and_attacked(ensemble):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"scales": []}, "there is none to try"),
-        ({"scales": [0, -1]}, "scale must be a number from 0 up, not -1"),
-        ({"scales": ["0.1"]}, "scale must be a number from 0 up, not '0.1'"),
+        ({"scales": []}, "at least one scale"),
+        ({"scales": [0, -1]}, "scale must be a number of at least 0, not -1"),
+        ({"scales": ["0.1"]}, "scale must be a number of at least 0, not '0.1'"),
         ({"images": PICTURES[:0], "labels": GOALS[:0]}, "no clean picture"),
         ({"labels": GOALS + 8}, "labels must be from 0 to 9"),
         ({"images": (PICTURES * 255).byte()}, "not uint8"),
-        ({"attacked_labels": GOALS[:2]}, "3 pictures and 2 attacked_labels"),
+        ({"attacked_labels": GOALS[:2]}, "3 pictures, 2 attacked_labels"),
     ],
 )
 def test_a_sweep_says_what_is_wrong(ensemble, changes, told):
@@ -236,7 +236,7 @@ def test_a_sweep_says_what_is_wrong(ensemble, changes, told):
     ("images", "labels", "told"),
     [
         (PICTURES, [1, 2, 10], "labels must be from 0 to 9"),
-        (PICTURES, [[1], [2], [3]], "one number a picture"),
+        (PICTURES, [[1], [2], [3]], "one number per picture"),
         ((PICTURES * 255).byte(), [1, 2, 3], "not uint8"),
         (PICTURES * 255, [1, 2, 3], "from 0 to 1, the bounds of the model"),
         (PICTURES[:, 0], [1, 2, 3], r"images\.unsqueeze\(1\)"),
@@ -266,7 +266,9 @@ def test_a_device_that_is_not_there_is_said_so(ensemble, tmp_path, device):
         lambda: Ensemble.load(tmp_path / "a.safetensors", device=device),
         lambda: ensemble.to(device),
     ):
-        with pytest.raises(InputError, match=f"no device '{device}' for torch here; there is cpu"):
+        with pytest.raises(
+            InputError, match=f"torch has no device '{device}' here; available: cpu"
+        ):
             use()
 
 
@@ -290,7 +292,7 @@ def test_whoever_wraps_networks_goes_where_they_go():
         ({"filters": (4, 0)}, "filters must be a whole number, 1 or more"),
         ({"hidden": (2.5,)}, "hidden must be a whole number"),
         ({"classes": 1}, "classes must be a whole number, 2 or more"),
-        ({"dropout": 1.0}, "dropout must be below 1"),
+        ({"dropout": 1.0}, "dropout must be less than 1"),
     ],
 )
 def test_an_architecture_that_cannot_be_built_is_refused(changes, told):
@@ -307,16 +309,18 @@ def test_labels_beyond_the_classes_have_no_targets():
 
 
 def test_a_network_is_no_way_to_make_networks():
-    with pytest.raises(InputError, match=r"a function that makes a network, .* not Sequential"):
+    with pytest.raises(
+        InputError, match=r"a function that returns a new network .* not Sequential"
+    ):
         train(DIGITS.build(0), PICTURES, GOALS, shared(3, [1]))
-    with pytest.raises(InputError, match="torch modules in a list"):
+    with pytest.raises(InputError, match="a list of torch modules"):
         Ensemble.of(DIGITS.build(0))
-    with pytest.raises(InputError, match="torch modules in a list"):
+    with pytest.raises(InputError, match="a list of torch modules"):
         train(lambda: "no network", PICTURES, GOALS, shared(3, [1]))
 
 
 def test_members_are_taken_out_by_their_positions(ensemble):
     assert ensemble.subset([2, 0]).temperatures.tolist() == [3, 1]
     for wrong in (3, -1):
-        with pytest.raises(InputError, match="members must be from 0 to 2"):
+        with pytest.raises(InputError, match="members must be positions from 0 to 2"):
             ensemble.subset([wrong])

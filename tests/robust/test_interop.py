@@ -163,7 +163,7 @@ def test_models_are_known_by_what_they_have():
 def test_what_cannot_be_taken_is_refused():
     with pytest.raises(InputError, match="clip_values"):
         as_classifier(Artful(None))
-    with pytest.raises(InputError, match="other means than torch"):
+    with pytest.raises(InputError, match="outside torch"):
         as_classifier(Artful((0, 1), [object()]))
     with pytest.raises(InputError, match="not dict"):
         as_classifier({})

@@ -138,7 +138,11 @@ def test_a_copy_that_would_repeat_is_refused(way):
 
 @pytest.mark.parametrize(
     ("scale", "distribution", "told"),
-    [(-1, "normal", "from 0 up"), (float("nan"), "normal", "from 0 up"), (1, "cauchy", "cauchy")],
+    [
+        (-1, "normal", "of at least 0"),
+        (float("nan"), "normal", "of at least 0"),
+        (1, "cauchy", "cauchy"),
+    ],
 )
 def test_wrong_noise_is_refused(scale, distribution, told):
     with pytest.raises(InputError, match=told):

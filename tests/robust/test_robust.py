@@ -70,7 +70,7 @@ def test_a_vote_is_a_module_to_others(ensemble, digits):
     rows = digits[0][:3].clone().requires_grad_()
     assert torch.equal(module(rows), voted(rows))
     assert torch.autograd.grad(module(rows).sum(), rows)[0].abs().sum() > 0
-    with pytest.raises(InputError, match="3 networks answer"):
+    with pytest.raises(InputError, match="the model has 3 networks"):
         as_module(ensemble)
 
 

@@ -83,7 +83,7 @@ def test_a_layer_that_is_not_there_is_said_so():
 
 
 def test_networks_of_several_makes_are_refused():
-    with pytest.raises(InputError, match="of one make"):
+    with pytest.raises(InputError, match="the same architecture"):
         stack([chain(), Forked()])
     with pytest.raises(InputError, match="at least one"):
         stack([])
@@ -167,9 +167,9 @@ def test_networks_that_differ_in_more_than_weights_are_refused():
         return nn.Sequential(*parts)
 
     for other in (chain(bend=nn.Tanh), chain(nn.ReLU())):
-        with pytest.raises(InputError, match="one make: their layers differ"):
+        with pytest.raises(InputError, match="same architecture: their layers differ"):
             stack([chain(), other])
-    with pytest.raises(InputError, match="one make: their weights differ"):
+    with pytest.raises(InputError, match="same architecture: their weights differ"):
         stack([chain(), chain().double()])
     assert stack([chain(), chain(share=0.5)]).networks == 2  # who is asked drops nothing
 

@@ -153,9 +153,9 @@ def test_missing_values_are_for_those_who_can_take_them():
     voted = NoisyVote.fit(DecisionTreeClassifier(max_depth=2), [(holes, CLASSES)], 0.1, seed=1)
     assert voted.units == pytest.approx([ROWS[:, 0].std(), np.nanstd(holes[:, 1]), 0])
     assert voted.predict(holes).shape == (300,)
-    with pytest.raises(InputError, match="missing values: 300, which LogisticRegression cannot"):
+    with pytest.raises(InputError, match="300 rows have missing values, which LogisticRegression"):
         NoisyVote([LogisticRegression().fit(ROWS, CLASSES)]).predict(holes)
-    with pytest.raises(InputError, match="missing values: 300, which LogisticRegression cannot"):
+    with pytest.raises(InputError, match="300 rows have missing values, which LogisticRegression"):
         NoisyVote.fit(LogisticRegression(), [(holes, CLASSES)])
 
 
@@ -171,13 +171,13 @@ NAMED = pd.DataFrame(ROWS, columns=["a", "b", "c"])
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (ROWS[:, :2], "rows have 2 columns; classifiers and units are for 3"),
+        (ROWS[:, :2], "rows must have 3 columns, as classifiers and units do, not 2"),
         (ROWS[0], "give one row as"),
         (ROWS * np.inf, "rows must be finite"),
         ([["secret"] * 3], "rows must be numbers"),
         ([[1, 2, 3], [4, 5]], "rows must be numbers"),
-        (NAMED.drop(columns="b"), "a frame without b; the classifiers go by a, b, c"),
-        (NAMED[["a", "b", "c", "c"]], "two columns of one name"),
+        (NAMED.drop(columns="b"), "the frame lacks b; the classifiers use a, b, c"),
+        (NAMED[["a", "b", "c", "c"]], "two columns of the same name"),
         (NAMED.assign(b="secret"), "column 'b' must be numbers"),
         (NAMED.assign(b=np.inf), "column 'b' must be finite; 300 numbers are not"),
     ],
@@ -192,16 +192,16 @@ def test_rows_that_cannot_be_asked_about_are_refused_without_a_value(rows, told)
 @pytest.mark.parametrize(
     ("members", "options", "told"),
     [
-        ([LogisticRegression()], {}, "must be fitted first; LogisticRegression is not"),
+        ([LogisticRegression()], {}, "must be fitted; LogisticRegression is not"),
         ([LinearSVC().fit(ROWS, CLASSES)], {}, "predict_proba"),
-        ([Sure("ab", [1, 0]), Sure([0, 1], [1, 0])], {}, "some words"),
+        ([Sure("ab", [1, 0]), Sure([0, 1], [1, 0])], {}, "others text"),
         ([Sure("ab", [1, 0])], {"units": [1, -1]}, "units must be"),
         ([Sure("ab", [1, 0])], {"units": "m"}, "units must be"),
-        ([Sure("ab", [1, 0])], {"scale": "0.1"}, "scale must be a number from 0 up"),
+        ([Sure("ab", [1, 0])], {"scale": "0.1"}, "scale must be a number of at least 0"),
         (
             [DecisionTreeClassifier().fit(NAMED[[*names]], CLASSES) for names in ("abc", "bca")],
             {},
-            "the same columns, in one order",
+            "the same columns in the same order",
         ),
     ],
 )
@@ -213,12 +213,12 @@ def test_members_that_cannot_vote_are_refused(members, options, told):
 @pytest.mark.parametrize(
     ("matrices", "told"),
     [
-        ([], "no matrix"),
-        ((ROWS, CLASSES), "pairs in a list"),
-        ([(ROWS, CLASSES[:5])], "a class for each"),
-        ([(ROWS[:0], CLASSES[:0])], "1 row or more"),
-        ([(ROWS, CLASSES), (ROWS[:, :2], CLASSES)], "the same columns"),
-        ([(ROWS, ["secret"] * 300)], "one class only"),
+        ([], "matrices is empty"),
+        ((ROWS, CLASSES), "a list of pairs"),
+        ([(ROWS, CLASSES[:5])], "one class per row"),
+        ([(ROWS[:0], CLASSES[:0])], "at least 1 row"),
+        ([(ROWS, CLASSES), (ROWS[:, :2], CLASSES)], "the same number of columns"),
+        ([(ROWS, ["secret"] * 300)], "only one class"),
     ],
 )
 def test_matrices_that_cannot_be_learned_from_are_refused(matrices, told):
@@ -229,7 +229,9 @@ def test_matrices_that_cannot_be_learned_from_are_refused(matrices, told):
 
 def test_units_must_be_one_a_column():
     voted = NoisyVote([LogisticRegression().fit(ROWS, CLASSES)], 0.1, units=[1, 2])
-    with pytest.raises(InputError, match="rows have 3 columns; classifiers and units are for 2"):
+    with pytest.raises(
+        InputError, match="rows must have 2 columns, as classifiers and units do, not 3"
+    ):
         voted.predict(ROWS)
 
 

@@ -125,11 +125,11 @@ def test_a_checkpoint_of_something_else_is_refused(lesson, tmp_path):
         train(TINY, *lesson, shared(200, [1, 3]), SHORT, checkpoint=kept)
     with pytest.raises(InputError, match="data differ"):
         train(TINY, 1 - lesson[0], lesson[1], shared(200, [1, 2]), SHORT, checkpoint=kept)
-    with pytest.raises(InputError, match="3 epochs already"):
+    with pytest.raises(InputError, match="already contains 3 epochs"):
         train(TINY, *lesson, shared(200, [1, 2]), Training(epochs=1, batch=32, rate=0.05,
               decay=1e-3), checkpoint=kept)  # fmt: skip
     other = Architecture("other", (1, 8, 8), (3,), (5,))
-    with pytest.raises(InputError, match="another make"):
+    with pytest.raises(InputError, match="another architecture"):
         train(other, *lesson, shared(200, [1, 2]), SHORT, checkpoint=kept)
 
 
@@ -138,13 +138,13 @@ def test_parts_share_no_row():
     rows = torch.cat([member.rows for member in members])
     assert len(rows) == len(rows.unique()) == 90
     assert len({member.seed for member in members}) == 3
-    with pytest.raises(InputError, match="more than the 100"):
+    with pytest.raises(InputError, match="more rows than the 100"):
         partitioned(100, [1, 2, 3], size=40)
-    with pytest.raises(InputError, match="2 networks of 1 rows each need more than the 1"):
+    with pytest.raises(InputError, match="2 networks with 1 rows each need more rows than the 1"):
         partitioned(1, [1, 2])
     with pytest.raises(InputError, match="size must be a whole number, 1 or more, not 0"):
         partitioned(100, [1, 2], size=0)
-    with pytest.raises(InputError, match="none are given"):
+    with pytest.raises(InputError, match="at least one temperature"):
         partitioned(100, [])
 
 
@@ -189,11 +189,11 @@ def test_wrong_options_are_refused(wrong):
 @pytest.mark.parametrize(
     ("pictures", "labels", "temperatures", "told"),
     [
-        (200, 150, [1, 2], "200 pictures and 150 labels"),
-        (150, 150, [1, 2], "beyond the 150 given"),
+        (200, 150, [1, 2], "200 pictures, 150 labels"),
+        (150, 150, [1, 2], "beyond the 150 pictures"),
         (200, 200, [1, 0], "2 temperatures, all above 0"),
         (200, 200, [1, float("nan")], "2 temperatures, all above 0"),
-        (200, 200, [], "no member to train"),
+        (200, 200, [], "no members to train"),
     ],
 )
 def test_what_cannot_be_learned_is_refused_before_any_work(

@@ -66,7 +66,7 @@ def test_the_choice_holds_best_among_the_accurate(swept):
     chosen = choose(swept, least_accuracy=0.5)
     fit = [row for row in swept.to_pylist() if row["vote_clean"] >= 0.5]
     assert chosen["vote_attacked"] == max(row["vote_attacked"] for row in fit)
-    with pytest.raises(InputError, match="no setting is right"):
+    with pytest.raises(InputError, match="no setting reaches"):
         choose(swept, least_accuracy=1)
     with pytest.raises(InputError, match="least_accuracy must be 0 or more, 1 at most"):
         choose(swept, least_accuracy=95)

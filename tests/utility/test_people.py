@@ -119,7 +119,7 @@ def test_folds_hold_about_the_same_share_of_each_label():
 
 
 def test_too_few_people_for_the_folds_is_an_error():
-    with pytest.raises(InputError, match=r"8 people have a label; 5 folds need 10 or more"):
+    with pytest.raises(InputError, match=r"8 people have a label; 5 folds need at least 10"):
         evaluate(untouched(visits(8, 50)), "ill")
 
 
@@ -142,7 +142,7 @@ def test_a_splitter_that_divides_people_is_refused():
         return {"grid": GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1]}, cv=cv)}
 
     release = untouched(visits())
-    with pytest.raises(InputError, match="'grid': cv puts rows of one person on both sides"):
+    with pytest.raises(InputError, match="'grid': cv puts rows of one person into both"):
         evaluate(release, "ill", models=grid(KFold(3, shuffle=True, random_state=0)))
     evaluate(release, "ill", models=grid(GroupKFold(3)), raw=False)
     nested = GridSearchCV(GridSearchCV(KNeighborsClassifier(), {}), {})
@@ -160,13 +160,13 @@ def test_people_of_the_original_are_left_out_of_a_test_table():
 
 
 def test_a_test_table_without_new_people_is_refused():
-    with pytest.raises(InputError, match="40 people are in the training table too"):
+    with pytest.raises(InputError, match="40 people are also in the training table"):
         evaluate(untouched(visits()), "ill", visits(), models=NEAREST)
 
 
 def test_a_test_table_that_does_not_name_its_people_is_refused():
     test = Table(tuple(c for c in visits(first=90) if c.name != "patient"))
-    with pytest.raises(InputError, match="the test table does not hold column 'patient'"):
+    with pytest.raises(InputError, match="the test table does not have column 'patient'"):
         evaluate(untouched(visits()), "ill", test, models=NEAREST)
 
 

@@ -242,12 +242,12 @@ def test_finer_releases_of_a_census_lose_less():
 def test_it_says_what_it_needs():
     data = {"ill": list("xy"), "town": list("ab")}
     alone = Table.from_arrow(pa.table(data), {"town": "quasi"})
-    with pytest.raises(InputError, match="two columns or more"):
+    with pytest.raises(InputError, match="at least two columns"):
         predictive(plain(alone))
     named = Table.from_arrow(pa.table(data), {"ill": "identifier", "town": "quasi"})
     with pytest.raises(InputError, match="identifier"):
         predictive(plain(named), "ill")
-    with pytest.raises(InputError, match="beside the target"):
+    with pytest.raises(InputError, match="besides the target"):
         predictive(plain(alone), "town")
 
 

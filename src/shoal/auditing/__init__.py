@@ -1,6 +1,7 @@
-"""Audits of Shoal's own mechanisms: the shipped code, run on small tables that differ in one unit.
+"""Audits of Shoal's own mechanisms: the shipped code runs on small tables that differ in one unit.
 
-`shoal.dp.audit` looks for events that refute a claim; here are the mechanisms and the tables.
+`shoal.dp.audit` searches for events that refute a claim; this package supplies the mechanisms and
+the tables.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ class AuditCase:
     """A shipped mechanism with neighbouring inputs.
 
     Parameters:
-        about: What is run, in a few words.
+        about: Short description of what is run.
         claim: What the mechanism claims.
         run: `run(input, generator)` returns everything that one run publishes.
-        pairs: Neighbouring inputs: with a unit, and without.
-        distribution: Returns the probability of every outcome of an input, if it is known.
+        pairs: Neighbouring inputs: one with a unit, one without it.
+        distribution: Returns the probability of every outcome of an input, where it is known.
     """
 
     about: str
@@ -40,7 +41,7 @@ class AuditCase:
         return audit(self.run, self.pairs, self.claim, runs=runs, confidence=confidence, seed=seed)
 
     def exactly(self) -> ExactAudit | None:
-        """Return the privacy loss of the worst pair, where probabilities can be computed."""
+        """Return the privacy loss of the worst pair, None if probabilities cannot be computed."""
         if self.distribution is None:
             return None
         known = [

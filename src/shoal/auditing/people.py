@@ -1,4 +1,4 @@
-"""`safe-la` on people with several rows: one person more or less, with all their rows."""
+"""`safe-la` on people with several rows: neighbours differ by one person with all their rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROLES: dict[str, Any] = {
 }
 _PEOPLE = (
     (("p1", "uu"), ("p2", "uu"), ("p3", "vv"), ("p4", "uu")),
-    (("p1", "uv"), ("p2", "v"), ("p3", "v"), ("p4", "uuuuuu")),  # more rows than may take part
+    (("p1", "uv"), ("p2", "v"), ("p3", "v"), ("p4", "uuuuuu")),  # more rows than are used
 )
 
 

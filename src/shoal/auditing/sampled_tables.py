@@ -1,6 +1,6 @@
-"""`safe-la` on tables small enough that every sample can be tried.
+"""`safe-la` on tables small enough to enumerate every sample.
 
-An outcome is everything that leaves: the node, the rows and the notes of a release.
+An outcome is everything that a release publishes: the node, the rows and the notes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ROLES: dict[str, Any] = {
 }
 _PAIRS = (
     (("a-flu", 5), ("b-flu", 3), ("a-cold", 1)),  # the only one with a cold
-    (("a-flu", 2), ("b-flu", 4), ("a-flu", 1)),  # moves the choice of the node most
+    (("a-flu", 2), ("b-flu", 4), ("a-flu", 1)),  # changes the choice of the node most
     (("a-flu", 5), ("b-flu", 3), ("a-flu", 1)),  # in a class of the worst size
 )
 
@@ -74,7 +74,7 @@ def run(draw: SampledDraw, generator: np.random.Generator) -> Outcome:
 
 
 def outcome(release: Release) -> Outcome:
-    """Return everything that leaves with a release."""
+    """Return everything that a release publishes."""
     rows = release.to_arrow().to_pydict()
     counts = Counter(zip(*rows.values(), strict=True))
     node = tuple((release.node or {}).values())
@@ -82,10 +82,10 @@ def outcome(release: Release) -> Outcome:
 
 
 def distribution(draw: SampledDraw) -> dict[Outcome, float]:
-    """Return the probability of every node and published rows, by trying all slots and samples.
+    """Return the probability of every outcome by enumerating all slots and samples.
 
-    Scores and classes are those of the shipped code. That nodes, slots and records are drawn with
-    the stated probabilities is assumed here, and tried by runs.
+    Scores and classes are those of the shipped code. This function assumes that nodes, slots and
+    records are drawn with the stated probabilities; audits by runs test that assumption.
     """
     found: dict[Outcome, float] = defaultdict(float)
     for slots, share in _assignments(draw):
@@ -103,7 +103,7 @@ def distribution(draw: SampledDraw) -> dict[Outcome, float]:
 
 
 def _assignments(draw: SampledDraw) -> Iterator[tuple[Codes, float]]:
-    """Yield every way to put rows into slots, with its probability."""
+    """Yield every assignment of rows to slots with its probability."""
     unit, rows = draw.records.unit, len(draw.records)
     if unit is None:
         yield np.zeros(rows, dtype=np.int32), 1.0

@@ -1,4 +1,4 @@
-"""Tables to try things on: generated patients, published examples, public files."""
+"""Example tables: generated patients, published examples, public files."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ _BUILT_IN = {
 
 
 def load(name: str, roles: Mapping[str, Any] | None = None) -> Table:
-    """Return a table by name; `catalogue()` lists them.
+    """Return an example table by name.
 
-    roles: roles other than the usual ones, for the public tables.
+    Parameters:
+        name: One of the names that `catalogue()` lists.
+        roles: Roles that replace the default roles of a public table.
+
+    Returns:
+        The table with its roles and hierarchies.
+
+    Raises:
+        InputError: The name is unknown, or the file of a public table is not found.
     """
     from shoal.datasets import public, published
 
@@ -34,9 +42,16 @@ def load(name: str, roles: Mapping[str, Any] | None = None) -> Table:
 
 
 def patients(rows: int, seed: int = 0) -> Table:
-    """Return a generated hospital table with roles and hierarchies, the same for the same seed.
+    """Return a generated hospital table with roles and hierarchies.
 
-    For more rows than memory holds, `patient_chunks` yields it piece by piece.
+    Use `patient_chunks` for tables that do not fit in memory.
+
+    Parameters:
+        rows: Number of rows, up to 100 million.
+        seed: The same rows and seed give the same table.
+
+    Returns:
+        The table.
     """
     import pyarrow as pa
 
@@ -45,21 +60,26 @@ def patients(rows: int, seed: int = 0) -> Table:
 
 
 def patient_chunks(rows: int, seed: int = 0) -> Any:
-    """Yield the generated hospital table as Arrow tables, any length up to 100 million rows."""
+    """Yield the generated hospital table in chunks, as Arrow tables.
+
+    Parameters:
+        rows: Number of rows, up to 100 million.
+        seed: The same rows and seed give the same table.
+    """
     from shoal.datasets._patients import generate
 
     return generate(rows, seed)
 
 
 def patient_schema() -> dict[str, Any]:
-    """Return the schema of the generated hospital table, as a schema file would state it."""
+    """Return the schema of the generated hospital table as the content of a schema file."""
     from shoal.datasets._patients import SCHEMA
 
     return SCHEMA
 
 
 def catalogue() -> dict[str, str]:
-    """Return what there is, by name."""
+    """Return the description of every example table, by name."""
     from shoal.datasets.public import SOURCES
 
     return {**_BUILT_IN, **{name: source.about for name, source in SOURCES.items()}}

@@ -1,6 +1,7 @@
-"""Patients: a made-up hospital's admissions, as many rows as asked for.
+"""Patients: the admissions of a fictional hospital, with any number of rows.
 
-Age and sex steer the diagnosis, the postcode steers ethnicity and work, and some cells are missing.
+The diagnosis depends on age and sex, ethnicity and occupation on the postcode; some cells are
+missing.
 """
 
 from __future__ import annotations
@@ -65,16 +66,17 @@ SCHEMA: dict[str, dict[str, dict[str, Any]]] = {
 
 
 def generate(rows: int, seed: int = 0) -> Iterator[pa.Table]:
-    """Yield the table in chunks of at most CHUNK rows, never holding more than one.
+    """Yield the table in chunks of at most CHUNK rows; only one chunk is in memory at a time.
 
-    Same rows and seed, same table. Tables of one seed share their full chunks and, by position,
-    their patient numbers; the last, shorter chunk is drawn for its own length, so that a short
-    table is not the head of a longer one. No rows make one empty chunk, for its columns.
+    The same rows and seed give the same table. Tables with the same seed share their full chunks
+    and, by position, their patient numbers. The last, shorter chunk is drawn for its own length,
+    so a short table is not the beginning of a longer one. With 0 rows there is one empty chunk that
+    holds the columns.
     """
     if not 0 <= rows <= MOST_ROWS:
-        raise InputError(f"rows must be from 0 to {MOST_ROWS}, not {rows}: choose one in between")
+        raise InputError(f"rows must be from 0 to {MOST_ROWS}, not {rows}")
     if seed < 0:
-        raise InputError(f"seed must be 0 or more, not {seed}: choose another")
+        raise InputError(f"seed must be 0 or more, not {seed}")
     size = CHUNK
     starts = range(0, max(rows, 1), size)
     return (_chunk(start, min(size, rows - start), seed, i) for i, start in enumerate(starts))
@@ -123,7 +125,7 @@ def _days_lived(rng: np.random.Generator, age: Counts) -> Counts:
 
 
 def _age(born: Dates, admitted: Dates) -> Counts:
-    """Return whole years on the calendar, which the limits of a diagnosis are about."""
+    """Return ages in whole calendar years, the unit of the age limits of a diagnosis."""
     months = (admitted.astype("M8[M]") - born.astype("M8[M]")).astype(np.int64)
     before = admitted - admitted.astype("M8[M]") < born - born.astype("M8[M]")
     years: Counts = (months - before) // 12
@@ -176,7 +178,7 @@ class _Odds:
 
 @dataclass(frozen=True, eq=False)
 class _Hospital:
-    """The vocabulary made ready to draw from: words as Arrow arrays, weights as odds."""
+    """The vocabulary prepared for sampling: words as Arrow arrays, weights as odds."""
 
     first_names: pa.StringArray
     surnames: pa.StringArray
@@ -257,7 +259,7 @@ def _given_age_and_sex(
         np.array([each.female for each in members]),
         np.array([each.male for each in members]),
     )
-    # The geometric mean: what either sex cannot have, "other" does not get.
+    # Geometric mean: "other" never gets a diagnosis that either sex cannot have.
     sex = np.stack([female, male, np.sqrt(female * male)])
     condition = np.stack([np.ones(len(members)), third])
     return _Odds.of(age[:, None, None] * sex[:, None] * condition)  # (ages, 3, 2, members)

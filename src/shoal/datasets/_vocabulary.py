@@ -1,6 +1,6 @@
-"""The words of the made-up hospital, and how often each is said.
+"""The vocabulary of the fictional hospital, with relative weights.
 
-No one here is real: the country, its names and its prices are invented; weights are relative.
+The people, the country, its names and its prices are fictional.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Curve = tuple[tuple[int, float], ...]  # (age, height) points, straight lines be
 
 @dataclass(frozen=True)
 class Occupation:
-    """What a patient does all day; female, rural and male multiply the weight."""
+    """The occupation of a patient; female, rural and male multiply the weight."""
 
     name: str
     weight: float
@@ -24,7 +24,7 @@ class Occupation:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why a patient came; female, male and winter multiply the weight, cost is a median."""
+    """The reason of an admission; female, male and winter multiply the weight, cost is a median."""
 
     name: str
     weight: float
@@ -35,7 +35,7 @@ class Diagnosis:
     winter: float = 1.0
 
 
-# Admissions by age: births, a quiet childhood, the years of childbirth, then the long climb.
+# Admissions by age: high at birth, low in childhood, higher at childbearing age, rising with age.
 AGES: Curve = (
     (0, 5.5),
     (1, 1.6),

@@ -1,4 +1,4 @@
-"""Public tables that the owner of a machine keeps in a folder named by SHOAL_DATA."""
+"""Public tables, read from the folder that SHOAL_DATA names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CENSUS = (
 
 @dataclass(frozen=True)
 class Source:
-    """Where a public table lies and what its columns are to the people in it."""
+    """The file of a public table and the roles of its columns."""
 
     file: str
     about: str
@@ -56,22 +56,22 @@ class Source:
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def load(self, folder: Path, roles: Mapping[str, Any] | None) -> Table:
-        """Read the table; roles that the caller states win, the other columns are carried."""
+        """Read the table; roles given by the caller take precedence, other columns pass through."""
         path = folder / self.file
         if not path.is_file():
             raise InputError(
-                f"{path}: not there; put the file in place, or let SHOAL_DATA name the folder "
+                f"{path}: not found; put the file there, or set SHOAL_DATA to the folder "
                 f"that holds {self.file}"
             )
         data = self.read(path)
         chosen: dict[str, Any] = dict.fromkeys(data.column_names, "insensitive")
         chosen |= dict.fromkeys(self.quasi, "quasi") | dict.fromkeys(self.sensitive, "sensitive")
         chosen |= dict(roles or {})
-        specs = {name: self._spec(name, told, path.parent) for name, told in chosen.items()}
+        specs = {name: self._spec(name, given, path.parent) for name, given in chosen.items()}
         return Table.from_arrow(data, specs)
 
-    def _spec(self, name: str, told: Any, folder: Path) -> dict[str, Any]:
-        spec = dict(told) if isinstance(told, Mapping) else {"role": told}
+    def _spec(self, name: str, given: Any, folder: Path) -> dict[str, Any]:
+        spec = dict(given) if isinstance(given, Mapping) else {"role": given}
         if name in self.kinds:
             spec.setdefault("kind", self.kinds[name])
         if self.hierarchies and spec["role"] in ("quasi", "sensitive"):
@@ -82,11 +82,11 @@ class Source:
 
 
 def folder() -> Path:
-    """Return the folder of public tables, or say how to name one."""
+    """Return the folder of public tables; raise an error that explains how to set it."""
     named = os.environ.get("SHOAL_DATA")
     if not named:
         raise InputError(
-            "the public tables are not part of Shoal: put their files into a folder and set "
+            "Shoal does not include the public tables: put their files in a folder and set "
             "SHOAL_DATA to it (`shoal datasets` lists the files)"
         )
     return Path(named)
@@ -120,7 +120,7 @@ def _typed(text: bytes, delimiter: str, names: list[str] | None, missing: str) -
 
 
 def _keel(path: Path) -> Any:
-    """Read KEEL's form from a zip: attribute lines, then `@data` and plain CSV."""
+    """Read the KEEL format from a zip file: attribute lines, then `@data` and CSV."""
     with zipfile.ZipFile(path) as archive:
         text = archive.read(archive.namelist()[0])
     head, _, body = text.partition(b"@data")

@@ -1,4 +1,4 @@
-"""Small tables that were published as worked examples, built in."""
+"""Small built-in tables from published worked examples."""
 
 from __future__ import annotations
 

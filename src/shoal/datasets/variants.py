@@ -1,7 +1,7 @@
-"""Variants of a table for studies: values in bins, orders permuted, trees and k at random.
+"""Variants of a table for studies: binned values, permuted orders, random trees and random k.
 
-Each follows from its seed. de Spoelberch, "The limits of information loss metrics as measures for
-utility", 2020, 3.3, makes hundreds of releases of one table by them.
+Each variant is determined by its seed. de Spoelberch, "The limits of information loss metrics as
+measures for utility", 2020, section 3.3, uses them to make hundreds of releases of one table.
 """
 
 from __future__ import annotations
@@ -22,10 +22,16 @@ from shoal.errors import InputError
 def binned(table: Table, bins: int = 20, columns: Sequence[str] | None = None) -> Table:
     """Return the table with numeric columns of many values in bins of equal width.
 
-    Such a column becomes ordinal, a bin of it being called `17 to 20` by its least and greatest
-    value; bins that nobody is in are none.
+    A binned column becomes ordinal; a bin is labelled with its lowest and highest value, such as
+    `17 to 20`. Empty bins are omitted.
 
-    columns: quasi-identifiers; by default all. One with `bins` values or fewer stays as it is.
+    Parameters:
+        table: The table.
+        bins: Number of bins; a column with `bins` values or fewer is unchanged.
+        columns: Quasi-identifiers to bin; by default all.
+
+    Returns:
+        The table with binned columns.
     """
     _check_whole("bins", bins, 2)
 
@@ -50,12 +56,18 @@ def binned(table: Table, bins: int = 20, columns: Sequence[str] | None = None) -
 
 
 def permuted(table: Table, seed: int = 0, columns: Sequence[str] | None = None) -> Table:
-    """Return the table with columns made ordinal, in an order drawn at random.
+    """Return the table with ordinal columns in a random order.
 
-    Methods that cut along an order, such as Mondrian without hierarchies, then join values that
-    have nothing to do with each other.
+    Methods that split along an order, such as Mondrian without hierarchies, then group unrelated
+    values.
 
-    columns: quasi-identifiers; by default all.
+    Parameters:
+        table: The table.
+        seed: Seed of the order.
+        columns: Quasi-identifiers to permute; by default all.
+
+    Returns:
+        The table with permuted columns.
     """
     _check_whole("seed", seed, 0)
 
@@ -72,11 +84,17 @@ def permuted(table: Table, seed: int = 0, columns: Sequence[str] | None = None) 
 def random_hierarchies(
     table: Table, seed: int = 0, *, ordered: bool = True, columns: Sequence[str] | None = None
 ) -> Table:
-    """Return the table with a random tree over each column, see `hierarchies.random`.
+    """Return the table with a random hierarchy for each column (see `hierarchies.random`).
 
-    ordered: neighbours stay together in columns that have an order; nominal ones are shuffled
-        anyhow.
-    columns: quasi-identifiers; by default all.
+    Parameters:
+        table: The table.
+        seed: Seed of the trees.
+        ordered: Whether neighbours stay together in columns that have an order; nominal columns
+            are always shuffled.
+        columns: Quasi-identifiers; by default all.
+
+    Returns:
+        The table with random hierarchies.
     """
     _check_whole("seed", seed, 0)
 
@@ -88,16 +106,26 @@ def random_hierarchies(
 
 
 def random_k(count: int, seed: int = 0, *, mean: float = 1.0, least: int = 2) -> list[int]:
-    """Draw values of k: the least one, and a Poisson number more.
+    """Draw random values of k: `least` plus a Poisson number.
 
-    >>> random_k(8, seed=3)
-    [2, 2, 4, 3, 2, 3, 3, 3]
+    Parameters:
+        count: How many values to draw.
+        seed: Seed of the draws.
+        mean: Mean of the Poisson distribution.
+        least: Lowest value of k.
+
+    Returns:
+        The values.
+
+    Examples:
+        >>> random_k(8, seed=3)
+        [2, 2, 4, 3, 2, 3, 3, 3]
     """
     _check_whole("count", count, 0)
     _check_whole("seed", seed, 0)
     _check_whole("least", least, 1)
     if not 0 <= mean < 1e6:
-        raise InputError(f"mean must be 0 or more, and below a million, not {mean!r}")
+        raise InputError(f"mean must be at least 0 and less than 1,000,000, not {mean!r}")
     drawn: list[int] = (least + np.random.default_rng(seed).poisson(mean, count)).tolist()
     return drawn
 
@@ -105,7 +133,7 @@ def random_k(count: int, seed: int = 0, *, mean: float = 1.0, least: int = 2) ->
 def _changed(
     table: Table, names: Sequence[str] | None, change: Callable[[Column, int], Column]
 ) -> Table:
-    """Return the table with some quasi-identifiers changed; each draws by its place in it."""
+    """Return the table with changed quasi-identifiers, each drawn by its position in the table."""
     places = {column.name: place for place, column in enumerate(table.columns)}
     for name in table.quasi if names is None else names:
         if table[name].role is not Role.QUASI:

@@ -1,4 +1,4 @@
-"""The generated hospital table as files, written chunk by chunk."""
+"""Writes the generated hospital table to files, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shoal.errors import InputError
 
 
 def write_patients(path: Path, rows: int, seed: int = 0, *, force: bool = False) -> Path:
-    """Write the table, and its schema as `<name>.yaml` beside it; return the schema's path."""
+    """Write the table and, next to it, its schema `<name>.yaml`; return the path of the schema."""
     check_ending(path)
     if rows < 1:
         raise InputError(f"rows must be 1 or more, not {rows}")

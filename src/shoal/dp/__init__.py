@@ -1,6 +1,6 @@
-"""Differential privacy: mechanisms, what they claim, what they spend, and how they are audited.
+"""Differential privacy: mechanisms, their claims, their budgets and their audits.
 
-Arithmetic and audits are loaded here, what draws, learns and keeps books on first use.
+Arithmetic and audits are imported here; mechanisms, regression and ledgers on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ __all__ = [
     "sampling_loss",
 ]
 
-_ON_FIRST_USE = {  # where each of these names is
+_ON_FIRST_USE = {  # the module of each name
     "Composed": "composition",
     "FunctionalLogisticRegression": "functional_logistic_regression",
     "Ledger": "ledger",
@@ -60,5 +60,5 @@ _ON_FIRST_USE = {  # where each of these names is
     "probabilities": "mechanisms",
 }
 
-if not TYPE_CHECKING:  # a checker would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would otherwise accept any name
     __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE, extra=("learn", "sklearn"))

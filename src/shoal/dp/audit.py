@@ -1,6 +1,6 @@
-"""Audit: is a mechanism as private as it claims? Run it often on neighbours and compare.
+"""Audit: tests whether a mechanism is as private as it claims by running it on neighbouring inputs.
 
-It can convict, never acquit: a fault that shows too seldom passes unseen.
+An audit can refute a claim but never confirm it: rare violations go undetected.
 Ding, Wang, Wang, Zhang & Kifer, "Detecting violations of differential privacy", CCS 2018.
 """
 
@@ -30,18 +30,22 @@ from shoal.errors import InputError
 Input = TypeVar("Input")
 Once = Callable[[Input, np.random.Generator], Hashable]
 Often = Callable[[Input, int, np.random.Generator], Outcomes]
-Predicate = Callable[[Any], Any]  # of one outcome, or of an array of them all
-_BATCH = 100_000  # runs between two reports of how far it is
+Predicate = Callable[[Any], Any]  # takes one outcome, or an array of all outcomes
+_BATCH = 100_000  # runs between two progress reports
 
 
 @dataclass(frozen=True)
 class Finding:
     """What the runs prove about one event.
 
-    pair: which pair of neighbours, from 1; likelier: the input on which the event is likelier.
-    hits, others: how often it happened there, and on the neighbour.
-    low, high: what its probability exceeds there, and stays below on the neighbour.
-    epsilon, delta: the least that a true claim would have to state, given the other one.
+    Parameters:
+        pair: Number of the pair of neighbours, from 1.
+        likelier: The input on which the event is more likely.
+        hits, others: How often the event occurred on that input, and on its neighbour.
+        low: Lower bound on its probability on that input.
+        high: Upper bound on its probability on the neighbour.
+        epsilon: Lower bound on a true ε, given the claimed δ.
+        delta: Lower bound on a true δ, given the claimed ε.
     """
 
     pair: int
@@ -57,12 +61,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found against a claim of (ε, δ).
+    """Result of an audit of a claim of (ε, δ).
 
-    runs: of each input; tested: those on which events were judged, the rest chose them.
-    confidence: with which all the findings hold together.
-    noticeable_delta: the least probability of an event, impossible on the neighbour, that would
-    have been noticed 9 times in 10. noticeable_epsilon: likewise the least ε of a biased coin.
+    Parameters:
+        runs: Runs of each input.
+        tested: Runs on which events were tested; the other runs chose the events.
+        confidence: Confidence with which all findings hold simultaneously.
+        noticeable_delta: Smallest probability of an event, impossible on the neighbour, that the
+            audit detects 9 times out of 10.
+        noticeable_epsilon: Smallest ε of a biased coin that the audit detects 9 times out of 10.
     """
 
     epsilon: float
@@ -76,7 +83,7 @@ class Audit:
 
     @property
     def worst(self) -> Finding:
-        """The event that says most against the claim."""
+        """The event with the strongest evidence against the claim."""
         return max(self.findings, key=lambda found: (found.delta, found.epsilon))
 
     @property
@@ -93,7 +100,7 @@ class Audit:
     def event(self) -> str:
         """The worst event in words."""
         found = self.worst
-        return f"pair {found.pair}, likelier on the {found.likelier} input: {found.event}"
+        return f"pair {found.pair}, more likely on the {found.likelier} input: {found.event}"
 
     @property
     def violated(self) -> bool:
@@ -101,12 +108,12 @@ class Audit:
         return self.delta_found > self.delta
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, for machines."""
+        """Return all results as plain data."""
         found = {name: getattr(self, name) for name in ("epsilon_found", "delta_found", "event")}
         return {**asdict(self), **found, "violated": self.violated}
 
     def report(self) -> str:
-        """Say what was found, and what could not have been."""
+        """Return a text with the findings and the smallest violation that is detectable."""
         worst = self.worst
         lines = [
             f"claimed   ε = {self.epsilon:.4g}, δ = {self.delta:.4g}",
@@ -116,17 +123,18 @@ class Audit:
             f"          {worst.hits:,} against {worst.others:,} of {self.tested:,} runs",
             f"tried     {len(self.findings)} events, {self.runs:,} runs of each input",
         ]
-        told = f"verdict   {self.verdict()}"
-        return "\n".join([*lines, textwrap.fill(told, 88, subsequent_indent=" " * 10)])
+        verdict = f"verdict   {self.verdict()}"
+        return "\n".join([*lines, textwrap.fill(verdict, 88, subsequent_indent=" " * 10)])
 
     def verdict(self) -> str:
-        """Say in a sentence what this audit means."""
+        """Return one sentence that interprets the audit."""
         if self.violated:
             return "the claim is false"
         return (
-            "no violation noticed, which proves nothing: on these inputs an event impossible on "
-            f"the neighbour had to have a probability of {self.noticeable_delta:.2g} to be seen, "
-            f"a biased coin ε = {self.noticeable_epsilon:.4g}"
+            "no violation detected, which proves nothing: on these inputs the audit can only "
+            "detect an event that is impossible on the neighbour if its probability is at least "
+            f"{self.noticeable_delta:.2g}, and a biased coin if its ε is at least "
+            f"{self.noticeable_epsilon:.4g}"
         )
 
 
@@ -149,12 +157,13 @@ def audit(
     vectorised: bool = False,
     events: Mapping[str, Predicate] | None = None,
 ) -> Audit:
-    """Run a mechanism on pairs of neighbouring inputs and look for events that refute its claim.
+    """Run a mechanism on pairs of neighbouring inputs and search for events that refute its claim.
 
-    `mechanism(input, generator)` returns one outcome that can be hashed; a vectorised one,
-    `mechanism(input, runs, generator)`, an array with an outcome in each row: whole numbers, or
-    one real number. Half the runs choose the events and the other half test them, unless `events`
-    names predicates beforehand. Every bound holds at once, over all pairs, events and directions.
+    `mechanism(input, generator)` returns one hashable outcome; a vectorised mechanism,
+    `mechanism(input, runs, generator)`, returns an array with one outcome per row: whole numbers,
+    or one real number. Half of the runs choose the events and the other half test them, unless
+    `events` gives predicates in advance. All bounds hold simultaneously, over all pairs, events and
+    directions.
     """
     _check(pairs, runs, confidence, events)
     tested = runs - runs // 2 if events is None else runs
@@ -177,9 +186,9 @@ def _check(
     pairs: Sequence[Any], runs: int, confidence: float, events: Mapping[str, Predicate] | None
 ) -> None:
     if not len(pairs):
-        raise InputError("an audit needs a pair of neighbouring inputs; there is none")
+        raise InputError("an audit needs at least one pair of neighbouring inputs; none was given")
     if events is not None and not events:
-        raise InputError("no event is named; leave out events to have them chosen")
+        raise InputError("events is empty; name at least one, or omit events to choose them")
     if runs < 2:
         raise InputError(f"runs must be 2 or more, not {runs}")
     if not 0 < confidence < 1:
@@ -189,7 +198,7 @@ def _check(
 def _run(
     mechanism: Any, each: Any, runs: int, generator: np.random.Generator, vectorised: bool
 ) -> Outcomes:
-    """Return the outcomes of so many runs on one input."""
+    """Return the outcomes of `runs` runs on one input."""
     if not vectorised:
         return _one_by_one(mechanism, each, runs, generator)
     batches = []
@@ -232,7 +241,7 @@ def _chosen(
 def _given(
     pair: int, outcomes: Sequence[Outcomes], events: Mapping[str, Predicate], vectorised: bool
 ) -> list[_Tally]:
-    """Count events that were stated beforehand, on all runs and in both directions."""
+    """Count events that were given in advance, on all runs and in both directions."""
 
     def count(holds: Predicate, seen: Outcomes) -> int:
         met: Bools = np.asarray(holds(seen) if vectorised else [holds(each) for each in seen])
@@ -249,7 +258,7 @@ def _given(
 def _judged(
     tallies: list[_Tally], claim: Claim, runs: int, tested: int, confidence: float
 ) -> Audit:
-    """Bound both probabilities of every event, so that all the bounds hold together."""
+    """Bound both probabilities of every event so that all bounds hold simultaneously."""
     error = (1 - confidence) / (2 * len(tallies))
     low = lower_bound([tally.hits for tally in tallies], tested, error)
     high = upper_bound([tally.others for tally in tallies], tested, error)
@@ -261,6 +270,6 @@ def _judged(
             tallies, low.tolist(), high.tolist(), epsilons, deltas, strict=True
         )
     )
-    told = (tested, error, claim.epsilon, claim.delta)
-    least = noticeable_delta(*told), noticeable_epsilon(*told)
+    setting = (tested, error, claim.epsilon, claim.delta)
+    least = noticeable_delta(*setting), noticeable_epsilon(*setting)
     return Audit(claim.epsilon, claim.delta, runs, tested, confidence, findings, *least)

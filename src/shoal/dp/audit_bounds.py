@@ -1,6 +1,6 @@
-"""Bounds on a probability from counted runs, and what so many runs can notice.
+"""Bounds on a probability from counted runs, and the violations that these runs can detect.
 
-Exact for every number of runs: no normal approximation anywhere.
+Exact for every number of runs: no normal approximation.
 Clopper & Pearson, "The use of confidence or fiducial limits illustrated in the case of the
 binomial", Biometrika 26(4), 1934.
 """
@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from shoal.core.arrays import Floats
 
-POWER = 0.9  # how often a fault of the size told is noticed
+POWER = 0.9  # probability that a violation of the reported size is detected
 
 
 def lower_bound(hits: ArrayLike, runs: int, error: float) -> Floats:
-    """Return what the probability exceeds, but for an error of this probability."""
+    """Return a lower bound on the probability that fails with at most probability `error`."""
     from scipy.stats import beta
 
     counts = np.asarray(hits, dtype=np.float64)
@@ -29,7 +29,7 @@ def lower_bound(hits: ArrayLike, runs: int, error: float) -> Floats:
 
 
 def upper_bound(hits: ArrayLike, runs: int, error: float) -> Floats:
-    """Return what the probability stays below, but for an error of this probability."""
+    """Return an upper bound on the probability that fails with at most probability `error`."""
     return 1.0 - lower_bound(runs - np.asarray(hits, dtype=np.float64), runs, error)
 
 
@@ -46,10 +46,10 @@ def proven_epsilon(low: ArrayLike, high: ArrayLike, delta: float) -> Floats:
 
 
 def noticeable_delta(runs: int, error: float, epsilon: float, delta: float) -> float:
-    """Return the least probability of an impossible event that is noticed 9 times in 10.
+    """Return the smallest probability of an event that is detected 9 times out of 10.
 
-    The event has this probability on one input and none on its neighbour: the plainest fault of
-    all. 1 where so few runs notice nothing.
+    The event has this probability on one input and probability 0 on its neighbour: the simplest
+    violation. 1 if the runs are too few to detect any.
     """
     from scipy.stats import beta
 
@@ -65,10 +65,10 @@ def noticeable_delta(runs: int, error: float, epsilon: float, delta: float) -> f
 
 
 def noticeable_epsilon(runs: int, error: float, epsilon: float, delta: float) -> float:
-    """Return the least ε of a coin that is noticed 9 times in 10 where a smaller one is claimed.
+    """Return the smallest ε of a coin that is detected 9 times out of 10 if a smaller ε is claimed.
 
     The coin is randomised response: the truth with probability e^ε / (1 + e^ε), a lie otherwise.
-    Infinite where so few runs notice none.
+    Infinite if the runs are too few to detect any.
     """
 
     def is_noticed(true: float) -> bool:
@@ -84,11 +84,11 @@ def noticeable_epsilon(runs: int, error: float, epsilon: float, delta: float) ->
 
 
 def _coin(runs: int, error: float, epsilon: float, delta: float) -> float:
-    """Return the ε that is proven of a coin when neither input is luckier than 1 in 20."""
+    """Return the ε proven for a coin when neither input is luckier than 1 in 20."""
     from scipy.stats import binom
 
     unlucky = (1 - POWER) / 2
     lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
-    lies: Any = binom.ppf(1 - unlucky, runs, lie)  # as many as that, on either input
+    lies: Any = binom.ppf(1 - unlucky, runs, lie)  # number of lies on either input
     low = lower_bound(runs - lies, runs, error)
     return float(proven_epsilon(low, upper_bound(lies, runs, error), delta))

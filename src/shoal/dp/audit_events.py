@@ -1,6 +1,6 @@
-"""Events on which an audit compares two inputs: sets of outcomes that one makes likelier.
+"""Events on which an audit compares two inputs: sets of outcomes that are likelier on one of them.
 
-Chosen on runs that are not tested again, so that what is then found of them is no selection.
+Events are chosen on runs that are not used for testing, so the test has no selection bias.
 Neyman & Pearson, "On the problem of the most efficient tests of statistical hypotheses",
 Philosophical Transactions of the Royal Society A 231, 1933.
 """
@@ -22,13 +22,13 @@ from shoal.dp.audit_bounds import lower_bound, upper_bound
 from shoal.errors import InputError
 
 Outcomes = NDArray[Any] | Sequence[Hashable]
-_BINS = 64  # of outcomes that are real numbers
-_TRIED = 2_000  # sets of outcomes that are looked at before one is chosen
+_BINS = 64  # for outcomes that are real numbers
+_TRIED = 2_000  # sets of outcomes that are compared before one is chosen
 
 
 @dataclass(frozen=True)
 class Coded:
-    """Outcomes of both inputs as numbers, and what each number stands for."""
+    """Outcomes of both inputs as codes, and the outcome of each code."""
 
     first: Counts
     second: Counts
@@ -36,14 +36,16 @@ class Coded:
 
     @classmethod
     def of(cls, first: Outcomes, second: Outcomes, chosen_on: int) -> Coded:
-        """Give each outcome a number; real numbers fall into bins, cut by the runs to choose on."""
+        """Give each outcome a code; real numbers are binned by the runs that choose events."""
         if not (isinstance(first, np.ndarray) and isinstance(second, np.ndarray)):
             return cls._numbered(list(first), list(second), chosen_on)
         if first.dtype.kind == "f":
             return cls._binned(first, second, chosen_on)
         rows = np.concatenate([first, second]).reshape(len(first) + len(second), -1)
         if rows.dtype.kind not in "biu":
-            raise InputError("outcomes in an array must be numbers; hand on others in a list")
+            raise InputError(
+                "outcomes in an array must be numbers; return other outcomes in a list"
+            )
         _, where, codes = np.unique(_packed(rows), return_index=True, return_inverse=True)
         labels = (tuple(row) if len(row) > 1 else row[0] for row in rows[where].tolist())
         return cls(codes[: len(first)], codes[len(first) :], tuple(labels))
@@ -61,7 +63,7 @@ class Coded:
         if first.ndim > 1:
             raise InputError(
                 "an outcome must be one number or a tuple of whole numbers, not several real "
-                "numbers; hand on one of them, or a sum"
+                "numbers; return one of them, or their sum"
             )
         seen = np.concatenate([first[:chosen_on], second[:chosen_on]])
         finite = seen[np.isfinite(seen)]
@@ -74,7 +76,7 @@ class Coded:
 
 
 def _packed(rows: NDArray[Any]) -> Counts:
-    """(rows,) a number for each row of whole numbers, the same for equal rows only."""
+    """(rows,) a code for each row of whole numbers, the same only for equal rows."""
     least = [int(low) for low in rows.min(axis=0)]
     widths = [int(high) - low + 1 for high, low in zip(rows.max(axis=0), least, strict=True)]
     if math.prod(widths) >= 2**62:
@@ -88,13 +90,16 @@ def _packed(rows: NDArray[Any]) -> Counts:
 def strongest_sets(
     hits: Counts, others: Counts, claim: tuple[float, float], error: float
 ) -> list[Bools]:
-    """Return sets of outcomes that speak most against the claim, by the runs to choose on.
+    """Return the sets of outcomes with the strongest evidence against the claim.
 
-    Outcomes are ranked by how much likelier they are here than there, and the best event of all
-    holds the first ones of that rank. One set is best against ε, one against δ, often the same.
+    Outcomes are ranked by how much more likely they are on one input than on the other; the best
+    event consists of the first outcomes in this ranking. One set is best against ε, one against δ;
+    often they are the same. Only the runs that choose events are used.
     """
     epsilon, delta = claim
-    seen = np.flatnonzero(hits + others)  # others that the tested runs may show are no candidates
+    seen = np.flatnonzero(
+        hits + others
+    )  # outcomes that occur only in tested runs are no candidates
     rank = seen[np.argsort((others[seen] + 0.5) / (hits[seen] + 0.5), kind="stable")]
     ends = np.unique(np.linspace(1, len(rank), min(len(rank), _TRIED)).astype(np.int64))
     low = lower_bound(np.cumsum(hits[rank])[ends - 1], int(hits.sum()), error)
@@ -107,7 +112,7 @@ def strongest_sets(
 
 
 def in_words(inside: Bools, hits: Counts, labels: tuple[Hashable, ...]) -> str:
-    """Say which outcomes an event holds: their number and the one met most often."""
+    """Describe the outcomes of an event: their number and the most frequent one."""
     most = reprlib.repr(labels[int(np.argmax(np.where(inside, hits, -1)))])
     size = int(inside.sum())
     return f"outcome {most}" if size == 1 else f"one of {size:,} outcomes, most often {most}"

@@ -1,6 +1,6 @@
-"""Exact audit: the privacy loss between two outcome distributions that are known in full.
+"""Exact audit: the privacy loss between two fully known outcome distributions.
 
-It finds what no number of runs would; it knows only the two inputs it is shown.
+It finds violations that no number of runs would, but only for the two given inputs.
 Balle & Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018: the
 hockey-stick divergence is the least δ at an ε.
 """
@@ -22,16 +22,19 @@ from shoal.errors import InputError
 
 Probability = Fraction | float
 Distribution = Mapping[Any, Probability] | Sequence[Probability] | NDArray[np.float64]
-_ROUNDING = 1e-9  # of sums of floating-point probabilities
-_LEAST = 1e-14  # likewise, where they cancel
+_ROUNDING = 1e-9  # error of sums of floating-point probabilities
+_LEAST = 1e-14  # error of such sums after cancellation
 
 
 @dataclass(frozen=True)
 class ExactAudit:
-    """The true privacy loss of a pair of inputs beside a claim of (ε, δ).
+    """The true privacy loss of a pair of inputs, compared with a claim of (ε, δ).
 
-    delta_found: the least δ at the claimed ε; epsilon_found: the least ε at the claimed δ.
-    likelier: the input on which the worst event is likelier; outcomes: what it holds.
+    Parameters:
+        delta_found: The smallest valid δ at the claimed ε.
+        epsilon_found: The smallest valid ε at the claimed δ.
+        likelier: The input on which the worst event is more likely.
+        outcomes: The outcomes of the worst event.
     """
 
     epsilon: float
@@ -43,13 +46,13 @@ class ExactAudit:
 
     @property
     def violated(self) -> bool:
-        """Whether the claim is false; floating-point sums are allowed their rounding."""
+        """Whether the claim is false, with a tolerance for floating-point rounding."""
         if isinstance(self.delta_found, Fraction):
             return self.delta_found > self.delta
         return self.delta_found > self.delta * (1 + _ROUNDING) + _LEAST * math.exp(self.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the outcomes, for machines."""
+        """Return all results except the outcomes as plain data."""
         return {
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -61,17 +64,19 @@ class ExactAudit:
         }
 
     def report(self) -> str:
-        """Say what is true of this pair."""
-        told = "the claim is false" if self.violated else "the claim holds for this pair of inputs"
+        """Return a text with the privacy loss of this pair."""
+        verdict = (
+            "the claim is false" if self.violated else "the claim holds for this pair of inputs"
+        )
         size = len(self.outcomes)
-        event = f"{counted(size, 'outcome')}, likelier on the {self.likelier} input"
+        event = f"{counted(size, 'outcome')}, more likely on the {self.likelier} input"
         return "\n".join(
             [
                 f"claimed   ε = {self.epsilon:.4g}, δ = {self.delta:.4g}",
                 f"true      ε = {self.epsilon_found:.4g} at this δ, "
                 f"δ = {float(self.delta_found):.4g} at this ε",
                 f"event     {event}",
-                f"verdict   {told}",
+                f"verdict   {verdict}",
             ]
         )
 
@@ -81,8 +86,8 @@ def audit_exactly(
 ) -> ExactAudit:
     """Compute the privacy loss between the outcome distributions of two neighbouring inputs.
 
-    A distribution is a probability for each outcome, by name or by position. With fractions on
-    both sides and e^ε stated as a fraction too (`ratio`), δ is exact.
+    A distribution gives a probability for each outcome, by name or by position. If both use
+    fractions and e^ε is given as a fraction (`ratio`), δ is exact.
     """
     one, two = _read(first), _read(second)
     bound: Probability = math.exp(claim.epsilon) if ratio is None else ratio
@@ -115,7 +120,7 @@ def _sum(values: list[Probability]) -> Probability:
 def _delta(
     here: dict[Any, Probability], there: dict[Any, Probability], ratio: Probability
 ) -> Probability:
-    """Return the hockey-stick divergence: the sum of all that goes beyond the ratio."""
+    """Return the hockey-stick divergence: the sum of all probability in excess of the ratio."""
     zero = Fraction(0)
     return _sum([max(p - ratio * there.get(name, zero), zero) for name, p in here.items()])
 
@@ -123,7 +128,7 @@ def _delta(
 def _epsilon(
     here: dict[Any, Probability], there: dict[Any, Probability], delta: Probability
 ) -> float:
-    """Return the least ε at δ: decided by the likeliest outcomes, in order of their ratio."""
+    """Return the smallest ε at δ, from the outcomes in order of their ratio."""
     pairs = [(p, there.get(name, Fraction(0))) for name, p in here.items() if p > 0]
     pairs.sort(key=lambda pair: pair[1] / pair[0])
     exact = all(isinstance(value, Fraction) for pair in pairs for value in pair)

@@ -1,7 +1,7 @@
-"""Binomial chances: exact in fractions, and quick in logarithms for chances far above the mean.
+"""Binomial probabilities: exact as fractions, and fast as logarithms far from the mean.
 
-Loader, "Fast and accurate computation of binomial probabilities", 2000, for the quick ones: the
-logarithm of a factorial would lose a digit with each digit of n.
+The fast version follows Loader, "Fast and accurate computation of binomial probabilities", 2000:
+the logarithm of a factorial would lose a digit with each digit of n.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-_LEAST = 1e-18  # a summand below this share of the sum is no part of a float any more
+_LEAST = 1e-18  # a summand below this share of the sum does not change a float
 
 
 def exact_chance(j: int, n: int, beta: Fraction) -> Fraction:
@@ -50,7 +50,7 @@ def log_chance(j: int, n: int, beta: float) -> float:
 def log_tail(j: int, n: int, beta: float, first: float = 1, slope: float = 0) -> float:
     """Return ln Σ (first + slope·(i − j))·P[Bin(n, β) = i] over i ≥ j, for j above the mean.
 
-    The chances fall from step to step, so few of them are enough.
+    The probabilities fall at each step, so a few of them are enough.
     """
     odds = beta / (1 - beta)
     factor, weight, total = 1.0, first, first

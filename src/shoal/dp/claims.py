@@ -1,8 +1,8 @@
-"""What a mechanism promises of its release, in words and with the arithmetic behind it.
+"""The guarantee that a mechanism claims for its release, in words and with its arithmetic.
 
-A privacy model can be checked on the released values, and any method can be asked for it. A claim
-cannot: differential privacy is a property of how a release is drawn, so only the mechanism that
-drew it can make one.
+A privacy model can be checked on the released values, and any method can aim for it. A claim cannot
+be checked that way: differential privacy is a property of how a release is drawn, so only the
+mechanism that draws it can claim it.
 
 Dwork & Roth, "The Algorithmic Foundations of Differential Privacy", 2014.
 """
@@ -21,35 +21,38 @@ from shoal.dp.sampling import ROUNDING, Form, least_epsilon, sampling_loss
 from shoal.errors import InputError, unknown
 
 ProtectedUnit = Literal["record", "person", "household"]
-_SHORT = 1e-9  # the share that a stated δ may fall short by
-_NEIGHBOURS = "neighbours: two tables, one of which has one record more"
+_SHORT = 1e-9  # relative amount by which a stated δ may be too small
+_NEIGHBOURS = "neighbours: two tables that differ by one added or removed record"
 
 
 class Claim(ABC):
-    """A promise that a mechanism makes of its release."""
+    """A guarantee that a mechanism claims for its release."""
 
     epsilon: float
     delta: float
 
     @abstractmethod
     def describe(self) -> str:
-        """Say in plain words what is promised, and to whom."""
+        """Return in plain words what is guaranteed, and to whom."""
 
     @abstractmethod
     def arithmetic(self) -> list[str]:
-        """Return, line by line, how the figures come about and what they rest on."""
+        """Return, line by line, how the figures are computed and what they assume."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the claim as plain values, with its words."""
-        told = {"claim": str(self), "describe": self.describe(), "arithmetic": self.arithmetic()}
-        return {**told, **asdict(self)}  # type: ignore[call-overload]
+        """Return the claim as plain data, including its text."""
+        words = {"claim": str(self), "describe": self.describe(), "arithmetic": self.arithmetic()}
+        return {**words, **asdict(self)}  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True)
 class DP(Claim):
-    """(ε, δ)-differential privacy of something published.
+    """(ε, δ)-differential privacy of a published result.
 
-    what: the thing, as the words name it: "the coefficients of the model".
+    Parameters:
+        epsilon: The ε of the claim.
+        delta: The δ of the claim.
+        what: The published result as the text names it, such as "the coefficients of the model".
     """
 
     epsilon: float
@@ -63,11 +66,11 @@ class DP(Claim):
         return f"differential privacy({figure(self.epsilon)}, {figure(self.delta)})"
 
     def describe(self) -> str:
-        """Say what the presence of one record can change."""
+        """Return in words how much one record can change the result."""
         return f"{_change(self.what, self.epsilon, self.delta)}."
 
     def arithmetic(self) -> list[str]:
-        """Return the figures and who counts as a neighbour."""
+        """Return the figures and the definition of neighbours."""
         return [f"ε = {figure(self.epsilon)}", f"δ = {figure(self.delta)}", _NEIGHBOURS]
 
 
@@ -75,21 +78,22 @@ class DP(Claim):
 class DPUnderSampling(Claim):
     """(β, ε, δ)-differential privacy under sampling, after Li, Qardaji & Su (2012).
 
-    The sample is drawn afresh by the mechanism itself, so its release is (ε, δ)-private for the
-    whole table, as long as nobody is told who was drawn.
+    The mechanism draws a new sample itself, so its release is (ε, δ)-private for the whole table as
+    long as the sampled records stay secret.
 
     Parameters:
-        beta: Probability that a record is drawn.
-        epsilon: The whole budget: the choice and every sample.
-        delta: The δ of all samples together.
-        k: The least size of a class that is shown.
+        beta: Probability that a record is sampled.
+        epsilon: The total budget: the choice of the recoding and every sample.
+        delta: The total δ of all samples.
+        k: The smallest size of a class that is released.
         choice_epsilon: The part of epsilon that the choice of the recoding spends.
         proven: Whether a proof covers the mechanism; if not, the figures are those of its paper.
-        seeded: Whether the draws can be repeated; such a release is for testing.
+        seeded: Whether the random draws can be repeated; such a release is for testing only.
         public: What the mechanism assumes to be public.
-        unit: What one neighbour has more than the other: a record, or a person or household with
-            all their rows.
-        max_rows_per_person: Rows of one unit that take part, each in a sample of its own.
+        unit: The unit in which neighbours differ: a record, or a person or household with all
+            their rows.
+        max_rows_per_person: Maximum number of rows of one unit that are used, each in a different
+            sample.
     """
 
     beta: float
@@ -130,7 +134,7 @@ class DPUnderSampling(Claim):
         max_rows_per_person: int = 1,
         **options: Any,
     ) -> DPUnderSampling:
-        """Return the claim with the least δ; each sample spends −ln(1 − β) by default."""
+        """Return the claim with the smallest δ; each sample spends −ln(1 − β) by default."""
         spent = least_epsilon(beta) if sampling_epsilon is None else sampling_epsilon
         form: Form = "tight" if proven else "published"
         each = float(sampling_loss(k, beta, spent, form=form).delta)
@@ -152,12 +156,12 @@ class DPUnderSampling(Claim):
 
     @property
     def neighbours(self) -> str:
-        """The tables that are compared, as a ledger names them."""
+        """The definition of neighbours, in the words of a ledger."""
         return f"add or remove one {self.unit}"
 
     @property
     def form(self) -> Form:
-        """The form of δ: tight for the mechanism with a proof."""
+        """The form of δ: tight for a mechanism with a proof."""
         return "tight" if self.proven else "published"
 
     def __str__(self) -> str:
@@ -168,40 +172,40 @@ class DPUnderSampling(Claim):
         return f"differential privacy under sampling({figures}){note}"
 
     def describe(self) -> str:
-        """Say what the presence of one unit can change, and how far this can be relied on."""
+        """Return in words how much one unit can change the release, and how reliable this is."""
         words = (
             f"{_change('the released table', self.epsilon, self.delta, self.unit)}. The mechanism "
-            f"drew each record of the full table with probability {self.beta:g}; who was drawn "
-            "must stay secret."
+            f"sampled each record of the full table with probability {self.beta:g}; which records "
+            "were sampled must stay secret."
         )
         if self.unit != "record":
             rows = counted(self.max_rows_per_person, "row")
-            words += f" At most {rows} of one {self.unit} took part, chosen at random."
+            words += f" At most {rows} of each {self.unit} were used, chosen at random."
         if not self.proven:
             words = (
                 "Unproven. The paper of this mechanism claims the following, but the recoding was "
                 "chosen on the sample that is released, which its proof does not cover. " + words
             )
         if self.seeded:
-            words += " The draws came from a stated seed and can be repeated: for testing only."
+            words += " The random draws use a given seed and can be repeated: for testing only."
         return words
 
     def arithmetic(self) -> list[str]:
-        """Return how ε and δ add up, who counts as a neighbour, and what is public."""
+        """Return how ε and δ add up, the definition of neighbours, and what is public."""
         spent, named = self.sampling_epsilon, self.unit
         size = sampling_loss(self.k, self.beta, spent, form=self.form).size
         return [
             f"choice of the recoding: ε′ = {figure(self.choice_epsilon)}",
             f"sample: {_against(spent, least_epsilon(self.beta))}",
-            f"together: ε = {figure(self.choice_epsilon)} + {self._times(spent)} = "
+            f"total: ε = {figure(self.choice_epsilon)} + {self._times(spent)} = "
             f"{figure(self.epsilon)}",
-            f"δ = {self._delta_sum()}{figure(self.delta)}, {self.form} form, for classes shown "
-            f"with k = {self.k} {named}s or more; the worst class has n = {size} {named}s",
+            f"δ = {self._delta_sum()}{figure(self.delta)}, {self.form} form, for released classes "
+            f"of at least k = {self.k} {named}s; the worst class has n = {size} {named}s",
             *self._about_units(),
             f"public: {', '.join(self.public)}",
-            "proof: the choice composed with the sample of a recoding fixed before it"
+            "proof: composition of the choice and of sampling with a recoding fixed before it"
             if self.proven
-            else "proof: none; the recoding was chosen on the sample itself",
+            else "proof: none; the recoding was chosen on the sample that is released",
         ]
 
     def _times(self, value: float) -> str:
@@ -215,18 +219,19 @@ class DPUnderSampling(Claim):
         return "" if samples == 1 else f"{self._times(self.delta / samples)} = "
 
     def _about_units(self) -> list[str]:
-        """Say who counts as a neighbour, and how many rows of one unit take part."""
+        """Return the definition of neighbours and the number of rows used per unit."""
         if self.unit == "record":
             return [_NEIGHBOURS]
         return [
-            f"neighbours: two tables, one of which has one {self.unit} more, with all their rows",
-            f"max_rows_per_person: {self.max_rows_per_person}; rows beyond are left out at random, "
-            "and each row that takes part is in a sample of its own",
+            f"neighbours: two tables that differ by one added or removed {self.unit} with all "
+            "their rows",
+            f"max_rows_per_person: {self.max_rows_per_person}; further rows are left out at "
+            "random, and each row that is used belongs to a different sample",
         ]
 
 
 def check_budget(epsilon: float, delta: float, *, option: str = "epsilon") -> None:
-    """Refuse an ε that is not a number of 0 or more, and a δ outside 0 … 1."""
+    """Raise an error unless ε is a number of at least 0 and δ is from 0 to 1."""
     if not (isinstance(epsilon, (int, float)) and math.isfinite(epsilon) and epsilon >= 0):
         raise InputError(f"{option} must be a number of 0 or more, not {epsilon!r}")
     if not (isinstance(delta, (int, float)) and 0 <= delta <= 1):
@@ -234,23 +239,24 @@ def check_budget(epsilon: float, delta: float, *, option: str = "epsilon") -> No
 
 
 def figure(value: float | Fraction) -> str:
-    """Return a budget for people: four significant digits."""
+    """Return a budget with four significant digits, for users."""
     return f"{float(value):.4g}"
 
 
 def _change(what: str, epsilon: float, delta: float, unit: str = "record") -> str:
-    """Say what one record, or one unit with all its rows, can change."""
-    more = f", plus a chance of {figure(delta)}" if delta else ""
+    """Return in words how much one record, or one unit with all its rows, can change."""
+    more = f", plus a probability of {figure(delta)}" if delta else ""
     return (
-        f"Take any one {unit} out of the input, or put one in: whatever can be seen in {what} is "
-        f"then at most {figure(math.exp(epsilon))} times as likely as before{more}"
+        f"Adding or removing any one {unit} of the input makes any event in {what} at most "
+        f"{figure(math.exp(epsilon))} times as likely as before{more}"
     )
 
 
 def _against(spent: float, least: float) -> str:
-    """Say how the budget of a sample compares with −ln(1 − β)."""
+    """Return in words how the budget of a sample compares with −ln(1 − β)."""
     formula = f"-ln(1 - β) = {figure(least)}"
     if abs(spent - least) <= ROUNDING:
         return formula
-    how = "more than" if spent > least else "paid for in δ as it is less than"
-    return f"{figure(spent)}, {how} {formula}"
+    if spent > least:
+        return f"{figure(spent)}, more than {formula}"
+    return f"{figure(spent)}, less than {formula}, which increases δ"

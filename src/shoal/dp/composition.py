@@ -1,7 +1,7 @@
-"""Composition: what several releases of one table cost together.
+"""Composition: the total cost of several releases of one table.
 
-Least of the bounds that hold. With parameters chosen as one goes, in view of earlier releases, that
-is the sum or the advanced bound of Whitehouse et al.; the optimal one needs them fixed beforehand.
+Uses the smallest valid bound. If parameters are chosen adaptively, that is the sum or the advanced
+bound of Whitehouse et al.; the optimal bound requires that all parameters are fixed in advance.
 Dwork & Roth, "The Algorithmic Foundations of Differential Privacy", 2014, §3.5;
 Kairouz, Oh & Viswanath, "The Composition Theorem for Differential Privacy", 2015;
 Whitehouse, Ramdas, Rogers & Wu, "Fully-Adaptive Composition in Differential Privacy", 2023.
@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from itertools import accumulate
 
-_ROUNDING = 1e-10  # what logarithms and roots may be off by, relative
+_ROUNDING = 1e-10  # relative error of logarithms and roots
 _EXACT = Context(prec=2000, traps=[Inexact, InvalidOperation])  # the widest sum of floats fits
 
 
 @dataclass(frozen=True)
 class Composed:
-    """Several releases taken as one: ε, δ and the rule that bounds them."""
+    """The total of several releases: ε, δ and the composition rule."""
 
     epsilon: float
     delta: float
@@ -32,13 +32,18 @@ class Composed:
 def compose(
     losses: Sequence[tuple[float, float]], *, slack: float = 0.0, adaptive: bool = True
 ) -> Composed:
-    """Return the least ε that holds for releases of these (ε, δ) together, and its δ.
+    """Return the smallest valid total ε of several releases, and its δ.
 
-    slack: what the sharper rules may add to δ, stated before the first release; 0 for the sum.
-    adaptive: whether an ε or δ may have been chosen in view of an earlier release.
+    Parameters:
+        slack: The δ that the sharper rules may add, fixed before the first release; 0 for the sum.
+        adaptive: Whether an ε or δ may depend on earlier releases.
 
-    >>> compose([(0.5, 1e-6), (0.1, 0.0)])
-    Composed(epsilon=0.6, delta=1e-06, rule='basic')
+    Returns:
+        The total ε and δ with the rule that bounds them.
+
+    Examples:
+        >>> compose([(0.5, 1e-6), (0.1, 0.0)])
+        Composed(epsilon=0.6, delta=1e-06, rule='basic')
     """
     epsilons = [epsilon for epsilon, _ in losses]
     deltas = [delta for _, delta in losses]
@@ -79,9 +84,9 @@ def as_written(number: float) -> Decimal:
 
 
 def advanced_epsilon(epsilons: Sequence[float], slack: float) -> float:
-    """Return ε of advanced composition at δ' = slack, also for ε chosen as one goes.
+    """Return ε of advanced composition at δ' = slack, also for adaptively chosen ε.
 
-    √(2 ln(1/δ') Σε²) + Σε²/2: the privacy losses, less their mean, are a martingale.
+    √(2 ln(1/δ') Σε²) + Σε²/2: the privacy losses minus their mean are a martingale.
     """
     squares = math.fsum(epsilon * epsilon for epsilon in epsilons)
     bound = math.sqrt(2 * math.log(1 / slack) * squares) + squares / 2
@@ -96,11 +101,11 @@ def advanced_room(epsilon: float, slack: float) -> float:
 
 
 def optimal_epsilon(epsilon: float, count: int, slack: float) -> float:
-    """Return the least ε of `count` releases of ε each at δ' = slack; no bound can be less.
+    """Return the smallest ε of `count` releases of ε each at δ' = slack; no valid bound is smaller.
 
-    The worst such releases answer truthfully with probability e^ε/(1 + e^ε) each. With i the most
-    lies that are counted, the loss exceeds ε* by Σ_{l ≤ i} C(count, l) (p_l − e^ε* q_l) at most,
-    which is solved for ε* at every i.
+    In the worst case each release answers truthfully with probability e^ε/(1 + e^ε). With at most i
+    lies counted, the loss exceeds ε* by at most Σ_{l ≤ i} C(count, l) (p_l − e^ε* q_l), which is
+    solved for ε* at every i.
     """
     truth = -math.log1p(math.exp(-epsilon))  # logarithms throughout: p_l underflows early
     lie = truth - epsilon

@@ -1,9 +1,9 @@
 """Functional logistic regression: noise on the objective instead of on the model.
 
-One pass, pure ε, and weights that grow dear with the number of columns: d²/2 numbers get noise.
+One pass and pure ε, but the noise grows with the number of columns d: d²/2 numbers get noise.
 Zhang, Zhang, Xiao, Yang & Winslett, "Functional Mechanism: Regression Analysis under Differential
-Privacy", PVLDB 5(11), 2012. Rows are neighbours here that are added or removed, and the noise is no
-more than these need; `sensitivity="published"` takes the paper's bound, for replaced rows.
+Privacy", PVLDB 5(11), 2012. Neighbours here differ by an added or removed row, and the noise is
+calibrated to that; `sensitivity="published"` uses the paper's bound, for replaced rows.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ from shoal.errors import InputError
 
 
 class UnfitLabels(InputError, ValueError):  # noqa: N818
-    """The labels are not of two classes; a ValueError too, as scikit-learn expects one."""
+    """The labels do not have two classes; also a ValueError, as scikit-learn expects."""
 
 
 @dataclass(frozen=True)
 class DPCoefficients(DP):
     """ε-differential privacy of the weights of a regression.
 
-    columns, sensitivity: what the noise was measured by, once the rows are known.
-    seeded: whether the noise can be repeated; such weights are for testing.
+    Parameters:
+        columns, sensitivity: What the noise is calibrated to, known after the fit.
+        seeded: Whether the noise can be repeated; such weights are for testing only.
     """
 
     columns: int | None = None
@@ -54,44 +55,46 @@ class DPCoefficients(DP):
         return super().__str__() + (" (for testing only)" if self.seeded else "")
 
     def describe(self) -> str:
-        """Say what the presence of one row can change."""
-        told = " The noise came from a stated seed and can be repeated: for testing only."
-        return super().describe() + (told if self.seeded else "")
+        """Return in words how much one row can change the weights."""
+        warning = " The noise uses a given seed and can be repeated: for testing only."
+        return super().describe() + (warning if self.seeded else "")
 
     def arithmetic(self) -> list[str]:
-        """Return the figures, the noise, who counts as a neighbour and what is public."""
+        """Return the figures, the noise, the definition of neighbours and what is public."""
         lines = super().arithmetic()
         if self.columns is not None and self.sensitivity is not None:
             numbers = self.columns + self.columns * (self.columns + 1) // 2
             scale = figure(self.sensitivity / self.epsilon)
             lines += [
-                f"{numbers} numbers over {self.columns} columns; one row moves their sum by "
-                f"Δ = {figure(self.sensitivity)} at most",
+                f"{numbers} numbers over {self.columns} columns; one row changes their sum by "
+                f"at most Δ = {figure(self.sensitivity)}",
                 f"noise: Laplace of scale Δ/ε = {scale} on each",
             ]
         return [*lines, "public: the columns, their bounds, the norm bound, the two labels"]
 
 
 class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Logistic regression of two classes with ε-differential privacy, as scikit-learn has it.
+    """Binary logistic regression with ε-differential privacy, as a scikit-learn estimator.
 
-    Nothing of the rows is looked at but through noise, save for the labels that occur where
-    `classes` does not say which there are, and for values that no regression can take (missing,
-    infinite), which are refused.
+    The rows are used only through noise, with two exceptions: the labels that occur, if `classes`
+    is not given, and values that no regression accepts (missing, infinite), which raise an error.
 
-    epsilon: the whole budget of one fit; every further fit, each fold of a validation, costs it
-        again.
-    fit_intercept: whether to add a constant column; it takes part of the norm.
-    bounds: (low, high) of the columns, numbers or one for each, known without looking at the rows;
-        values are clipped to them and scaled to −1 … 1, or to as much around 0 without intercept.
-    norm, norm_bound: rows are shortened to this "l2" or "l1" norm. "l1" suits rows that are mostly
-        0, such as one-hot codes: its noise does not grow with the number of columns. By default 1;
-        with bounds, as much as rows within them can have.
-    sensitivity: "tight", or "published" for the paper's, several times as much noise.
-    regularize: how many standard deviations of the noise are added to the curvature, 4 in the
-        paper; directions that curve downwards even so are left out (spectral trimming).
-    classes: the two labels, the second the one whose probability is modelled.
-    seed: for testing only: whoever guesses it can take the noise off.
+    Parameters:
+        epsilon: The total budget of one fit; every further fit, such as each fold of a
+            cross-validation, costs it again.
+        fit_intercept: Whether to add a constant column; it counts towards the norm.
+        bounds: (low, high) of the columns, each a number or one number per column, known without
+            looking at the rows. Values are clipped to them and scaled to −1 … 1, or symmetrically
+            around 0 without an intercept.
+        norm, norm_bound: Rows are scaled down to this "l2" or "l1" norm. "l1" suits rows that are
+            mostly 0, such as one-hot codes: its noise does not grow with the number of columns. By
+            default 1; with bounds, the largest norm of a row within them.
+        sensitivity: "tight", or "published" for the paper's bound, which needs several times as
+            much noise.
+        regularize: How many standard deviations of the noise are added to the curvature, 4 in the
+            paper; directions that still curve downwards are left out (spectral trimming).
+        classes: The two labels; the probability of the second is modelled.
+        seed: For testing only: anyone who guesses it can remove the noise.
 
     Fitted: `coef_`, `intercept_`, `classes_`, `privacy_` (the claim), `testing_only_`.
     """
@@ -121,14 +124,14 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
 
     @property
     def claim(self) -> DPCoefficients:
-        """What a fit promises and costs: for a ledger, to be asked before it."""
+        """The claim and the cost of a fit, for a ledger before the fit."""
         self._check_options()
         return DPCoefficients(self.epsilon, 0.0, _WHAT, seeded=self.seed is not None)
 
     def fit(self, X: Any, y: Any) -> FunctionalLogisticRegression:  # noqa: N803
-        """Draw the weights; the noise is drawn once, here."""
+        """Fit the weights; the noise is drawn once, here."""
         self._check_options()
-        least = 1 if self.classes is None else 0  # even that there is a row may be a secret
+        least = 1 if self.classes is None else 0  # even the existence of a row may be secret
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=least)
         positive = self._positive(labels)
         middle, half, bound = self._frame(rows.shape[1])
@@ -167,12 +170,12 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
         return np.stack([expit(-odds), expit(odds)], axis=1)
 
     def predict(self, X: Any) -> Any:  # noqa: N803
-        """Return the likelier class, row by row."""
+        """Return the more likely class, row by row."""
         odds = self.decision_function(X)
         return self.classes_[(odds > 0).astype(np.intp)]
 
     def __sklearn_tags__(self) -> Any:
-        """Two classes only, and a score that noise may spoil."""
+        """Declare a binary classifier whose score may be poor because of noise."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True
@@ -192,16 +195,16 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
         else:
             self.classes_ = np.asarray(self.classes)
         if len(set(self.classes_.tolist())) != 2 or len(self.classes_) != 2:
-            raise UnfitLabels(f"two classes are needed, not {len(self.classes_)} class")
+            raise UnfitLabels(f"the target must have 2 classes, not {len(self.classes_)} class")
         strange = int((~np.isin(labels, self.classes_)).sum())
         if strange:
             raise UnfitLabels(
-                f"{counted(strange, 'label is', 'labels are')} of neither of the two classes"
+                f"{counted(strange, 'label is', 'labels are')} not one of the two classes"
             )
         return np.asarray(labels == self.classes_[1], dtype=np.bool_)
 
     def _frame(self, columns: int) -> tuple[Floats, Floats, float]:
-        """Return the middle and half the width of each column, and the norm of a row at most."""
+        """Return the midpoint and half-width of each column, and the largest norm of a row."""
         widest = columns if self.norm == "l1" else math.sqrt(columns)
         if self.bounds is None:
             return np.zeros(columns), np.ones(columns), float(self.norm_bound or 1.0)
@@ -209,10 +212,11 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
             low, high = (np.broadcast_to(np.asarray(b, float), (columns,)) for b in self.bounds)
         except (TypeError, ValueError):
             raise InputError(
-                f"bounds must be (low, high), numbers or one for each of {columns} columns"
+                "bounds must be (low, high), each a number or one number for each of the "
+                f"{columns} columns"
             ) from None
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
-            raise InputError("bounds must be finite, low below high in every column")
+            raise InputError("bounds must be finite, with low < high in every column")
         if not self.fit_intercept:
             half = np.maximum(np.abs(low), np.abs(high))
             return np.zeros(columns), half, float(self.norm_bound or widest)
@@ -231,11 +235,11 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
             if not known and not (name == "norm_bound" and value is None):
                 raise InputError(f"{name} must be more than 0 and finite, not {value!r}")
         if not (isinstance(self.regularize, (int, float)) and 0 <= self.regularize < math.inf):
-            raise InputError(f"regularize must be 0 or more and finite, not {self.regularize!r}")
+            raise InputError(f"regularize must be finite and at least 0, not {self.regularize!r}")
         for name, allowed in (("norm", ("l1", "l2")), ("sensitivity", ("tight", "published"))):
             if getattr(self, name) not in allowed:
-                told = " or ".join(allowed)
-                raise InputError(f"{name} must be {told}, not {getattr(self, name)!r}")
+                choices = " or ".join(allowed)
+                raise InputError(f"{name} must be {choices}, not {getattr(self, name)!r}")
 
 
 _WHAT = "the weights of the logistic regression"

@@ -1,6 +1,6 @@
-"""How many records of a class are expected to be drawn and shown.
+"""Expected number of records of a class that are sampled and released.
 
-The score by which a recoding is chosen: it is smooth where the count of kept records jumps by k.
+This is the score that chooses a recoding: it is smooth where the count of kept records jumps by k.
 """
 
 from __future__ import annotations
@@ -21,15 +21,21 @@ def expected_kept(size: Counts, k: int, beta: Number) -> Floats: ...
 @overload
 def expected_kept(size: int, k: int, beta: Number) -> Fraction | float: ...
 def expected_kept(size: int | Counts, k: int, beta: Number) -> Fraction | float | Floats:
-    """Return E[B·1(B ≥ k)] for B ~ Bin(size, β): the records expected to be shown of a class.
+    """Return E[B·1(B ≥ k)] for B ~ Bin(size, β): the expected released records of a class.
 
-    size: of one class or, as an array, of many.
-    beta: a fraction or a decimal in quotes gives a fraction for one class.
+    It is size·β·P[Bin(size − 1, β) ≥ k − 1]: a record counts if it and enough others are sampled.
 
-    It is size·β·P[Bin(size − 1, β) ≥ k − 1]: a record counts if it is drawn, and enough others.
+    Parameters:
+        size: Size of one class, or an array of sizes.
+        k: The smallest size of a class that is released.
+        beta: Sampling rate; a fraction or a string gives an exact fraction for one class.
 
-    >>> expected_kept(3, 2, "0.5")
-    Fraction(9, 8)
+    Returns:
+        The expected number: a fraction, a float or an array.
+
+    Examples:
+        >>> expected_kept(3, 2, "0.5")
+        Fraction(9, 8)
     """
     check_count("k", k)
     rate = as_rate(beta)
@@ -42,14 +48,16 @@ def expected_kept(size: int | Counts, k: int, beta: Number) -> Fraction | float 
 
 
 def kept_sensitivity(k: int, beta: Number) -> Fraction | float:
-    """Return by how much one more record can raise the records expected to be shown.
+    """Return by how much one more record can raise the expected number of released records.
 
     One more record in a class of c adds β·(P[Bin(c, β) ≥ k] + k·P[Bin(c, β) = k − 1]): if it is
-    drawn it comes alone, or brings k − 1 along. It never takes any away, so the score is monotone.
-    From c to c + 1 this rises just while c < k/β − 2, so it is greatest at c = ⌈k/β⌉ − 2.
+    sampled, it adds itself, or itself and k − 1 others. It never removes any, so the score is
+    monotone. From c to c + 1 this rises exactly while c < k/β − 2, so its maximum is at
+    c = ⌈k/β⌉ − 2.
 
-    >>> kept_sensitivity(2, "0.5")
-    Fraction(5, 8)
+    Examples:
+        >>> kept_sensitivity(2, "0.5")
+        Fraction(5, 8)
     """
     check_count("k", k)
     rate = as_rate(beta)

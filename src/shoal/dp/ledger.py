@@ -1,8 +1,8 @@
-"""The ledger: what the releases of one table have spent together, held to a granted budget.
+"""The ledger: the total budget that the releases of one table spend, limited by a grant.
 
-A release is paid for before it is made and stays paid for if it fails, as noise may have been drawn
-and seen by then. A ledger belongs to one table: it keeps the name that the owner gives it and a
-fingerprint of its schema, and nothing of its records.
+A release is charged before it is made and stays charged if it fails, because noise may have been
+drawn and seen by then. A ledger belongs to one table: it stores the name that the owner gives it
+and a fingerprint of its schema, but nothing about its records.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.dp.claims import Claim
 from shoal.dp.composition import Composed
-from shoal.dp.ledger_book import ADD_REMOVE, FAILED, RELEASED, Book, Entry, Grant, told
+from shoal.dp.ledger_book import ADD_REMOVE, FAILED, RELEASED, Book, Entry, Grant, format_budget
 from shoal.dp.ledger_files import locked, read_book, write_book
 from shoal.errors import InputError
 
@@ -27,23 +27,27 @@ from shoal.errors import InputError
 class Ledger:
     """A budget of ε and δ for one table, in memory; `Ledger.open` keeps one in a file.
 
-    slack: the part of delta set aside for advanced composition, which lets many small releases
-        cost less than their sum; 0 for plain sums.
-    adaptive: whether the ε of a release may be chosen in view of earlier ones. Say no only if all
-        of them were fixed before the first: equal ones then cost the least that is possible.
-    neighbours: the tables between which nobody can tell; claims about others are converted where
-        that is possible, and refused where not.
-    table: a name of the table; `table_digest` hides it from who has no key.
+    The grant bounds the privacy loss of all releases together, including future ones; `spent` is
+    the part that is used so far.
 
-    What holds of all releases together, whatever comes, is the grant; `spent` is how much of it is
-    used by now.
+    Parameters:
+        epsilon: The granted ε.
+        delta: The granted δ.
+        slack: The part of delta reserved for advanced composition, which makes many small releases
+            cost less than their sum; 0 for plain sums.
+        adaptive: Whether the ε of a release may depend on earlier releases. Set it to False only if
+            all of them were fixed before the first; equal ones then cost the minimum.
+        neighbours: The definition of neighbours; claims with another definition are converted where
+            possible and refused otherwise.
+        table: A name for the table; `table_digest` hides it from anyone without the key.
 
-    >>> from shoal.dp.claims import DP
-    >>> ledger = Ledger(1.0)
-    >>> with ledger.spend(DP(0.25, 0.0, "a histogram"), what="ages, June"):
-    ...     pass  # draw the noise and release
-    >>> ledger
-    Ledger(ε = 0.25 spent of ε = 1, 1 release)
+    Examples:
+        >>> from shoal.dp.claims import DP
+        >>> ledger = Ledger(1.0)
+        >>> with ledger.spend(DP(0.25, 0.0, "a histogram"), what="ages, June"):
+        ...     pass  # draw the noise and release
+        >>> ledger
+        Ledger(ε = 0.25 spent of ε = 1, 1 release)
     """
 
     def __init__(
@@ -76,17 +80,21 @@ class Ledger:
         key: bytes | None = None,
         when: str | None = None,
     ) -> Ledger:
-        """Open a ledger in a file, or start one there if a grant (epsilon, delta) is given.
+        """Open a ledger file, or create it if a grant (epsilon, delta) is given.
 
-        A ledger that is there already must be the same: a grant, slack or table that differs from
-        what it says is refused. key: seals the file, so that only its holder can change it.
+        If the file exists, a different grant, slack or table raises an error.
+
+        Parameters:
+            key: Seals the file, so that only the holder of the key can change it.
         """
         place = Path(path).resolve()
         if grant is None:
             ledger = cls(1.0)
             ledger._memory = read_book(place, key)
             if table not in ("", ledger._memory.table):
-                raise InputError(f"{place}: the ledger of another table; open the one of this")
+                raise InputError(
+                    f"{place}: this ledger belongs to another table; open the ledger of this table"
+                )
         else:
             options = {"adaptive": adaptive, "neighbours": neighbours}
             ledger = cls(*grant, slack=slack, table=table, when=when, **options)  # type: ignore[arg-type]
@@ -100,17 +108,17 @@ class Ledger:
 
     @property
     def book(self) -> Book:
-        """Everything in the ledger, as it is now."""
+        """The current content of the ledger."""
         return self._memory if self.path is None else read_book(self.path, self._key)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The releases that were paid for, in order."""
+        """The charged releases, in order."""
         return self.book.entries
 
     @property
     def grant(self) -> Grant:
-        """The budget that counts: the one granted last."""
+        """The current budget: the last one granted."""
         return self.book.grant
 
     @property
@@ -119,7 +127,7 @@ class Ledger:
         return self.book.grants
 
     def spent(self) -> Composed:
-        """Return what the releases cost together: ε, δ and the rule that bounds them."""
+        """Return the total cost of the releases: ε, δ and the composition rule."""
         return self.book.spent()
 
     def left(self) -> tuple[float, float]:
@@ -127,7 +135,7 @@ class Ledger:
         return self.book.left()
 
     def affords(self, claim: Claim) -> bool:
-        """Tell whether a release that makes this claim would be within the grant."""
+        """Return whether a release with this claim is within the grant."""
         book = self.book
         return book.holds([book.entry_of(claim, "", None, allow_unproven=True)])
 
@@ -141,11 +149,18 @@ class Ledger:
         allow_unproven: bool = False,
         schema: str | None = None,
     ) -> Iterator[Entry]:
-        """Pay for the release that is made inside the block; raises BudgetSpent before it starts.
+        """Charge the release that is made inside the block.
 
-        what: the release, in the owner's words. when: a date or time, kept as told.
-        allow_unproven: count a claim without proof at its word, and mark its entry.
-        schema: the fingerprint of the table's schema; another one than the ledger's is refused.
+        Parameters:
+            claim: The claim of the release.
+            what: A description of the release.
+            when: A date or time, stored as given.
+            allow_unproven: Whether to charge a claim without a proof at its stated value; the entry
+                is marked.
+            schema: The fingerprint of the table's schema; it must match the ledger's.
+
+        Raises:
+            BudgetSpent: The grant does not cover the release; raised before the block starts.
         """
         place = self.reserve(
             claim, what=what, when=when, allow_unproven=allow_unproven, schema=schema
@@ -166,7 +181,7 @@ class Ledger:
         allow_unproven: bool = False,
         schema: str | None = None,
     ) -> int:
-        """Pay for a release that is made elsewhere, as `spend` does; returns the entry's place."""
+        """Charge a release that is made elsewhere, like `spend`; return the index of the entry."""
 
         def pay(book: Book) -> Book:
             entry = book.entry_of(claim, what, when, allow_unproven=allow_unproven)
@@ -175,9 +190,12 @@ class Ledger:
         return len(self._change(pay).entries) - 1
 
     def regrant(self, epsilon: float, delta: float = 0.0, *, when: str | None = None) -> None:
-        """Grant another budget; earlier grants stay on record, and what is spent stays spent.
+        """Grant another budget; earlier grants and all charges stay on record.
 
-        when: a date or time, kept as stated.
+        Parameters:
+            epsilon: The granted ε.
+            delta: The granted δ.
+            when: A date or time, stored as given.
         """
         self._change(
             lambda book: book.granting(
@@ -186,10 +204,10 @@ class Ledger:
         )
 
     def admit(self, table: Table) -> None:
-        """Let releases of this table's schema be paid for too.
+        """Accept releases with this table's schema as well.
 
-        For the ledger's own table after a change of its schema, such as a coarser hierarchy. For
-        another table, start another ledger.
+        Use this for the ledger's own table after a change of its schema, such as a coarser
+        hierarchy. For another table, start another ledger.
         """
         schema = schema_fingerprint(table)
         self._change(lambda book: book.admitting(schema))
@@ -208,14 +226,17 @@ class Ledger:
         book = self.book
         spent, count = book.spent(), len(book.entries)
         releases = counted(count, "release")
-        return f"Ledger({told(spent.epsilon, spent.delta)} spent of {book.grant}, {releases})"
+        return (
+            f"Ledger({format_budget(spent.epsilon, spent.delta)} spent of {book.grant}, {releases})"
+        )
 
 
 def table_digest(name: str, key: bytes) -> str:
-    """Return a name for a table that says nothing to whoever lacks the key.
+    """Return a pseudonym for a table name that reveals nothing without the key.
 
-    >>> table_digest("patients of 2026", b"a long secret")[:12]
-    '3891fa9922ab'
+    Examples:
+        >>> table_digest("patients of 2026", b"a long secret")[:12]
+        '3891fa9922ab'
     """
     return hmac.new(key, name.encode(), hashlib.sha256).hexdigest()
 
@@ -224,6 +245,6 @@ def _check_same(path: Path, found: Book, wanted: Book) -> None:
     for name in ("grant", "neighbours", "table"):
         if getattr(found, name) != getattr(wanted, name):
             raise InputError(
-                f"{path}: the ledger is there already, with another {name}; open it without a "
-                "grant, or regrant it"
+                f"{path}: the ledger already exists with a different {name}; open it without a "
+                "grant, or change the grant with regrant"
             )

@@ -1,6 +1,6 @@
-"""What a ledger holds: the grant, and an entry for each release that it paid for.
+"""The content of a ledger: the grant, and an entry for each charged release.
 
-Rules without storage: `ledger.py` keeps books in memory or in a file.
+This module has the rules; `ledger.py` stores books in memory or in a file.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ RESERVED, RELEASED, FAILED = "reserved", "released", "failed"
 class Grant:
     """The budget that all releases of one table share.
 
-    slack: the part of delta set aside for advanced composition; 0 for plain sums.
-    adaptive: whether the ε of a release may be chosen in view of earlier ones.
-    when: a date or time, kept as stated.
+    slack: the part of delta reserved for advanced composition; 0 for plain sums.
+    adaptive: whether the ε of a release may depend on earlier releases.
+    when: a date or time, stored as given.
     """
 
     epsilon: float
@@ -46,17 +46,17 @@ class Grant:
         if not self.epsilon:
             raise InputError("epsilon must be more than 0, not 0; nothing could be released")
         if not 0 <= self.slack <= self.delta:
-            raise InputError(f"slack must be 0 or more, delta at most, not {self.slack!r}")
+            raise InputError(f"slack must be from 0 to delta, not {self.slack!r}")
 
     def __str__(self) -> str:
-        return told(self.epsilon, self.delta)
+        return format_budget(self.epsilon, self.delta)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One release: what it was, what it claims, what it counts for here, how it ended.
+    """One release: its description, its claim, its cost in this ledger and its state.
 
-    state: "reserved" until the release is out, then "released" or "failed"; all count.
+    state: "reserved" until the release is made, then "released" or "failed"; all are charged.
     """
 
     what: str
@@ -70,11 +70,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Book:
-    """The whole ledger of one table, at one time.
+    """The complete ledger of one table at one time.
 
-    grants: every budget that was granted, in order; the last one counts.
-    table: the name of the table, as its owner states it.
-    schemas: fingerprints of the table's schema; releases of another schema are refused.
+    grants: every budget that was granted, in order; the last one is current.
+    table: the name that the owner gives the table.
+    schemas: fingerprints of the table's schema; releases with another schema are refused.
     """
 
     grants: tuple[Grant, ...]
@@ -91,11 +91,11 @@ class Book:
 
     @property
     def grant(self) -> Grant:
-        """The budget that counts: the one granted last."""
+        """The current budget: the last one granted."""
         return self.grants[-1]
 
     def spent(self, more: Sequence[Entry] = ()) -> Composed:
-        """Return what the entries, and some more, cost together by the least bound that holds."""
+        """Return the total cost of the entries and of `more`, by the smallest valid bound."""
         losses = [(entry.epsilon, entry.delta) for entry in (*self.entries, *more)]
         return compose(losses, slack=self.grant.slack, adaptive=self.grant.adaptive)
 
@@ -110,10 +110,10 @@ class Book:
         return max(rooms), _less(grant.delta, deltas)
 
     def holds(self, more: Sequence[Entry] = ()) -> bool:
-        """Tell whether the entries, and some more, stay within the grant.
+        """Return whether the entries and `more` stay within the grant.
 
-        The slack stays set aside under either rule, for the rule may differ from one course of
-        events to another; the probabilities of all must add up to delta at most.
+        The slack stays reserved under either rule, because the rule may depend on later events; all
+        probabilities together must not exceed delta.
         """
         deltas = [entry.delta for entry in (*self.entries, *more)]
         return (
@@ -122,28 +122,29 @@ class Book:
         )
 
     def adding(self, entry: Entry) -> Book:
-        """Return the book with one more entry, or refuse it."""
+        """Return the book with one more entry; raise BudgetSpent if the grant does not cover it."""
         if not self.holds([entry]):
-            left = told(*self.left())
+            left = format_budget(*self.left())
             raise BudgetSpent(
-                f"this release costs {told(entry.epsilon, entry.delta)} but of the granted "
-                f"{self.grant} only {left} is left; nothing was released"
+                f"this release costs {format_budget(entry.epsilon, entry.delta)}, but only {left} "
+                f"of the granted {self.grant} is left; nothing was released"
             )
         return replace(self, entries=(*self.entries, entry))
 
     def used_by(self, schema: str | None) -> Book:
-        """Return the book bound to the schema of a release, or refuse a release of another one.
+        """Return the book bound to the schema of a release; raise an error for another schema.
 
-        The first release of a table binds its schema.
+        The first release of a table fixes the schema.
         """
         if schema is None or schema in self.schemas:
             return self
         if self.schemas:
             named = f" ({self.table})" if self.table else ""
             raise InputError(
-                f"this ledger{named} belongs to a table of another schema: columns, roles, types, "
-                "hierarchies or people differ; use the ledger of this table. If it is the same "
-                "table and only its schema changed, say so with admit (--new-schema)"
+                f"this ledger{named} belongs to a table with another schema: columns, roles, "
+                "types, hierarchies or person columns differ; use the ledger of this table. If it "
+                "is the same table and only its schema changed, confirm that with admit "
+                "(--new-schema)"
             )
         return self.admitting(schema)
 
@@ -152,47 +153,47 @@ class Book:
         return self if schema in self.schemas else replace(self, schemas=(*self.schemas, schema))
 
     def ending(self, place: int, state: str) -> Book:
-        """Return the book with the entry at this place in its final state."""
+        """Return the book with the entry at this index in its final state."""
         entry = replace(self.entries[place], state=state)
         return replace(self, entries=(*self.entries[:place], entry, *self.entries[place + 1 :]))
 
     def granting(self, grant: Grant) -> Book:
-        """Return the book under another grant, if that is safe.
+        """Return the book with another grant, if that is valid.
 
-        What is set aside for advanced composition, and the ε it is held against, must be fixed
-        before the first release; sums hold whatever is granted later.
+        The δ reserved for advanced composition and the ε that it applies to must be fixed before
+        the first release; sums are valid for any later grant.
         """
         fixed = self.grant.slack or grant.slack or self.grant.adaptive != grant.adaptive
         if fixed and self.entries and grant != self.grant:
-            raise InputError(
-                "a grant with a slack is fixed by its first release; it cannot change any more"
-            )
+            raise InputError("a grant with a slack cannot change after the first release")
         book = replace(self, grants=(*self.grants, grant))
         if not book.holds():
             spent = self.spent()
             raise BudgetSpent(
-                f"{told(spent.epsilon, spent.delta)} is spent already; {grant} cannot be granted"
+                f"cannot grant {grant}: {format_budget(spent.epsilon, spent.delta)} is already "
+                "spent"
             )
         return book
 
     def entry_of(self, claim: Claim, what: str, when: str | None, *, allow_unproven: bool) -> Entry:
-        """Return what a release that makes this claim counts for in this book."""
+        """Return the entry of a release with this claim, with its cost in this book."""
         seeded = bool(getattr(claim, "seeded", False))
         proven = bool(getattr(claim, "proven", True)) and not seeded
         if not proven and not allow_unproven:
-            reason = "its draws can be repeated" if seeded else "the claim is not proven"
+            reason = "its random draws can be repeated" if seeded else "the claim is not proven"
             raise InputError(
-                f"{claim}: {reason}, so it cannot be added up; count it all the same with "
-                "allow_unproven, which marks the entry"
+                f"{claim}: {reason}, so its budget cannot be added to the total; use "
+                "allow_unproven to count it anyway, which marks the entry"
             )
         epsilon, delta = self._converted(claim)
         return Entry(what, str(claim), epsilon, delta, proven, RESERVED, when)
 
     def _converted(self, claim: Claim) -> tuple[float, float]:
-        """Return ε and δ under the book's neighbours.
+        """Return ε and δ under the book's definition of neighbours.
 
-        To replace a record is to remove one and add one: (2ε, (1 + e^ε) δ). The other way there
-        is none, as the number of records may be known where records are only replaced.
+        Replacing a record means removing one and adding one: (2ε, (1 + e^ε) δ). There is no
+        conversion in the other direction, because a mechanism for replaced records may reveal the
+        number of records.
         """
         epsilon, delta = float(claim.epsilon), float(claim.delta)
         check_budget(epsilon, delta)
@@ -201,20 +202,20 @@ class Book:
             return epsilon, delta
         if (stated, self.neighbours) != (ADD_REMOVE, REPLACE):
             raise InputError(
-                f"the claim is about neighbours that {stated}, the ledger about those that "
-                f"{self.neighbours}; the one does not follow from the other"
+                f"the claim defines neighbours as {stated!r}, the ledger as {self.neighbours!r}; "
+                "the first does not imply the second"
             )
         grown = delta * (1 + math.exp(epsilon)) * (1 + 1e-12) if delta else 0.0
         return 2 * epsilon, min(grown, 1.0)
 
 
-def told(epsilon: float, delta: float) -> str:
-    """Return ε and δ for people."""
+def format_budget(epsilon: float, delta: float) -> str:
+    """Return ε and δ as text for users."""
     return f"ε = {epsilon:.6g}" + (f", δ = {delta:.3g}" if delta else "")
 
 
 def _less(granted: float, spent: Sequence[float]) -> float:
-    """Return what is left of a number as written in decimals, rounded down, 0 at least."""
+    """Return the remainder of a number in exact decimals, rounded down, at least 0."""
     exact = exact_sum([granted, *(-each for each in spent)])
     found = float(exact)
     found = found if as_written(found) <= exact else math.nextafter(found, -math.inf)

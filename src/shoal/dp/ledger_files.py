@@ -1,8 +1,8 @@
-"""Ledgers on disk: JSON, sealed, written whole or not at all, one writer at a time.
+"""Ledgers on disk: sealed JSON, written atomically by one writer at a time.
 
-The seal is a digest of everything else in the file. Without a key it tells of damage and careless
-edits; with the owner's key nobody else can make it. An older copy of the file keeps its seal: that
-it is the newest, no seal can tell.
+The seal is a digest of everything else in the file. Without a key it detects damage and accidental
+edits; with a key, only the holder of the key can create it. An older copy of the file keeps a valid
+seal: a seal cannot show that a file is the newest.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ FORMAT, VERSION = "shoal privacy ledger", 2
 
 
 def read_book(path: Path, key: bytes | None = None) -> Book:
-    """Read a ledger back, refusing one that was changed by anything but Shoal."""
+    """Read a ledger; raise an error if its seal does not match."""
     text = read_text(path)
     try:
         data = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise InputError(f"{path}: not a ledger; it is not JSON") from None
+        raise InputError(f"{path}: not a ledger; the file is not JSON") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f"{path}: not a ledger of Shoal's")
+        raise InputError(f"{path}: not a Shoal ledger")
     if data.get("version") != VERSION:
         raise InputError(
-            f"{path}: a ledger of another format version; this Shoal reads version {VERSION} only. "
-            "Start a new ledger with the same budget and enter what was spent, release by "
-            "release, with `shoal dp ledger spend`"
+            f"{path}: this ledger has another format version; this version of Shoal only reads "
+            f"version {VERSION}. Start a new ledger with the same budget and enter each earlier "
+            "release with `shoal dp ledger spend`"
         )
     seal = data.pop("seal", "")
     if not isinstance(seal, str) or not hmac.compare_digest(seal.encode(), _seal(data, key)):
         wants = "keyed" if str(seal).startswith("hmac") else "unkeyed"
         has = "without a key" if key is None else "with a key"
         raise InputError(
-            f"{path}: the seal does not fit: the ledger was changed by hand, or the key is "
-            f"another ({wants} seal, opened {has}); nothing may be spent on it"
+            f"{path}: the seal does not match: the ledger was edited, or the key is a different "
+            f"one ({wants} seal, opened {has}); nothing can be spent from it"
         )
     try:
         return _book(data)
     except (KeyError, TypeError, AttributeError, InputError):
-        raise InputError(f"{path}: the ledger is torn; restore a copy of it") from None
+        raise InputError(f"{path}: the ledger is damaged; restore a copy of it") from None
 
 
 def write_book(path: Path, book: Book, key: bytes | None = None, *, force: bool = True) -> None:
-    """Write a ledger; a new one only where no file is, without force."""
+    """Write a ledger; without force, only if the file does not exist."""
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(book)}
     data["entries"] = [asdict(entry) for entry in book.entries]
     data["seal"] = _seal(data, key).decode()
@@ -66,12 +66,13 @@ def write_book(path: Path, book: Book, key: bytes | None = None, *, force: bool 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes and threads off a ledger; the system frees what a dead one held.
+    """Lock a ledger against other processes and threads; a process that dies releases its lock.
 
-    The lock is a file beside it, which stays: to remove it would free whoever waits for it.
+    The lock is a file next to the ledger. It is not removed, because removing it would let a
+    waiting process proceed on a stale lock.
     """
     if path.is_dir():
-        raise OutputError(f"{path}: is a directory; name the file of a ledger")
+        raise OutputError(f"{path}: is a directory; give the path of a ledger file")
     beside = path.with_name(f"{path.name}.lock")
     try:
         handle = beside.open("a+b")
@@ -131,4 +132,4 @@ def _entry(data: dict[str, Any]) -> Entry:
 
 
 def _no_constant(_: str) -> None:
-    raise ValueError  # NaN and Infinity are no JSON
+    raise ValueError  # NaN and Infinity are not valid JSON

@@ -1,8 +1,9 @@
-"""Draws that differential privacy rests on: a choice among candidates, a sample, Laplace noise.
+"""Random draws of differential privacy: a choice among candidates, a sample, Laplace noise.
 
-Secure by default: choice and noise come from OpenDP, which counts in fractions of any length, the
-sample from the operating system. With a seed they come from a generator that whoever guesses the
-seed can repeat: for testing only.
+Secure by default: choice and noise come from OpenDP, which uses exact fractions, the sample from
+the random source of the operating system. With a seed they come from a generator that anyone who
+guesses
+the seed can repeat: for testing only.
 
 McSherry & Talwar, "Mechanism design via differential privacy", FOCS 2007; Dwork, McSherry, Nissim &
 Smith, "Calibrating noise to sensitivity in private data analysis", TCC 2006.
@@ -26,16 +27,20 @@ _BITS = 64
 def probabilities(
     scores: Floats, epsilon: float, sensitivity: float, *, monotone: bool = False
 ) -> Floats:
-    """Return the chance of each candidate in the exponential mechanism, in the scores' shape.
+    """Return the probability of each candidate in the exponential mechanism, in the scores' shape.
 
-    It grows with e^(score / scale), so that a record changes each by a factor of e^epsilon at most.
+    It is proportional to e^(score / scale), so one record changes each by at most a factor of
+    e^epsilon.
 
-    sensitivity: by how much one record more or less moves a score at most.
-    monotone: whether a record moves all scores in one direction, whatever the table; then the
-        scale is sensitivity / epsilon, else twice that. The factor two pays for a table in which
-        one score falls while the sum of all weights rises. With monotone scores a record that
-        raises them leaves each weight as it is or multiplies it by up to e^epsilon, and the sum
-        likewise, so the quotient of the two lies within e^−epsilon … e^epsilon.
+    Parameters:
+        scores: The score of each candidate.
+        epsilon: The budget of the choice.
+        sensitivity: The largest change of a score when one record is added or removed.
+        monotone: Whether adding a record changes all scores in the same direction, for every table;
+            then the scale is sensitivity / epsilon, otherwise twice that. The factor two covers
+            tables in which one score falls while the sum of all weights rises. With monotone scores
+            a record that raises them multiplies each weight by 1 to e^epsilon, and so the sum, so
+            the quotient of the two stays within e^−epsilon … e^epsilon.
     """
     _check(scores)
     weights = np.exp((scores - scores.max()) / scale_of(epsilon, sensitivity, monotone=monotone))
@@ -51,10 +56,11 @@ def choose(
     monotone: bool = False,
     seed: int | None = None,
 ) -> int:
-    """Draw a candidate with these `probabilities`; returns its place in the flattened scores.
+    """Draw a candidate with these `probabilities`; return its index in the flattened scores.
 
-    The greatest score after Gumbel noise is such a draw. OpenDP calls it a noisy maximum under
-    zero-concentrated divergence; under max-divergence it permutes and flips, whose chances differ.
+    The highest score after Gumbel noise is such a draw. OpenDP calls it a noisy maximum under
+    zero-concentrated divergence; under max-divergence it uses permute-and-flip, whose probabilities
+    differ.
     """
     if seed is not None:
         chances = np.cumsum(probabilities(scores, epsilon, sensitivity, monotone=monotone))
@@ -72,12 +78,12 @@ def choose(
 
 
 def bernoulli(size: int, beta: float, seed: int | None = None) -> Bools:
-    """Return, for each of so many records, whether it is drawn: with probability beta, on its own.
+    """Return whether each of `size` records is sampled: independently, with probability beta.
 
-    beta is met exactly from 2**−11 on, and to 2**−64 below.
+    beta is exact from 2**−11 upwards, and accurate to 2**−64 below.
     """
     if not 0 <= beta <= 1:
-        raise InputError(f"beta must be 0 or more, 1 at most, not {beta!r}")
+        raise InputError(f"beta must be from 0 to 1, not {beta!r}")
     if beta == 1:
         return np.ones(size, dtype=np.bool_)
     if seed is not None:
@@ -91,7 +97,7 @@ def bernoulli(size: int, beta: float, seed: int | None = None) -> Bools:
 def random_ranks(groups: Codes, seed: int | None = None) -> Counts:
     """Return the rank of each row, from 0, in a random order of the rows of its group.
 
-    groups: (rows,) the group of each row, from 0 without gaps.
+    groups: (rows,) the group of each row, numbered from 0 without gaps.
     """
     if seed is not None:
         keys = np.random.default_rng(seed).integers(0, 2**_BITS, len(groups), dtype=np.uint64)
@@ -108,7 +114,7 @@ def random_ranks(groups: Codes, seed: int | None = None) -> Counts:
 def laplace(values: Floats, scale: float, seed: int | None = None) -> Floats:
     """Return the values, each with Laplace noise of this scale: sensitivity / epsilon.
 
-    sensitivity: the sum over all values of what one record more or less moves them at most.
+    The sensitivity is the largest total change of all values when one record is added or removed.
     """
     _check(values)
     if not 0 < scale < math.inf:
@@ -123,19 +129,19 @@ def laplace(values: Floats, scale: float, seed: int | None = None) -> Floats:
 
 
 def scale_of(epsilon: float, sensitivity: float, *, monotone: bool = False) -> float:
-    """Return what scores are divided by, rounded up so that epsilon is never exceeded."""
+    """Return the divisor of scores, rounded up so that epsilon is never exceeded."""
     for name, value in (("epsilon", epsilon), ("sensitivity", sensitivity)):
         if not 0 < value < math.inf:
             raise InputError(f"{name} must be more than 0 and finite, not {value!r}")
     exact = sensitivity / epsilon if monotone else 2 * sensitivity / epsilon
     if not 0 < exact < math.inf:
-        raise InputError("epsilon and sensitivity are too far apart to count with")
+        raise InputError("epsilon and sensitivity differ too much in size to compute with")
     return math.nextafter(exact, math.inf)
 
 
 def _check(numbers: Floats) -> None:
     if not numbers.size or not np.isfinite(numbers).all():
-        raise InputError("at least one number is needed, and each must be finite")
+        raise InputError("give at least one number; all must be finite")
 
 
 def _opendp() -> Any:

@@ -1,9 +1,9 @@
-"""Which k and β reach a budget, and what they are expected to keep.
+"""Which k and β meet a budget, and how many records they are expected to keep.
 
-A larger β keeps more records and costs more ε or more δ; a larger k costs records and lowers δ. The
-colours compare δ with 1/N as tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm
-that achieves both k-anonymity and differential privacy", 2019, do: a mechanism whose δ is 1/N may
-publish some records in full and still keep its promise.
+A larger β keeps more records and costs more ε or δ; a larger k keeps fewer records and lowers δ.
+The colours compare δ with 1/N like tables 5.1 and 5.5 of Li, "Improving a de-identification
+algorithm that achieves both k-anonymity and differential privacy", 2019: a mechanism with δ = 1/N
+may publish some records in full and still be (ε, δ)-private.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _TENTHS = [tenth / 10 for tenth in range(1, 10)]
 
 @dataclass(frozen=True)
 class Setting:
-    """A k and a β with what they promise and keep.
+    """A k and a β with their guarantee and the share of records they keep.
 
-    epsilon: The whole budget; sampling_epsilon and choice_epsilon are its parts.
+    epsilon: The total budget; sampling_epsilon and choice_epsilon are its parts.
     delta: Tight form, determined by a class of `size` records.
-    least_k: The least k that reaches the wanted δ at this β.
-    published_delta, published_least_k: The same in the published form; None where ε is too
-        small for it.
-    reached: Whether delta is at most the wanted one.
+    least_k: The smallest k that reaches the target δ at this β.
+    published_delta, published_least_k: The same in the published form; None if ε is too small
+        for it.
+    reached: Whether delta is at most the target.
     colour: How delta compares with 1/rows.
     kept: {class size: share of its records expected to be released}.
     """
@@ -63,21 +63,23 @@ def plan(
     choice_epsilon: float = 0.1,
     sizes: Sequence[int] = SIZES,
 ) -> list[Setting]:
-    """Return pairs (k, β) with their δ: for each β the least k that reaches it, or the k given.
+    """Return pairs (k, β) with their δ: for each β the smallest k that reaches it, or the given k.
 
-    Every setting returned is one that `safe-la` runs with n0 = rows, epsilon, choice and beta; it
-    refuses the red ones unless `allow_large_delta` is set.
+    `safe-la` can run every returned setting with n0 = rows, epsilon, choice and beta; it refuses
+    the red ones unless `allow_large_delta` is set.
 
-    rows: Number of records, from public knowledge: the plan is no secret.
-    epsilon: The whole budget; by default each β gets choice − ln(1 − β).
-    delta: The δ to reach; by default a tenth of 1/rows.
-    k: Values of k to judge; by default the least k for each β.
-    beta: Sampling rates; by default the tenths for which a k below rows is enough.
-    choice_epsilon: The part of the budget that the choice of the recoding spends.
-    sizes: Class sizes for which to report the share expected to be released.
+    Parameters:
+        rows: Number of records, from public knowledge: the plan is not secret.
+        epsilon: The total budget; by default each β gets choice − ln(1 − β).
+        delta: The target δ; by default a tenth of 1/rows.
+        k: Values of k to evaluate; by default the smallest k for each β.
+        beta: Sampling rates; by default the tenths for which a k below rows is enough.
+        choice_epsilon: The part of the budget that the choice of the recoding spends.
+        sizes: Class sizes for which to report the expected share of released records.
 
-    >>> [(setting.k, setting.beta) for setting in plan(30162, 1.31, 1e-6)][-2:]
-    [(110, 0.8), (246, 0.9)]
+    Examples:
+        >>> [(setting.k, setting.beta) for setting in plan(30162, 1.31, 1e-6)][-2:]
+        [(110, 0.8), (246, 0.9)]
     """
     check_count("rows", rows)
     for size in sizes:

@@ -1,7 +1,7 @@
-"""How probabilities and budgets are read: a decimal means what is written.
+"""How probabilities and budgets are read: a decimal has exactly its written value.
 
-The float 0.7 is taken for 7/10, so that whole numbers found from it are right; only a fraction, a
-decimal or text asks for an exact result.
+The float 0.7 is read as 7/10, so that whole numbers derived from it are correct; only a fraction, a
+decimal or a string requests an exact result.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ Number = float | Fraction | Decimal | str
 
 
 def is_exact(value: Number) -> bool:
-    """Tell whether a number is of a kind that asks for an exact result."""
+    """Return whether the type of a number requests an exact result."""
     return isinstance(value, (Fraction, Decimal, str))
 
 
 def as_fraction(option: str, value: Number) -> Fraction:
-    """Return the number as it is written."""
+    """Return the written value of a number."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -31,7 +31,7 @@ def as_fraction(option: str, value: Number) -> Fraction:
 
 
 def as_rate(beta: Number) -> Fraction:
-    """Return the sampling rate, which lies between 0 and 1 without the ends."""
+    """Return the sampling rate, which lies strictly between 0 and 1."""
     rate = as_fraction("beta", beta)
     if not 0 < rate < 1:
         raise InputError(f"beta must be more than 0 and less than 1, not {beta}")
@@ -39,6 +39,6 @@ def as_rate(beta: Number) -> Fraction:
 
 
 def check_count(option: str, value: Any, low: int = 1) -> None:
-    """Refuse what is not a whole number of at least `low`."""
+    """Raise an error unless the value is a whole number of at least `low`."""
     if not hasattr(value, "__index__") or isinstance(value, bool) or value < low:
         raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")

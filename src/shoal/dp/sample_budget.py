@@ -1,6 +1,6 @@
 """How a sampled release divides its budget, and which k reaches a δ.
 
-`shoal dp plan` and `safe-la` both ask here, so that a planned setting is one that runs.
+`shoal dp plan` and `safe-la` both use this module, so every planned setting can run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shoal.dp.sampling import (
 from shoal.dp.sampling_sides import SamplingLoss
 from shoal.errors import InputError
 
-LEAST_CLASS = 2  # people or records: a smaller class hides nobody
+LEAST_CLASS = 2  # people or records: a smaller class protects nobody
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class SampleBudget:
     """The ε of a release: one part for the choice of the recoding, the rest for sampling.
 
     Any split is valid in the tight form: below −ln(1 − β) per sample, δ is larger. The published
-    form exists from −ln(1 − β) on only.
+    form requires at least −ln(1 − β).
 
-    epsilon: The whole budget.
+    epsilon: The total budget.
     choice: The part that the choice of the recoding spends.
-    beta: Probability that a record is drawn.
-    samples: Independent samples that share what is left.
+    beta: Probability that a record is sampled.
+    samples: Independent samples that share the rest.
     form: Form of δ.
 
     >>> SampleBudget(1.31, 0.1, 0.8).least_k(1e-6)
@@ -74,16 +74,16 @@ class SampleBudget:
         return (self.epsilon - self.choice) / self.samples
 
     def loss(self, k: int) -> SamplingLoss:
-        """Return the δ of the whole release, and the size of the class that determines it."""
+        """Return the δ of the release, and the size of the class that determines it."""
         loss = sampling_loss(k, self.beta, self.per_sample, form=self.form)
         return SamplingLoss(min(self.samples * float(loss.delta), 1.0), loss.size)
 
     def delta(self, k: int) -> float:
-        """Return the δ of the whole release if classes below k are dropped."""
+        """Return the δ of the release if classes below k are dropped."""
         return float(self.loss(k).delta)
 
     def least_k(self, delta: float) -> int:
-        """Return the least k whose δ is at most this one."""
+        """Return the smallest k whose δ is at most the given one."""
         each = delta if self.samples == 1 else delta / self.samples
         least = least_k(self.per_sample, each, self.beta, form=self.form)
         return max(least, LEAST_CLASS)

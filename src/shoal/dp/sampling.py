@@ -1,22 +1,22 @@
-"""What drawing a sample and dropping small classes is worth as differential privacy.
+"""The differential privacy of drawing a sample and dropping small classes.
 
-A recoding that was fixed without a look at the sample parts the records into classes. Each record
-is drawn with probability β, on its own; a class is shown if k or more of its records were drawn.
-One record more in a class of n − 1 turns the number drawn from Bin(n − 1, β) to Bin(n, β). With
-f(j; n) = P[Bin(n, β) = j], γ = 1 − (1 − β)/e^ε and α = 1 − (1 − β)·e^ε:
+A recoding that is fixed independently of the sample divides the records into classes. Each record
+is sampled independently with probability β; a class is released if at least k of its records are
+sampled. One more record in a class of n − 1 changes the number sampled from Bin(n − 1, β) to
+Bin(n, β). With f(j; n) = P[Bin(n, β) = j], γ = 1 − (1 − β)/e^ε and α = 1 − (1 − β)·e^ε:
 
-- Added: f(j; n) > e^ε·f(j; n − 1) just for j > γn, and to show nothing only gets less likely. The
-  loss is Σ f(j; n) − e^ε·f(j; n − 1) over j ≥ k, j > γn.
-- Removed: f(j; n − 1) > e^ε·f(j; n) just for j < αn. The smaller j, the larger their ratio, so to
-  show nothing, all j < k taken together, comes before any j shown. The loss is
-  Σ f(j; n − 1) − e^ε·f(j; n) over j < max(k, αn), or none. There is none from ε = −ln(1 − β) on,
-  where α is 0.
+- Added: f(j; n) > e^ε·f(j; n − 1) exactly for j > γn, and releasing nothing only becomes less
+  likely. The loss is Σ f(j; n) − e^ε·f(j; n − 1) over j ≥ k, j > γn.
+- Removed: f(j; n − 1) > e^ε·f(j; n) exactly for j < αn. The ratio is larger for smaller j, so
+  releasing nothing (all j < k together) comes before any released j. The loss is
+  Σ f(j; n − 1) − e^ε·f(j; n) over j < max(k, αn), or none. There is none for ε ≥ −ln(1 − β), where
+  α ≤ 0.
 
-"Tight" is the greatest loss, so no smaller δ is right. "Published" leaves out what is subtracted:
-the greatest P[Bin(n, β) > γn] over n ≥ ⌈k/γ⌉ − 1, from ε = −ln(1 − β) on. So Li, Qardaji & Su, "On
-Sampling, Anonymization, and Differential Privacy", ASIACCS 2012. "Printed" counts j = γn too, as
-the tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm that achieves both
-k-anonymity and differential privacy", 2019, do. Each is at least as large as the one before.
+"Tight" is the largest loss, so no smaller δ is valid. "Published" omits the subtracted terms: the
+largest P[Bin(n, β) > γn] over n ≥ ⌈k/γ⌉ − 1, for ε ≥ −ln(1 − β), as in Li, Qardaji & Su, "On
+Sampling, Anonymization, and Differential Privacy", ASIACCS 2012. "Printed" also counts j = γn, as
+in tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm that achieves both k-anonymity
+and differential privacy", 2019. Each is at least as large as the one before.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from shoal.dp.sampling_sides import (
 from shoal.errors import InputError, unknown
 
 Form = Literal["tight", "published", "printed"]
-ROUNDING = 1e-12  # what sums of budgets may be off by
+ROUNDING = 1e-12  # rounding error of sums of budgets
 LEAST_BUDGET, MOST_BUDGET = 0.05, 100  # ε of one sample
 _DIGITS = Context(prec=40)
 
@@ -49,16 +49,23 @@ _DIGITS = Context(prec=40)
 def sampling_delta(
     k: int, beta: Number, epsilon: float | None = None, *, form: Form = "tight"
 ) -> Fraction | float:
-    """Return the least δ for which sampling and dropping classes below k is (ε, δ)-private.
+    """Return the smallest δ for which sampling and dropping classes below k is (ε, δ)-private.
 
-    beta: a fraction or a decimal in quotes gives δ as a fraction, a float as a float.
-    epsilon: the budget of this step alone, by default −ln(1 − β); the published forms need so much
-        at least, the tight one pays for less with a larger δ. A stated one enters by 40 digits of
-        e^ε, rounded down so that δ is not understated.
-    form: "tight" for a recoding chosen without the sample; "published" and "printed" for reference.
+    Parameters:
+        k: The smallest size of a class that is released.
+        beta: The sampling rate; a fraction or a string gives δ as a fraction, a float as a float.
+        epsilon: The budget of this step alone, by default −ln(1 − β). The published forms need at
+            least that; the tight form has a larger δ below it. A given value is used with 40 digits
+            of e^ε, rounded down so that δ is not understated.
+        form: "tight" for a recoding chosen without the sample; "published" and "printed" for
+            reference.
 
-    >>> sampling_delta(2, "0.5")
-    Fraction(1, 4)
+    Returns:
+        The δ.
+
+    Examples:
+        >>> sampling_delta(2, "0.5")
+        Fraction(1, 4)
     """
     return sampling_loss(k, beta, epsilon, form=form).delta
 
@@ -66,19 +73,27 @@ def sampling_delta(
 def sampling_loss(
     k: int, beta: Number, epsilon: float | None = None, *, form: Form = "tight"
 ) -> SamplingLoss:
-    """Return the δ of `sampling_delta`, with the size of class at which it is reached."""
+    """Return the δ of `sampling_delta` and the class size that determines it."""
     check_count("k", k)
     sides = _sides(as_rate(beta), epsilon, form)
     return greatest_exactly(sides, k) if is_exact(beta) else greatest(sides, k)
 
 
 def least_k(epsilon: float, delta: Number, beta: Number, *, form: Form = "tight") -> int:
-    """Return the least k with which the sampling step is (ε, δ)-private.
+    """Return the smallest k for which the sampling step is (ε, δ)-private.
 
-    epsilon: the budget of this step alone, as in `sampling_delta`.
+    Parameters:
+        epsilon: The budget of this step alone, as in `sampling_delta`.
+        delta: The target δ.
+        beta: The sampling rate.
+        form: The form of δ, as in `sampling_delta`.
 
-    >>> least_k(1.25, 1e-6, 0.7), least_k(1.25, 1e-6, 0.7, form="published")
-    (63, 79)
+    Returns:
+        The smallest k.
+
+    Examples:
+        >>> least_k(1.25, 1e-6, 0.7), least_k(1.25, 1e-6, 0.7, form="published")
+        (63, 79)
     """
     wanted = as_fraction("delta", delta)
     if not 0 < wanted < 1:
@@ -88,12 +103,12 @@ def least_k(epsilon: float, delta: Number, beta: Number, *, form: Form = "tight"
 
 
 def least_epsilon(beta: Number) -> float:
-    """Return −ln(1 − β), from which on the removed record costs nothing."""
+    """Return −ln(1 − β); from this ε upwards a removed record adds no loss."""
     return -math.log1p(-float(as_rate(beta)))
 
 
 def _sides(beta: Fraction, epsilon: float | None, form: Form) -> list[Side]:
-    """Return the sides of a form, the one that costs more first."""
+    """Return the sides of a form, the larger loss first."""
     if form not in get_args(Form):
         raise unknown("no form", form, get_args(Form))
     enough = 1 / (1 - beta)
@@ -103,7 +118,7 @@ def _sides(beta: Fraction, epsilon: float | None, form: Form) -> list[Side]:
         return [Added(beta, growth), *removed]
     if growth < enough:
         raise InputError(
-            f"the {form} form needs epsilon of -ln(1 - beta) = {math.log(enough):.6g} or more for "
+            f"the {form} form needs epsilon of at least -ln(1 - beta) = {math.log(enough):.6g} for "
             f"the sampling step, not {epsilon:.6g}"
         )
     return [(Published if form == "published" else Printed)(beta, growth)]

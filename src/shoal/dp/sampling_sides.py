@@ -1,7 +1,7 @@
-"""The sides from which a sample can give a record away, each searched through without a gap.
+"""The two directions in which a sample can reveal a record, each searched exhaustively.
 
-On each side one size of class counts for each t. When to stop is told by bounds that fall with t.
-For a share s of drawn records, with KL the divergence of s from β:
+On each side one class size matters for each t. The search stops by bounds that fall with t.
+For a share s of sampled records, with KL the divergence of s from β:
 
 - Chernoff: P[Bin(n) ≥ t] for s > β, n ≤ t/s and P[Bin(n) ≤ t] for s < β, n ≥ t/s are at most
   exp(−t·KL/s).
@@ -23,21 +23,21 @@ from typing import NamedTuple
 from shoal.dp.binomial import exact_tail, log_head, log_tail
 from shoal.errors import InputError
 
-_MARGIN = 1e-9  # of a bound in floats, as a share of its logarithm
-_MOST_EXACT = 50_000  # records of a class
+_MARGIN = 1e-9  # safety margin of a floating-point bound, relative to its logarithm
+_MAX_EXACT = 50_000  # records of a class
 
 
 class SamplingLoss(NamedTuple):
-    """The δ of the sampling step, and the size of the class that pays it."""
+    """The δ of the sampling step, and the size of the class that determines it."""
 
     delta: Fraction | float
     size: int
 
 
 class Side(ABC):
-    """What one side loses, for t drawn records.
+    """The loss of one side for t sampled records.
 
-    share: s of the bounds. fall: KL/s. ahead: by how many records k is ahead of the first t.
+    share: s of the bounds. fall: KL/s. ahead: the number of records by which k exceeds the first t.
     """
 
     ahead = 1
@@ -49,12 +49,12 @@ class Side(ABC):
         self.fall = (1 - _MARGIN) * divergence / float(share)
 
     def size(self, t: int) -> int:
-        """Return the one size of class that counts for t."""
+        """Return the one class size that matters for t."""
         return max(math.ceil(t / self.share), 1)
 
     @abstractmethod
     def bound(self, t: int) -> float:
-        """Return the logarithm of what no loss at t or later exceeds."""
+        """Return the logarithm of an upper bound on the loss at t and later."""
 
     @abstractmethod
     def exact(self, t: int, n: int) -> Fraction:
@@ -66,9 +66,9 @@ class Side(ABC):
 
 
 class Added(Side):
-    """A record more may show: t + 1 drawn records or more, where t ≥ k − 1.
+    """An added record may show: at least t + 1 sampled records, where t ≥ k − 1.
 
-    The loss P[Bin(n) > t] − e^ε·P[Bin(n − 1) > t] rises with n just while γn < t.
+    The loss P[Bin(n) > t] − e^ε·P[Bin(n − 1) > t] rises with n exactly while γn < t.
     """
 
     def __init__(self, beta: Fraction, growth: Fraction) -> None:
@@ -76,7 +76,7 @@ class Added(Side):
         self.rest = float(1 - self.share)
 
     def bound(self, t: int) -> float:
-        """Return that of β·P[Bin(n − 1) = t], where n − 1 is from t/γ − 1 to t/γ."""
+        """Return the bound of β·P[Bin(n − 1) = t], where n − 1 is from t/γ − 1 to t/γ."""
         fewest = self.rest * t - float(self.share)  # γ times the records not drawn
         spread = 2 * math.pi * fewest
         return math.log(self.beta) - math.log(max(spread, 1)) / 2 - t * self.fall
@@ -93,9 +93,9 @@ class Added(Side):
 
 
 class Removed(Side):
-    """A record less may show: t drawn records or fewer, where t ≥ k − 1.
+    """A removed record may show: at most t sampled records, where t ≥ k − 1.
 
-    The loss P[Bin(n − 1) ≤ t] − e^ε·P[Bin(n) ≤ t] rises with n just while αn < t.
+    The loss P[Bin(n − 1) ≤ t] − e^ε·P[Bin(n) ≤ t] rises with n exactly while αn < t.
     """
 
     def __init__(self, beta: Fraction, growth: Fraction) -> None:
@@ -103,7 +103,7 @@ class Removed(Side):
         self.odds = math.log(beta / (1 - beta)) + math.log(growth)
 
     def bound(self, t: int) -> float:
-        """Return that of e^ε·β·P[Bin(n − 1) = t] ≤ e^ε·β·P[Bin(n) = t] / (1 − β), n ≥ t/α."""
+        """Return the bound of e^ε·β·P[Bin(n − 1) = t] ≤ e^ε·β·P[Bin(n) = t] / (1 − β), n ≥ t/α."""
         spread = 2 * math.pi * t * float(1 - self.share)
         return self.odds - math.log(max(spread, 1)) / 2 - t * self.fall
 
@@ -127,7 +127,7 @@ class Published(Side):
         super().__init__(beta, growth, _gamma(beta, growth))
 
     def bound(self, t: int) -> float:
-        """Return Chernoff's."""
+        """Return Chernoff's bound."""
         return -t * self.fall
 
     def size(self, t: int) -> int:
@@ -135,7 +135,7 @@ class Published(Side):
         return math.ceil(t / self.share) - 1
 
     def exact(self, t: int, n: int) -> Fraction:
-        """Return the chance of t or more."""
+        """Return the probability of at least t sampled records."""
         return exact_tail(t, n, self.beta)
 
     def quick(self, t: int, n: int) -> float:
@@ -152,7 +152,7 @@ class Printed(Published):
 
 
 def _gamma(beta: Fraction, growth: Fraction) -> Fraction:
-    """Return the share of drawn records above which one more makes them e^ε times as likely."""
+    """Return the share of sampled records above which one more makes them e^ε times as likely."""
     return 1 - (1 - beta) / growth
 
 
@@ -181,13 +181,13 @@ def greatest(sides: Sequence[Side], k: int) -> SamplingLoss:
             found = side.quick(t, n)
             if found > best:
                 best, size = found, n
-    return SamplingLoss(math.exp(best) or math.ulp(0), size)  # too little for a float is not none
+    return SamplingLoss(math.exp(best) or math.ulp(0), size)  # an underflow is not 0
 
 
 def least(side: Side, wanted: Fraction, *, exact: bool) -> int:
-    """Return the least k from which on no class loses more than wanted.
+    """Return the smallest k from which no class loses more than `wanted`.
 
-    Begins where the bound is below it and goes down from there.
+    The search starts where the bound is below it and goes down.
     """
     most = log_of(wanted)
     t = max(0, 1 - side.ahead)
@@ -206,14 +206,14 @@ def least(side: Side, wanted: Fraction, *, exact: bool) -> int:
 
 
 def log_of(value: Fraction) -> float:
-    """Return the logarithm of a fraction, also of one too small for a float."""
+    """Return the logarithm of a fraction, including fractions too small for a float."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _exact(side: Side, t: int, n: int) -> Fraction:
-    if n > _MOST_EXACT:
+    if n > _MAX_EXACT:
         raise InputError(
-            f"beta = {float(side.beta):g} makes classes of more than {_MOST_EXACT:,} records here: "
-            "too large for fractions; give beta as a float"
+            f"beta = {float(side.beta):g} makes classes of more than {_MAX_EXACT:,} records, too "
+            "large for exact fractions; give beta as a float"
         )
     return side.exact(t, n)

@@ -1,4 +1,4 @@
-"""What a release still gives away: attacks that k-anonymity does not stop, with their figures."""
+"""Remaining risk of a release: attacks that k-anonymity does not stop, and their success."""
 
 from shoal.risk.alignment import aligned
 from shoal.risk.assessment import Assessment, assess

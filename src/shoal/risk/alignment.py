@@ -1,4 +1,4 @@
-"""Released files without their original: the same people found in each, by position or by a key."""
+"""Released files without their original: the same people are aligned by position or by a key."""
 
 from __future__ import annotations
 
@@ -25,16 +25,22 @@ def aligned(
 ) -> tuple[Classes, ...]:
     """Return the classes of several releases over the same people.
 
-    roles: as for a table; quasi-identifiers must be in every frame. Sensitive columns that all have
-        must say the same of a person everywhere.
-    key: a column of all that tells the rows apart; a person without a row in one is left out there.
-        Without it the rows must be all there and in the same order.
+    Parameters:
+        frames: The released tables.
+        roles: As for a table; quasi-identifiers must be in every frame. Sensitive columns that all
+            frames have must have the same value for a person everywhere.
+        key: A column that all frames have and that is unique in each; a person without a row in one
+            frame counts as suppressed there. Without a key, all rows must be present in the same
+            order.
+
+    Returns:
+        The classes of each release, with aligned rows.
     """
     data = [from_frame(frame) for frame in frames]
     specs = {name: {"role": t} if isinstance(t, str) else dict(t) for name, t in roles.items()}
     quasi = [name for name, spec in specs.items() if spec.get("role") == Role.QUASI]
     if not quasi:
-        raise InputError("no column is quasi-identifying; name those that others know")
+        raise InputError("no column is a quasi-identifier; name the columns that others may know")
     _check_columns(data, [*quasi, *([] if key is None else [key])])
     sensitive = [
         name
@@ -58,35 +64,35 @@ def _check_columns(data: Sequence[Any], names: Sequence[str]) -> None:
     for number, frame in enumerate(data, start=1):
         for name in names:
             if frame.column_names.count(name) != 1:
-                raise InputError(f"release {number} has no column {name!r}, or several")
+                raise InputError(f"release {number} must have exactly one column {name!r}")
 
 
 def _in_order(data: Sequence[Any]) -> list[Counts]:
     rows = [frame.num_rows for frame in data]
     if len(set(rows)) > 1:
         raise InputError(
-            f"the releases have {', '.join(map(str, rows))} rows, so they cannot be lined up by "
-            "position; name as key a column of all that tells the rows apart"
+            f"the releases have {', '.join(map(str, rows))} rows, so they cannot be aligned by "
+            "position; give as key a column that all releases have and that is unique in each"
         )
     return [np.arange(count) for count in rows]
 
 
 def _by_key(keys: Sequence[Any], name: str) -> list[Counts]:
-    """Return, for the rows of each release, the place of the person among all people."""
+    """Return, for the rows of each release, the index of the person among all people."""
     cells = [pa.array(ground.texts(ground.combined(key, name)), pa.string()) for key in keys]
     for number, cell in enumerate(cells, start=1):
         repeated = len(cell) - len(pc.unique(cell.drop_null()))
         if repeated:
             raise InputError(
                 f"key {name!r}: {repeated:,} of {counted(len(cell), 'row')} of release {number} "
-                "with no key or one that another row has; take a column that tells all rows apart"
+                "without a key or with the key of another row; choose a column that is unique"
             )
     known = pc.unique(pa.concat_arrays(cells))
     return [pc.index_in(cell, value_set=known).to_numpy().astype(np.int64) for cell in cells]
 
 
 def _people(data: Sequence[Any], places: Sequence[Counts], names: Sequence[str]) -> Any:
-    """Return one row for each person, from the first release that has one, in order of places."""
+    """Return one row for each person, from the first release that has one, in index order."""
     seen = np.zeros(max((int(p.max(initial=-1)) for p in places), default=-1) + 1, dtype=np.bool_)
     parts, order = [], []
     for frame, place in zip(data, places, strict=True):
@@ -98,7 +104,7 @@ def _people(data: Sequence[Any], places: Sequence[Counts], names: Sequence[str])
         whole = pa.concat_tables(parts, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise InputError(
-            "a column is of different types in the releases; read it as text in all"
+            "a column has different types in the releases; read it as text in all of them"
         ) from None
     return whole.take(pa.array(np.argsort(np.concatenate(order))))
 
@@ -109,15 +115,17 @@ def _check_agreement(number: int, name: str, cells: Any, people: Any, place: Cou
     try:
         same = pc.equal(mine.cast(theirs.type), theirs)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError(f"column {name!r} of release {number} is of another type") from None
+        raise InputError(
+            f"column {name!r} of release {number} has another type than in earlier releases"
+        ) from None
     both_missing = pc.and_(pc.is_null(mine), pc.is_null(theirs))
     agree = pc.if_else(pc.is_null(same), both_missing, same)
     wrong = len(agree) - (pc.sum(agree).as_py() or 0)
     if wrong:
         raise InputError(
             f"column {name!r}: {wrong:,} of {counted(len(agree), 'row')} of release {number} "
-            "with another value than the same row of an earlier one; if rows are in another order, "
-            "name as key a column of all that tells them apart"
+            "differ from the same row of an earlier release; if the order of rows differs, give as "
+            "key a column that all releases have and that is unique in each"
         )
 
 

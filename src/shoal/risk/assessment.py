@@ -1,7 +1,7 @@
-"""Assessment: how many people are found by an attacker who knows some attributes of everybody.
+"""Assessment: how many people an attacker who knows some attributes of everyone re-identifies.
 
-The attacker draws one of all ways to match people's rows with records that fit them; what is
-expected is the number of people with a row that is matched with a record of theirs.
+The attacker draws one of all possible matchings of people's rows with records that fit them. The
+assessment computes the expected number of people with a row that is matched with their own record.
 Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", SIGMOD
 2005; Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Method = Literal["auto", "exact", "fast"]
 METHODS = ("auto", "exact", "fast")
-_ABOVE = 1e-9  # by which a risk must exceed 1/k to be more
+_ABOVE = 1e-9  # tolerance when a risk is compared with 1/k
 _NOBODY = {
     "value": 0.0,
     "low": 0.0,
@@ -50,26 +50,33 @@ _NOBODY = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assessment:
-    """What an attacker with this knowledge finds.
+    """Result of `assess`: how many people an attacker with this knowledge re-identifies.
 
-    known: the attributes that are known of everybody; people: how many people that is; records:
-        how many records they have in the release.
-    value, low, high: expected number of people found, with its interval; no interval by "fast".
-        A person is found when one of her rows is matched with one of her records.
-    links: expected number of records that are matched with a row of their person.
-    method: `exact`, `sampled` or `fast`; sampled: people whose risk is a mean over sampled
-        matchings, or with "fast" a guess.
-    guarantee: what the figures are worth, in words.
-    forced: people with a row that can only be matched with records of theirs.
-    risks: (rows,) the chance that the person of the row is found, NaN for rows left out.
-    candidates, feasible: (rows,) people with a record that the row fits, and of these the ones
-        whose record it can have with all other rows matched as well, 0 for rows left out.
-    k: by which risks are called high; by default the model's.
-    counts: (rows,) records behind each row, 0 for rows left out.
-    person: whom each row is about, None where each record is a person of their own.
-    assumptions: what the attacker is taken to know and to do, in words.
-    household: the risk of households, None where the table names none.
-    known_rows: people found by an attacker who knows 1, 2, 3 of their rows, where people repeat.
+    Parameters:
+        known: The attributes that the attacker knows of everyone.
+        people: Number of released people.
+        records: Number of their released records.
+        value, low, high: Expected number of re-identified people, with its interval; "fast" has no
+            interval. A person is re-identified if one of their rows is matched with one of their
+            records.
+        links: Expected number of records that are matched with a row of their person.
+        method: `exact`, `sampled` or `fast`.
+        sampled: People whose risk is a mean over sampled matchings, or with "fast" an
+            approximation.
+        guarantee: How reliable the figures are, in words.
+        forced: People with a row that can only be matched with their own records.
+        risks: (rows,) the probability that the person of the row is re-identified, NaN for
+            suppressed rows.
+        candidates: (rows,) people with a record that the row fits, 0 for suppressed rows.
+        feasible: (rows,) those of them whose record the row can have while all other rows are
+            matched as well, 0 for suppressed rows.
+        k: Risks above 1/k count as high; by default the k of the model.
+        counts: (rows,) records behind each row, 0 for suppressed rows.
+        person: The person of each row, None if each record is a different person.
+        assumptions: What the attacker is assumed to know and to do, in words.
+        household: The risk of households, None if the table declares none.
+        known_rows: People re-identified by an attacker who knows 1, 2, 3 of their rows, if people
+            have several rows.
     """
 
     known: tuple[str, ...]
@@ -94,20 +101,20 @@ class Assessment:
     known_rows: tuple[KnownRows, ...] = ()
 
     def __repr__(self) -> str:
-        told = "" if self.low is None else f" [{self.low:.6g}, {self.high:.6g}]"
+        interval = "" if self.low is None else f" [{self.low:.6g}, {self.high:.6g}]"
         return (
-            f"Assessment(known={list(self.known)}, {self.value:.6g}{told} of {self.people:,} "
+            f"Assessment(known={list(self.known)}, {self.value:.6g}{interval} of {self.people:,} "
             f"people, {self.method}, forced={self.forced:,}, highest_risk={self.highest_risk:.4g})"
         )
 
     def _repr_html_(self) -> str:
         interval = "" if self.low is None else f" (from {self.low:.4g} to {self.high:.4g})"
         rows = [
-            ("people who are expected to be found", f"{self.value:.4g}{interval}"),
-            ("their share", f"{self.share:.2%}"),
-            ("highest chance that one person is found", f"{self.highest_risk:.2%}"),
+            ("expected number of re-identified people", f"{self.value:.4g}{interval}"),
+            ("expected share of re-identified people", f"{self.share:.2%}"),
+            ("highest re-identification risk of one person", f"{self.highest_risk:.2%}"),
             ("people who can only be matched with their own record", f"{self.forced:,}"),
-            (f"people whose chance exceeds 1/{self.k}", f"{self.above:,}"),
+            (f"people whose risk exceeds 1/{self.k}", f"{self.above:,}"),
         ]
         known = ", ".join(self.known)
         return html_table(
@@ -119,36 +126,36 @@ class Assessment:
 
     @property
     def share(self) -> float:
-        """Expected share of people who are found, 0 where nobody is released."""
+        """Expected share of people who are re-identified, 0 if no one is released."""
         return self.value / self.people if self.people else 0.0
 
     @property
     def highest_risk(self) -> float:
-        """The chance to be found of the person worst off, 0 where nobody is released."""
+        """Re-identification risk of the person with the highest risk, 0 if no one is released."""
         return float(np.nanmax(self.risks)) if self.people else 0.0
 
     @property
     def above(self) -> int:
-        """Number of people whose chance to be found exceeds 1/k."""
+        """Number of people whose risk exceeds 1/k."""
         risks, people = self._by_person(self.risks, np.maximum)
         return int(people[risks > 1 / self.k + _ABOVE].sum())
 
     @property
     def above_share(self) -> float:
-        """Share of people whose chance to be found exceeds 1/k."""
+        """Share of people whose risk exceeds 1/k."""
         return self.above / self.people if self.people else 0.0
 
     @property
     def mean_candidates(self) -> float:
-        """Mean number of people among whom a person hides by what her cells admit.
+        """Mean number of people who match a person's cells.
 
-        Of several rows the one with the fewest counts.
+        For a person with several rows, the row with the fewest matches counts.
         """
         return self._mean(self.candidates)
 
     @property
     def mean_feasible(self) -> float:
-        """Mean number of those people whom the matching of all others does not rule out."""
+        """Mean number of those people who remain possible when everyone else is matched."""
         return self._mean(self.feasible)
 
     def _mean(self, values: Counts) -> float:
@@ -156,7 +163,7 @@ class Assessment:
         return float((figures * people).sum()) / self.people if self.people else 0.0
 
     def _by_person(self, values: Any, choose: np.ufunc) -> tuple[Any, Counts]:
-        """Return a figure for each kind of people, and how many they are."""
+        """Return a figure for each kind of people, and the number of people of each kind."""
         rows = np.flatnonzero(self.counts)
         person = None if self.person is None else self.person.take(rows)
         return by_person(values[rows], self.counts[rows], person, choose)
@@ -188,20 +195,31 @@ def assess(
     seed: int | None = None,
     threads: int | None = None,
 ) -> Assessment:
-    """Return how many people an attacker is expected to find in a release.
+    """Return how many people an attacker is expected to re-identify in a release.
 
-    Where people have several rows, rows are matched with records, and a person is found when at
-    least one of her rows is matched with one of her records. That number is exact where the graph
-    of who may be whom falls into parts of rows that all fit each other, and else sampled.
+    If people have several rows, rows are matched with records, and a person is re-identified if at
+    least one of their rows is matched with one of their records. The result is exact if the
+    consistency graph consists of parts in which all rows fit all records; otherwise it is sampled.
 
-    known: the attributes that are known of everybody, by default the quasi-identifiers.
-    prior: chances that a known attribute is wrong, by name; or a function of rows of people and
-        rows of records that returns how much each such pair is held for.
-    method: "auto" is exact where that is quick and else samples matchings; "exact" refuses what it
-        cannot solve; "fast" guesses.
-    target: half of the width of a sampled interval, as a share of the value.
-    present: whether it is known who is in the release; if not, people left out are candidates too.
-    k: by which risks are called high; by default the model's.
+    Parameters:
+        release: The release.
+        known: The attributes that the attacker knows of everyone, by default the quasi-identifiers.
+        prior: Probabilities that a known attribute is wrong, by name; or a function of rows of
+            people and rows of records that returns the weight of each pair.
+        method: "auto" is exact where that is fast and otherwise samples matchings; "exact" raises
+            an error for what it cannot solve; "fast" is an approximation without an interval.
+        target: Half the width of a sampled interval, relative to the value.
+        present: Whether the attacker knows who is in the release; if not, suppressed people are
+            candidates too.
+        k: Risks above 1/k count as high; by default the k of the model.
+        seed: Seed of sampled matchings.
+        threads: Number of threads; by default all cores.
+
+    Returns:
+        The assessment.
+
+    Raises:
+        InputError: An option is wrong, or the release is too large for the method.
     """
     check_choice("method", method, METHODS)
     check_range("target", target, 0.0, 1.0, above=True)
@@ -210,8 +228,8 @@ def assess(
     names = check_known(release, known)
     if prior is not None and not present:
         raise InputError(
-            "a prior says nothing of people outside the release: leave it away, or let it be known "
-            "who is in the release"
+            "a prior does not cover people outside the release; omit prior, or set present=True "
+            "so that the attacker knows who is in the release"
         )
     counts = _released(release)
     options = {"method": method, "target": target, "seed": seed, "threads": threads}
@@ -241,7 +259,7 @@ def assess(
 
 
 def _repeated(release: Release) -> Unit | None:
-    """Return whom each row is about, None where each record is a different person."""
+    """Return the person of each row, None if each record is a different person."""
     person = release.original.person
     return None if person is None or person.count == release.original.records else person
 
@@ -249,7 +267,7 @@ def _repeated(release: Release) -> Unit | None:
 def _figures(
     whole: Graph, counts: Counts, person: Unit | None, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what follows from a graph, figures and rows."""
+    """Return the figures and the values by row that follow from a graph."""
     graph, released = whole.pruned(), counts > 0
     options = options | {"threads": options["threads"] or os.cpu_count() or 1}
     kinds, rows = graph.person[released], _rows(len(counts))
@@ -286,7 +304,7 @@ def _figures(
 
 
 def _people_reached(graph: Graph, person: Unit) -> Counts:
-    """(kinds of rows,) the people with a released record that each fits."""
+    """(kinds of rows,) the number of people with a released record that each kind fits."""
     shown = graph.record < len(graph.copies) - graph.hidden
     members = Members.of(np.where(shown, graph.record, np.int32(-1)), person)
     return Edges(graph.indptr, graph.indices, len(graph.copies)).count_people(members)
@@ -299,7 +317,7 @@ def _count_forced(sure: Bools, counts: Counts, person: Unit | None) -> int:
 
 
 def _rows(many: int) -> dict[str, Any]:
-    """Return the figures of rows before anything is known."""
+    """Return the initial values by row."""
     none = np.zeros(many, dtype=np.int64)
     return {"risks": np.full(many, np.nan), "candidates": none, "feasible": none.copy()}
 
@@ -311,7 +329,7 @@ def _method(found: Cracks | PeopleCracks) -> str:
 
 
 def _released(release: Release) -> Counts:
-    """(rows,) the records behind each row, 0 where it is left out."""
+    """(rows,) the number of records behind each row, 0 for suppressed rows."""
     ids, counts = release.classes.ids, release.original.counts
     every = np.ones(len(ids), dtype=np.int64) if counts is None else counts
     return np.where(ids >= 0, every, 0)

@@ -1,7 +1,7 @@
-"""The best assignment of people to released records: one to one, the rarest matches first.
+"""The best one-to-one assignment of people to released records, with rare matches preferred.
 
-People with equal values are one node, and so are records that are published alike: what is left is
-a transportation problem, whose best solutions are whole numbers.
+People with equal values are one node, and so are records with equal cells: the result is a
+transportation problem, whose best solutions are integers.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _MOST = 400_000  # edges that the solver is given: some seconds
 class Assignment:
     """How many people of each kind are linked to records of each kind.
 
-    people, records: (edges,) the kinds; linked: (edges,) how many links are made there.
-    exact: whether no assignment has a greater weight; if not, links were taken rarest first.
+    people, records: (edges,) the kinds; linked: (edges,) the number of links.
+    exact: whether no assignment has a greater weight; if not, links were chosen rarest first.
     """
 
     people: Codes
@@ -38,8 +38,8 @@ class Assignment:
 def best_assignment(fits: Fits) -> Assignment:
     """Return the assignment of greatest weight.
 
-    A pair weighs 1 / √(records that the person fits · people who fit the record), so that a match
-    counts the more the fewer others there are on either side.
+    The weight of a pair is 1 / √(records that the person fits · people who fit the record), so a
+    match counts more if there are fewer alternatives on either side.
     """
     indptr, records = fits.edges
     kinds = _alike(indptr, records)
@@ -62,7 +62,7 @@ def best_assignment(fits: Fits) -> Assignment:
 
 
 def _alike(indptr: Counts, records: Codes) -> Codes:
-    """(kinds of people,) the same number for those who fit the same records: they may trade."""
+    """(kinds of people,) the same number for kinds that fit the same records."""
     seen: dict[bytes, int] = {}
     ends = zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)
     found = [seen.setdefault(records[a:b].tobytes(), len(seen)) for a, b in ends]
@@ -72,9 +72,9 @@ def _alike(indptr: Counts, records: Codes) -> Codes:
 def _dealt(
     flow: Counts, people: Codes, begins: Counts, kinds: Codes, supply: Counts, indptr: Counts
 ) -> Counts:
-    """Deal the links of people alike out among them, and return those of each edge.
+    """Distribute the links of interchangeable people among them, and return the links of each edge.
 
-    People and links of one kind are laid on a line, side by side; where they overlap, they meet.
+    People and links of one kind are intervals on a line; an overlap is a link.
     """
     linked = np.zeros(int(indptr[-1]), dtype=np.int64)
     used = np.flatnonzero(flow)
@@ -100,7 +100,7 @@ def _dealt(
 def _solve(
     people: Codes, records: Codes, weights: Floats, supply: Counts, demand: Counts
 ) -> Counts:
-    """Solve the transportation problem at a vertex, where all flows are whole."""
+    """Solve the transportation problem at a vertex, where all flows are integers."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
@@ -119,7 +119,7 @@ def _solve(
 def _rarest_first(
     people: Codes, records: Codes, weights: Floats, supply: Counts, demand: Counts
 ) -> Counts:
-    """Link along the heaviest edges first, as long as both sides last: at least half the best."""
+    """Link along the heaviest edges first; the total weight is at least half of the best."""
     left, free = supply.tolist(), demand.tolist()
     linked = np.zeros(len(people), dtype=np.int64)
     ends = list(zip(people.tolist(), records.tolist(), strict=True))

@@ -1,8 +1,8 @@
-"""What an attacker holds likelier than the rest: pairs of people and records with weights.
+"""Attackers who consider some matches more likely: weighted pairs of people and records.
 
-Weights that are a product of something of the person and something of the record change nothing,
-as everybody has one record: how common a person's values are is no help, how well they go with
-this record rather than that one is.
+Weights that are a product of a factor of the person and a factor of the record change nothing,
+because everyone has one record: only how well a person fits one record rather than another matters,
+not how common the person's values are.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from shoal.privacy.model import check_range
 from shoal.risk.graphs import Graph, check_known, consistency, fitting, published_as
 
 Prior = Mapping[str, float] | Callable[[Counts, Counts], Floats]
-_MOST = 2**24  # pairs that are weighed one by one
+_MAX_PAIRS = 2**24  # pairs that are weighted individually
 
 
 def believed(release: Release, known: Iterable[str] | None, prior: Prior) -> Graph:
     """Return the consistency graph of a release with weights.
 
-    prior: for some attributes the chance that what is known of a person is wrong, or a function of
-        rows of people and rows of records, two arrays of equal length, that returns how much each
-        pair is held for; of either row it may look at the known attributes only.
+    prior: for some attributes the probability that the attacker's value is wrong, or a function of
+        rows of people and rows of records, two arrays of equal length, that returns the weight of
+        each pair; it may use only the known attributes of either row.
     """
     names = check_known(release, known)
     if callable(prior):
         graph = consistency(release, names)
-        return replace(graph, weights=_told(graph, prior))
+        return replace(graph, weights=_function_weights(graph, prior))
     for name, rate in prior.items():
         if name not in names:
             raise unknown("prior: no known attribute", name, names)
@@ -46,17 +46,17 @@ def believed(release: Release, known: Iterable[str] | None, prior: Prior) -> Gra
     return _weighed(release, _widened(graph, strict), lax)
 
 
-def _told(graph: Graph, prior: Callable[[Counts, Counts], Floats]) -> Floats:
-    """(edges,) what the function says of one row of each kind."""
+def _function_weights(graph: Graph, prior: Callable[[Counts, Counts], Floats]) -> Floats:
+    """(edges,) the weights that the function returns for one row of each kind."""
     people, records = _first_rows(graph)
-    told = np.asarray(prior(people[graph.heads], records[graph.indices]), dtype=np.float64)
-    if told.shape != graph.indices.shape or not (np.isfinite(told) & (told > 0)).all():
+    weights = np.asarray(prior(people[graph.heads], records[graph.indices]), dtype=np.float64)
+    if weights.shape != graph.indices.shape or not (np.isfinite(weights) & (weights > 0)).all():
         raise InputError("prior must return one finite number above 0 for each pair of rows")
-    return told
+    return weights
 
 
 def _widened(graph: Graph, strict: Graph) -> Graph:
-    """Return the kinds of the one with the edges of the other, which knows less."""
+    """Return the graph `strict` with the edges of `graph`, whose attacker knows less."""
     from scipy.sparse import csr_array
 
     people, records = _first_rows(graph)
@@ -67,10 +67,10 @@ def _widened(graph: Graph, strict: Graph) -> Graph:
         np.bincount(wide_records, minlength=shape[1]),
     )
     pairs = int((each[0][strict.heads] * each[1][strict.indices]).sum())
-    if pairs > _MOST:
+    if pairs > _MAX_PAIRS:
         raise InputError(
-            f"prior: {pairs:,} pairs of records would have to be weighed, {_MOST:,} at most; name "
-            "fewer attributes that may be wrong"
+            f"prior: {pairs:,} pairs of records are too many to weight (at most "
+            f"{_MAX_PAIRS:,}); name fewer attributes that may be wrong"
         )
     ones = np.ones(len(strict.indices), dtype=np.int8)
     links = csr_array((ones, strict.indices, strict.indptr), shape=shape)
@@ -81,7 +81,7 @@ def _widened(graph: Graph, strict: Graph) -> Graph:
 
 
 def _weighed(release: Release, graph: Graph, rates: Mapping[str, float]) -> Graph:
-    """Weigh each pair by how likely what is known of a person would be, were the record theirs."""
+    """Weight each pair by the likelihood of the attacker's values if the record is the person's."""
     people, records = _first_rows(graph)
     weights = np.ones(len(graph.indices))
     for name, rate in rates.items():

@@ -1,7 +1,7 @@
-"""What a sensitive value of a person may be, to somebody who knows their quasi-identifiers.
+"""The possible sensitive values of a person for an attacker who knows their quasi-identifiers.
 
-One histogram for each group of people who cannot be told apart: how many of the people whose
-records may be theirs show each value. A person with rows in several groups is in all of them.
+One histogram for each group of indistinguishable people: how many of the candidates (the people
+whose records may be theirs) have each value. A person with rows in several groups is in each group.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Source = Release | Classes
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """A sensitive column as seen by those who find a person's group.
+    """A sensitive column as seen by an attacker who finds a person's group.
 
     column: the sensitive column.
-    people: (groups,) people who have the same candidates.
-    sizes: (groups,) people who are these candidates.
-    values: how many of the candidates show each value; a person of several values counts for each.
-    own: how many of the people of a group show each; the same as `values` in classes.
-    usual: (domain,) the share of the input table's people who show each value.
-    members: who is in which group, None where everybody is in one.
+    people: (groups,) number of people who have the same candidates.
+    sizes: (groups,) number of these candidates.
+    values: number of candidates with each value; a person with several values counts for each.
+    own: number of people of a group with each value; the same as `values` in classes.
+    usual: (domain,) the share of the input table's people with each value.
+    members: the people of each group, None if everyone is in one group.
     """
 
     column: Column
@@ -47,9 +47,9 @@ class Candidates:
 
     @classmethod
     def of(cls, source: Source, name: str) -> Candidates:
-        """Return the candidates by classes, or by coverage where a release is not about classes.
+        """Return the candidates by classes, or by coverage if classes do not carry the guarantee.
 
-        That is so where it claims a model of who may be whom that its classes alone do not keep.
+        That is the case if the release claims a coverage model that its classes alone do not meet.
         """
         if isinstance(source, Release) and is_freeform(source):
             return cls._by_coverage(source, name)
@@ -85,7 +85,9 @@ class Candidates:
         assert person is not None
         rows = np.flatnonzero(coverage.boxes >= 0)
         shown = group([column.codes[rows], person.ids[rows]], [column.domain, person.count])
-        value = column.codes[rows[shown.first]]  # (pairs,) of a person and a value she shows
+        value = column.codes[
+            rows[shown.first]
+        ]  # (pairs,) a value of each pair of a person and a value
         ones = np.ones(len(rows), dtype=np.int32)
         shape = len(fits.copies), len(shown)
         held = csr_array((ones, (coverage.boxes[rows], shown.ids)), shape=shape)
@@ -129,7 +131,7 @@ class Candidates:
 
     @cached_property
     def shares(self) -> Floats:
-        """Beside each entry of `values`, the share of the group's candidates who show it."""
+        """For each entry of `values`, the share of the group's candidates who have it."""
         return np.asarray(self.values.counts / self.sizes[self.owners], dtype=np.float64)
 
     @cached_property
@@ -139,7 +141,7 @@ class Candidates:
 
     @cached_property
     def single(self) -> Bools:
-        """(groups,) whether all candidates show one value, those aside who have none."""
+        """(groups,) whether all candidates have one value, ignoring those with none."""
         shown = np.diff(self.values.indptr)
         if self.column.missing is not None and len(self):
             blank = (self.values.codes == self.column.missing).astype(np.int64)
@@ -148,17 +150,17 @@ class Candidates:
         return alone
 
     def by_group(self, combine: np.ufunc, entries: Floats) -> Floats:
-        """Return, group by group, the figures of its entries of `values`, summed or otherwise."""
+        """Return, for each group, the combined figures of its entries of `values`."""
         if not len(self):
             return np.zeros(0)
         return np.asarray(combine.reduceat(entries, self.values.indptr[:-1]), dtype=np.float64)
 
     def over_own(self, entries: Floats) -> float:
-        """Return the mean over people of the figure at their own value, 0 where none is released.
+        """Return the mean over people of the figure at their own value, 0 if none is released.
 
         A person with several values, or in several groups, counts for each.
 
-        entries: a figure of each entry of `values`.
+        entries: a figure for each entry of `values`.
         """
         keys = self.owners.astype(np.int64) * self.column.domain + self.values.codes
         asked = _owners(self.own).astype(np.int64) * self.column.domain + self.own.codes
@@ -167,7 +169,7 @@ class Candidates:
 
     @property
     def shown(self) -> int:
-        """People, each once for every value in every group; at least 1."""
+        """Number of people, each counted once for every value in every group; at least 1."""
         return max(int(self.own.counts.sum()), 1)
 
     def count(self, groups: Bools) -> int:
@@ -178,12 +180,12 @@ class Candidates:
 
 
 def is_freeform(release: Release) -> bool:
-    """Whether a release claims a model of who may be whom that its classes alone do not keep."""
+    """Whether a release claims a coverage model that its classes alone do not meet."""
     return bool(loose_parts(release))
 
 
 def loose_parts(release: Release) -> list[Any]:
-    """Return the models of who may be whom that a release claims and its classes do not keep."""
+    """Return the coverage models that a release claims and its classes alone do not meet."""
     return [
         part
         for part in release.model.parts

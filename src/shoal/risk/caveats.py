@@ -1,7 +1,7 @@
-"""Caveats: what a reader must know beside a guarantee that holds.
+"""Caveats: what a reader must know in addition to a guarantee that holds.
 
-A release may meet its model and still single out or give away most people. Every place that reports
-the guarantee reports these too: the command line, the report, the JSON summaries.
+A release may meet its model and still single out or expose most people. The command line, the
+report and the JSON summaries report these caveats wherever they report the guarantee.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Say = Callable[[int, int], str]
 class Caveats:
     """What the guarantee of a release does not cover, counted.
 
-    singling_out: by columns that are published unchanged.
-    same_value: for each sensitive column, the people whose class shows one value; empty where it
-        cannot be counted.
+    singling_out: people singled out by columns that are published unchanged.
+    same_value: for each sensitive column, the people whose class has one value; empty if it cannot
+        be counted.
     by_class: whether groups of people are classes.
     """
 
@@ -35,19 +35,19 @@ class Caveats:
     by_class: bool = True
 
     def sentences(self, say: Say = count_of, groups: str = "class") -> list[str]:
-        """Return what many people are concerned by, in words.
+        """Return the caveats that affect many people, in words.
 
-        say: puts a count of people and its total in words; groups: what people alike are called.
+        say: formats a count of people and its total; groups: the word for a group of people.
         """
-        told = [
+        same_value = [
             self.describe(found, say, groups)
             for found in self.same_value
             if found.usual < 1 and is_notable(found.certain, found.people)
         ]
-        return [*self.singling_out.sentences(say), *told]
+        return [*self.singling_out.sentences(say), *same_value]
 
     def describe(self, found: Homogeneity, say: Say = count_of, groups: str = "class") -> str:
-        """Return how many classes and people show one value of a sensitive column."""
+        """Return in words how many classes and people have one value of a sensitive column."""
         every = counted(found.groups, groups if self.by_class else "group")
         return (
             f"in {found.certain_groups:,} of {every}, with {say(found.certain, found.people)}, "
@@ -72,14 +72,14 @@ def caveats(source: Source) -> Caveats:
     classes = source.classes if isinstance(source, Release) else source
     try:
         same = tuple(homogeneity(source, name) for name in classes.table.sensitive)
-    except InputError:  # who may be whom is too much to count
+    except InputError:  # the coverage is too large to count
         same = ()
     by_class = release is None or not is_freeform(release)
     return Caveats(singling_out(classes), same, by_class)
 
 
 def to_dict(found: Homogeneity) -> dict[str, Any]:
-    """Return how many classes and people show one value, as plain data."""
+    """Return how many classes and people have one value, as plain data."""
     return {
         "classes": found.groups,
         "same_value_classes": found.certain_groups,

@@ -1,6 +1,6 @@
-"""All checks of a release in one list, each with a sentence and a verdict.
+"""All checks of a release in one list, each with a sentence and a severity.
 
-The sentences name columns, counts and shares, never a value.
+The sentences contain column names, counts and shares, never a value.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from shoal.risk.similarity import Similarity, is_comparable, similarity
 from shoal.risk.skewness import Skewness, skewness
 
 Severity = Literal["fine", "look", "serious"]
-MANY = 0.2  # share of people from which a finding is serious by its extent
-ADVANTAGE = 0.1  # further right guesses, as a share of people, that ask for a look
+MANY = 0.2  # share of people from which a finding is serious
+ADVANTAGE = 0.1  # additional correct guesses, as a share of people, that need a look
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a kind of attack finds in a release.
+    """The result of one kind of attack on a release.
 
-    name: the check's, such as `homogeneity`; title: the same for people.
-    column: the sensitive column that it is about, None where it is about all.
-    sentence: what an attacker learns, in words.
-    figures: what was counted, by name.
-    severity: `fine`, `look` (somebody should decide), or `serious`: values are certain, or the
-        finding touches many people.
+    Parameters:
+        name: Name of the check, such as `homogeneity`.
+        title: Title for readers.
+        column: The sensitive column, None if the check covers all.
+        sentence: What an attacker learns, in words.
+        figures: The counts, by name.
+        severity: `fine`, `look` (needs a decision), or `serious`: values are certain, or the
+            finding affects many people.
     """
 
     name: str
@@ -47,11 +49,17 @@ class Check:
 
 
 def checks(source: Source) -> tuple[Check, ...]:
-    """Return every check that can be made of a release, or of classes alone.
+    """Return every check that applies to a release, or to classes alone.
 
-    For each sensitive column homogeneity, skewness and, where it is known which values are close,
-    similarity; for a release whose model looks at sensitive columns also minimality. None without
-    sensitive columns.
+    For each sensitive column: homogeneity, skewness and, if distances between values are known,
+    similarity. For a release whose model uses sensitive columns also minimality. Without sensitive
+    columns there are no checks.
+
+    Parameters:
+        source: A release, or classes.
+
+    Returns:
+        The checks.
     """
     release = source if isinstance(source, Release) else None
     table = source.original if isinstance(source, Release) else source.table
@@ -77,7 +85,7 @@ def _homogeneity(found: Homogeneity) -> Check:
         f"of {found.column}"
     )
     if found.nearly > found.certain:
-        sentence += f"; with nine tenths showing one value they are {found.nearly:,}"
+        sentence += f"; for {found.nearly:,} at least nine tenths of them show one value"
     figures = _figures(found, "certain_share", "nearly_share")
     return Check("homogeneity", "One value for all", found.column, sentence, figures, severity)
 
@@ -89,12 +97,12 @@ def _skewness(found: Skewness) -> Check:
     elif found.raised or found.advantage >= ADVANTAGE:
         severity = "look"
     sentence = (
-        f"who guesses the commonest value of {found.column} among the records that may be a "
-        f"person's is right for {found.guessed:.3f} of people, without the release for "
-        f"{found.blind:.3f}; the likelihood of a value rises by {found.rise:.3f} at most"
+        f"guessing the most common value of {found.column} among the records that may be a "
+        f"person's is right for {found.guessed:.3f} of people, compared with {found.blind:.3f} "
+        f"without the release; the probability of a value rises by at most {found.rise:.3f}"
     )
     figures = _figures(found, "raised_share", "advantage")
-    return Check("skewness", "Values grow likelier", found.column, sentence, figures, severity)
+    return Check("skewness", "Values become likelier", found.column, sentence, figures, severity)
 
 
 def _similarity(found: Similarity) -> Check:
@@ -102,13 +110,13 @@ def _similarity(found: Similarity) -> Check:
     if found.different:
         severity = "serious" if found.different_share >= MANY else "look"
     close = (
-        "lie close together, with a tenth of the table's people between them or fewer"
+        "lie close together, with at most a tenth of the table's people between them"
         if found.by == "order"
         else "fall under one label of its hierarchy"
     )
     sentence = (
         f"{_people(found.different, found.people)}: the values of {found.column} that may be "
-        f"theirs differ, yet {close}"
+        f"theirs differ but {close}"
     )
     figures = _figures(found, "alike_share", "different_share")
     return Check("similarity", "Different, but alike", found.column, sentence, figures, severity)
@@ -118,13 +126,13 @@ def _minimality(found: Minimality) -> Check:
     guarded = ", ".join(found.guarded)
     sentence = (
         f"{found.held:,} of {counted(found.classes, 'class')} "
-        f"({counted(found.held_people, 'person', 'people')}) could be finer with {found.k:,} "
-        f"people each, and only the model on {guarded} forbids it: anyone who "
-        "knows the method learns that it would fail there"
+        f"({counted(found.held_people, 'person', 'people')}) could be split into classes of at "
+        f"least {found.k:,} people, and only the model on {guarded} prevents it: an attacker who "
+        "knows the method learns that the model would fail there"
     )
     figures = _figures(found, "held_share")
     severity: Severity = "look" if found.held else "fine"
-    return Check("minimality", "Coarser than k asks for", None, sentence, figures, severity)
+    return Check("minimality", "Coarser than k requires", None, sentence, figures, severity)
 
 
 def _people(some: int, every: int) -> str:
@@ -133,5 +141,5 @@ def _people(some: int, every: int) -> str:
 
 def _figures(found: Any, *shares: str) -> dict[str, Any]:
     """Return the fields of a finding and some of its properties, without the column's name."""
-    told = {name: value for name, value in asdict(found).items() if name != "column"}
-    return {**told, **{name: getattr(found, name) for name in shares}}
+    fields = {name: value for name, value in asdict(found).items() if name != "column"}
+    return {**fields, **{name: getattr(found, name) for name in shares}}

@@ -1,7 +1,8 @@
 """Expected cracks of a consistency graph: how many people are matched with their own record.
 
-Part by part: parts where everybody may have every record have a closed form, parts with few counts
-to keep are swept, both exactly; the rest is sampled by the worm, with an interval.
+Each part is solved separately: parts in which everyone may have every record have a closed form,
+parts with few open counts are swept, both exactly; the rest is sampled by the worm algorithm, with
+an interval.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
 """
 
@@ -24,21 +25,23 @@ from shoal.risk.matchings.profile import plan, sweep
 from shoal.risk.matchings.structure import Edges
 from shoal.risk.matchings.worm import balanced, sample
 
-_EDGES = 20_000  # of a part, up to which a sweep is looked for
-_STEPS = 5_000_000  # of a sweep that is taken before a walk,
-_ALL_STEPS = 300_000_000  # and of all together,
-_PART = 200_000  # with so many for a part by itself
-_PEOPLE = 20_000_000  # that are walked one by one
+_EDGES = 20_000  # maximum edges of a part for which a sweep is planned
+_STEPS = 5_000_000  # maximum steps of one sweep; longer ones are sampled
+_ALL_STEPS = 300_000_000  # maximum steps of all sweeps together
+_PART = 200_000  # steps that each part may take in any case
+_PEOPLE = 20_000_000  # maximum number of people in a random walk
 _UNIT = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
 class Cracks:
-    """What was found.
+    """The expected cracks of a graph.
 
-    value, low, high: expected cracks with their interval, which is None where there is no bound.
-    risks: (own pairs of the graph,) the chance that such a person is matched with their record.
-    sampled, guessed: people whose risks come from a walk, or from scaling alone; others' are exact.
+    value, low, high: expected cracks with their interval, None if there is no bound.
+    risks: (own pairs of the graph,) the probability that such a person is matched with their
+        record.
+    sampled, guessed: people whose risks come from a random walk, or from scaling alone; all other
+        risks are exact.
     """
 
     value: float
@@ -91,17 +94,17 @@ def cracks_of(
 
 
 def count_waiting(graph: Graph, waiting: Bools, method: str) -> int:
-    """Return how many people wait to be sampled; refuse what cannot be."""
+    """Return how many people must be sampled; raise an error if that is not possible."""
     left = int(graph.people[waiting].sum())
     if method == "exact":
         raise InputError(
-            f"{left:,} people hang together with too little structure for exact values; ask for "
-            "an estimate"
+            f"{left:,} people are in components too large to solve exactly; use the method 'auto' "
+            "for an estimate"
         )
     if left > _PEOPLE:
         raise InputError(
-            f"{left:,} people hang together, more than can be walked over ({_PEOPLE:,}); let more "
-            "attributes be known, or take fewer rows"
+            f"{left:,} people are in components too large to solve exactly, more than can be "
+            f"sampled ({_PEOPLE:,}); name more known attributes, or use fewer rows"
         )
     return left
 
@@ -109,7 +112,7 @@ def count_waiting(graph: Graph, waiting: Bools, method: str) -> int:
 def solve_uniform_parts(graph: Graph, risks: Floats, shown: Bools) -> tuple[Bools, float]:
     """Fill in the risks of uniform parts; return kinds of people in other parts, and the cracks.
 
-    A person who may have any of n records as well as any other has their own in one of n matchings.
+    A person who has each of n records with the same probability has their own with probability 1/n.
     """
     people, _ = graph.parts
     uniform, sizes = uniform_parts(graph)
@@ -122,8 +125,8 @@ def solve_uniform_parts(graph: Graph, risks: Floats, shown: Bools) -> tuple[Bool
 def uniform_parts(graph: Graph) -> tuple[Bools, Counts]:
     """(parts,) whether all matchings of a part are equally likely, and how many people it has.
 
-    They are where everybody may have every record with equal weight, and with one kind of people or
-    of records whatever the weights.
+    They are if everyone may have every record with equal weight, and for one kind of people or of
+    records with any weights.
     """
     people, records = graph.parts
     parts = int(people.max()) + 1 if len(people) else 0
@@ -137,7 +140,7 @@ def uniform_parts(graph: Graph) -> tuple[Bools, Counts]:
 def sweep_parts(
     graph: Graph, risks: Floats, waiting: Bools, shown: Bools, method: str
 ) -> tuple[float, float]:
-    """Settle parts where a sweep is short; return the cracks, and what arithmetic may have lost."""
+    """Solve parts with a short sweep; return the cracks and a bound on the rounding error."""
     cracks, error, budget = [0.0], 0.0, float(_ALL_STEPS)
     people, kinds, done = graph.many * shown, int(waiting.sum()), 0
     for part in _parts(graph, waiting):
@@ -156,7 +159,7 @@ def sweep_parts(
 
 
 def _parts(graph: Graph, waiting: Bools) -> Iterator[Part]:
-    """Yield the parts that wait, one after the other."""
+    """Yield the unsolved parts."""
     people, records = graph.parts
     lines = people, records, people[graph.heads], people[graph.own[:, 0]]
     asked = np.unique(people[waiting])
@@ -173,7 +176,7 @@ def _parts(graph: Graph, waiting: Bools) -> Iterator[Part]:
 
 
 class Swept(NamedTuple):
-    """What a sweep found: the risks of own pairs, a bound on their relative error, its steps."""
+    """Result of a sweep: the risks of own pairs, a bound on their relative error, its steps."""
 
     risks: Floats
     error: float
@@ -181,7 +184,7 @@ class Swept(NamedTuple):
 
 
 def _sweep(graph: Graph, part: Part, most: float) -> Swept | None:
-    """Return the risks of a part, None where that would take too many steps."""
+    """Return the risks of a part, None if that takes too many steps."""
     heads = np.searchsorted(part.people, graph.heads[part.edges])
     weights = np.ones(len(part.edges)) if graph.weights is None else graph.weights[part.edges]
     edges = Edges(
@@ -202,7 +205,7 @@ def _sweep(graph: Graph, part: Part, most: float) -> Swept | None:
 
 
 class Walked(NamedTuple):
-    """What a walk found: the expected cracks, their interval, the risks of own pairs."""
+    """Result of a random walk: the expected cracks, their interval, the risks of own pairs."""
 
     value: float
     low: float
@@ -213,7 +216,7 @@ class Walked(NamedTuple):
 def _walk(
     graph: Graph, waiting: Bools, own: Counts, shown: Bools, how: tuple[float, int | None, int]
 ) -> Walked:
-    """Walk over the matchings of all parts that wait."""
+    """Walk over the matchings of all unsolved parts."""
     indptr, indices, types, kinds = cut(graph, waiting)
     many = graph.many[own]
     each = np.repeat(np.arange(len(own)), many)  # (people,) the own pair of each
@@ -239,7 +242,7 @@ def _walk(
 
 
 def scaled_edges(graph: Graph, waiting: Bools) -> Floats:
-    """(edges,) the chance of each edge that waits if pairs were independent, 0 elsewhere."""
+    """(edges,) the probability of each unsolved edge if pairs were independent, 0 elsewhere."""
     indptr, indices, _, kinds = cut(graph, waiting)
     person = np.repeat(np.arange(len(indptr) - 1), graph.people[waiting])
     scaled = balanced(indptr, indices, edge_weights(graph, waiting), person, graph.copies[kinds])
@@ -249,7 +252,7 @@ def scaled_edges(graph: Graph, waiting: Bools) -> Floats:
 
 
 def cut(graph: Graph, waiting: Bools) -> tuple[Counts, Counts, Counts, Counts]:
-    """Return the edges of kinds of people that wait, numbers of these, and kinds of records."""
+    """Return the edges of unsolved kinds of people, the numbers of these, and kinds of records."""
     degrees = np.diff(graph.indptr)[waiting]
     used = graph.indices[waiting[graph.heads]]
     kinds = np.unique(used).astype(np.int64)
@@ -259,6 +262,6 @@ def cut(graph: Graph, waiting: Bools) -> tuple[Counts, Counts, Counts, Counts]:
 
 
 def edge_weights(graph: Graph, waiting: Bools) -> Floats:
-    """(edges of kinds that wait,) the weights."""
+    """(edges of unsolved kinds,) the weights."""
     inside = waiting[graph.heads]
     return np.ones(int(inside.sum())) if graph.weights is None else graph.weights[inside]

@@ -1,7 +1,7 @@
 """Cuts: ways in which the classes of a release could have been finer.
 
-A cut parts a class by one quasi-identifier, as a method would: at a point of its order, or into the
-labels one level down its hierarchy.
+A cut divides a class by one quasi-identifier, as a method would: at a point of its order, or into
+the labels one level down its hierarchy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Cuts:
 
 
 def cuts(release: Release, k: int) -> Iterator[Cuts]:
-    """Go through the cuts that leave every part k people, several classes at a time."""
+    """Yield the cuts that leave every part at least k people, several classes at a time."""
     for recoding in release.recodings.values():
         used = _levels(release, recoding)
         if used is None:
@@ -47,7 +47,7 @@ def cuts(release: Release, k: int) -> Iterator[Cuts]:
 
 
 def _levels(release: Release, recoding: Recoding) -> Codes | None:
-    """(classes,) the level that each is published at, None where not all have one."""
+    """(classes,) the level at which each is published, None if not all have one."""
     if recoding.levels is None or recoding.column.hierarchy is None:
         return None
     ids = release.classes.ids
@@ -75,7 +75,7 @@ def _in_order(release: Release, recoding: Recoding, k: int) -> Iterator[Cuts]:
 def _sides(
     release: Release, column: Column, values: Histogram, owners: Counts
 ) -> tuple[Counts, Counts]:
-    """Return how many people, or households, a class has up to each value, and behind it."""
+    """Return how many people, or households, a class has up to each value, and after it."""
     classes, table = release.classes, release.original
     units = [unit for unit in (table.person, table.household) if unit is not None]
     if table.person is None:
@@ -115,7 +115,7 @@ def _spread(entries: Counts, owners: Counts) -> tuple[Counts, Counts]:
 
 
 def _by_level(release: Release, recoding: Recoding, used: Codes, k: int) -> Iterator[Cuts]:
-    """Cut classes into the labels of the first level down at which they show several."""
+    """Cut classes into the labels of the first lower level at which they have several."""
     assert recoding.column.hierarchy is not None
     classes, codes = release.classes, recoding.column.codes
     whole = np.ones(len(classes), dtype=np.bool_)
@@ -132,7 +132,7 @@ def _by_level(release: Release, recoding: Recoding, used: Codes, k: int) -> Iter
 
 
 def _parted(release: Release, wanted: Bools, sides: Any) -> Cuts:
-    """Return the wanted classes, each parted by what its rows have on their side."""
+    """Return the wanted classes, each divided by the side of its rows."""
     ids = release.classes.ids
     rows = np.flatnonzero((ids >= 0) & wanted[ids]) if len(wanted) else np.zeros(0, np.int64)
     if not len(rows):

@@ -1,9 +1,10 @@
-"""Exposure: which attributes, known to an attacker, give most people away.
+"""Exposure: which attributes re-identify the most people if an attacker knows them.
 
-A record is linked to the right person at most as often as one in so many as are published alike in
-what is known. So no more people are found than there are kinds of records, or where people have
-several records than the most of one person in each kind, summed over kinds; fewer attributes make
-this bound no larger. Sets that cannot come to the front by that are not looked at.
+A record is linked to the right person with probability at most one in the number of records that
+are published alike in the known attributes. So at most as many people are re-identified as there
+are kinds of records; if people have several records, the bound is the largest number of records of
+one person in each kind, summed over kinds. Fewer attributes never increase this bound, so sets that
+cannot rank high enough are skipped.
 """
 
 from __future__ import annotations
@@ -29,16 +30,18 @@ from shoal.risk.assessment import Method, assess
 from shoal.risk.graphs import check_known, published_as
 from shoal.risk.people import Members
 
-_SETS = 20_000  # of one size that are gone through
+_SETS = 20_000  # maximum number of sets of one size
 Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Exposed:
-    """What is found by who knows these attributes.
+    """The risk if an attacker knows these attributes.
 
-    value, low, high, method, forced: as in an assessment.
-    bound: a number of people that cannot be exceeded.
+    Parameters:
+        known: The attributes.
+        value, low, high, method, forced: As in an assessment.
+        bound: Upper bound on the number of re-identified people.
     """
 
     known: Names
@@ -52,10 +55,14 @@ class Exposed:
 
 @dataclass(frozen=True)
 class Exposure:
-    """The sets of attributes that give most people away, size by size, the worst first.
+    """The sets of attributes that re-identify the most people, by size, worst first.
 
-    people: in the release; sets: how many there are; assessed: how many were.
-    complete: whether no other set can be among them; else the limit was reached before.
+    Parameters:
+        people: Number of released people.
+        exposed: The worst sets of each size.
+        sets: Number of possible sets.
+        assessed: Number of sets that were assessed.
+        complete: Whether no other set can be worse; otherwise the limit was reached.
     """
 
     people: int
@@ -65,11 +72,11 @@ class Exposure:
     complete: bool
 
     def of_size(self, size: int) -> tuple[Exposed, ...]:
-        """Return those of so many attributes."""
+        """Return the sets with this number of attributes."""
         return tuple(each for each in self.exposed if len(each.known) == size)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the result as plain data."""
         return asdict(self)
 
 
@@ -86,11 +93,18 @@ def exposure(
     seed: int | None = None,
     threads: int | None = None,
 ) -> Exposure:
-    """Return, for each number of attributes, the sets that give most people away.
+    """Return, for each number of attributes, the sets that re-identify the most people.
 
-    among: what may be known, by default the quasi-identifiers; most: how many of it at most.
-    top: sets of each size; limit: sets that are assessed at most.
-    method, target, present, seed, threads: as for `assess`.
+    Parameters:
+        release: The release.
+        among: Attributes that may be known, by default the quasi-identifiers.
+        most: Maximum number of attributes in a set.
+        top: Number of sets to return for each size.
+        limit: Maximum number of sets to assess.
+        method, target, present, seed, threads: As for `assess`.
+
+    Returns:
+        The worst sets of each size.
     """
     for name, value in (("most", most), ("top", top), ("limit", limit)):
         check_whole(name, value, 1)
@@ -98,15 +112,22 @@ def exposure(
     most = min(most, len(names))
     if max((math.comb(len(names), size) for size in range(1, most + 1)), default=0) > _SETS:
         raise InputError(
-            f"{len(names)} attributes make too many sets of {most}; name fewer, or lower `most`"
+            f"{len(names)} attributes have too many sets of up to {most}; name fewer attributes, "
+            "or lower `most`"
         )
-    how = {"method": method, "target": target, "present": present, "seed": seed, "threads": threads}
+    options = {
+        "method": method,
+        "target": target,
+        "present": present,
+        "seed": seed,
+        "threads": threads,
+    }
     kinds, found, left, complete = _Kinds(release), [], limit, True
     for size in range(most, 0, -1):
-        best, used, whole = _search(release, names, size, top, left, kinds, how)
+        best, used, finished = _search(release, names, size, top, left, kinds, options)
         found += best
         left -= used
-        complete &= whole
+        complete &= finished
     sets = sum(math.comb(len(names), size) for size in range(1, most + 1))
     found.sort(key=lambda each: (len(each.known), -each.value, each.known))
     return Exposure(release.classes.released_people, tuple(found), sets, limit - left, complete)
@@ -119,7 +140,7 @@ def _search(
     top: int,
     limit: int,
     kinds: _Kinds,
-    how: dict[str, Any],
+    options: dict[str, Any],
 ) -> tuple[list[Exposed], int, bool]:
     """Return the worst sets of a size, how many were assessed, and whether none can be worse."""
     every = list(combinations(names, size))
@@ -137,8 +158,8 @@ def _search(
         if used == limit:
             return best, used, False
         report("attributes", used)
-        told = assess(release, every[at], **how)
-        figures = told.value, told.low, told.high, told.method, told.forced
+        risk = assess(release, every[at], **options)
+        figures = risk.value, risk.low, risk.high, risk.method, risk.forced
         best = sorted(
             [*best, Exposed(every[at], *figures, -bound)],
             key=lambda each: (-each.value, each.known),
@@ -148,7 +169,7 @@ def _search(
 
 
 class _Kinds:
-    """How many people a set of attributes can give away at most, counted when asked for."""
+    """Upper bounds on the people that a set of attributes can re-identify, counted on demand."""
 
     def __init__(self, release: Release) -> None:
         self.release, self.ids = release, release.classes.ids
@@ -157,7 +178,7 @@ class _Kinds:
         self.columns: dict[str, tuple[Any, int]] = {}
 
     def at_most(self, known: Names, names: Names) -> int:
-        """Return a bound without counting: sets that hold this one have none that is smaller."""
+        """Return a bound without counting, from supersets that were already counted."""
         more = [tuple(n for n in names if n in known or n == one) for one in names]
         return min(
             (self.known[each] for each in more if each in self.known),
@@ -165,7 +186,7 @@ class _Kinds:
         )
 
     def count(self, known: Names) -> int:
-        """Return the most records of one person in each kind, summed; else the kinds."""
+        """Return the number of kinds, or the largest records of one person summed over kinds."""
         if known not in self.known:
             for name in known:
                 if name not in self.columns:

@@ -1,7 +1,7 @@
-"""People of another table beside what was released: whom each released record may stand for.
+"""People of another table compared with a release: whom each released record may be.
 
-The other table may be a voter list, a register, a population: its people need not be in the
-release, nor its values among the original ones.
+The other table may be a voter list, a register or a population: its people need not be in the
+release, and its values need not occur in the original.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class Published(NamedTuple):
-    """One released column as others see it.
+    """One released column in terms of another table's values.
 
     codes: (released rows,) the entry of each row; subsets: the other table's values that each
-    entry admits, by their codes there; an entry may admit none.
+    entry covers, by their codes there; an entry may cover none.
     """
 
     codes: Codes
@@ -45,11 +45,11 @@ class Published(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """People of a table and released records, and who fits what.
+    """People of a table, released records, and which people fit which records.
 
     fits: the graph between kinds of people's rows and kinds of released records.
-    people: (people's rows,) the kind of each; records: (released rows,) likewise.
-    person: whom each of the people's rows is about, None where each is a person of their own.
+    people: (people's rows,) the kind of each; records: (released rows,) the kind of each.
+    person: the person of each of the people's rows, None if each is a different person.
     """
 
     fits: Fits
@@ -62,12 +62,12 @@ class Fitting:
 
     @property
     def records_of(self) -> Counts:
-        """(people's rows,) released records that each fits."""
+        """(people's rows,) the number of released records that each fits."""
         return self.fits.degrees[0][self.people]
 
     @property
     def people_of(self) -> Counts:
-        """(released rows,) people who fit each record with one of their rows."""
+        """(released rows,) the number of people who fit each record with one of their rows."""
         if self.person is None:
             return self.fits.degrees[1][self.records]
         indptr, indices = self.fits.edges
@@ -79,11 +79,11 @@ class Fitting:
 def fit_people(
     published: Mapping[str, Published], people: Table, counts: Counts | None = None
 ) -> Fitting:
-    """Return who of the people fits which released record on the columns published.
+    """Return which people fit which released records on the published columns.
 
     counts: (released rows,) records behind each row, where rows are weighted.
     """
-    names = sorted(published, key=lambda name: -people[name].domain)  # few pass a fine column
+    names = sorted(published, key=lambda name: -people[name].domain)  # exclude most pairs early
     columns = [people[name] for name in names]
     kinds = group([c.codes for c in columns], [c.domain for c in columns])
     cells = [published[name] for name in names]
@@ -107,7 +107,7 @@ def _cells(
     for cell, offset in zip(cells, offsets, strict=False):
         entry = cell.codes[records]
         begin, end = cell.subsets.indptr[entry] + offset, cell.subsets.indptr[entry + 1] + offset
-        nobody = begin == end  # they share a run without codes, behind all others
+        nobody = begin == end  # entries that cover nothing share an empty run after all others
         begins.append(np.where(nobody, offsets[-1], begin))
         ends.append(np.where(nobody, offsets[-1] + 1, end))
     none = np.zeros(1, dtype=np.int32)
@@ -125,8 +125,8 @@ def published_cells(
 ) -> tuple[dict[str, Published], Counts]:
     """Return released columns as subsets of another table's values, and the released rows.
 
-    A table counts as released as it is. A value that the original does not have is admitted by
-    cells whose published bounds hold it, and by those that rule out nothing.
+    A table counts as released unchanged. A value that does not occur in the original is covered by
+    cells whose published bounds contain it, and by cells that exclude nothing.
     """
     if isinstance(source, Table):
         rows = np.arange(len(source))
@@ -147,7 +147,7 @@ def _recoded(release: Release, name: str) -> Recoding:
 
 
 def _admitted(recoding: Recoding, column: Column) -> Subsets:
-    """Return what each entry admits of a column's values."""
+    """Return the values of a column that each entry covers."""
     own = recoding.column
     if own.values.equals(column.values):
         return recoding.subsets
@@ -169,7 +169,7 @@ def _admitted(recoding: Recoding, column: Column) -> Subsets:
 
 
 def _everything(recoding: Recoding) -> Bools:
-    """(entries,) whether the text rules out nothing: it is `*`, or the top of the hierarchy."""
+    """(entries,) whether the label excludes nothing: it is `*`, or the top of the hierarchy."""
     tree = recoding.column.hierarchy
     found = np.array([text == ROOT for text in recoding.labels], dtype=np.bool_)
     if tree is not None and recoding.levels is not None:
@@ -200,12 +200,14 @@ def codes_in(column: Column, other: Column) -> Codes:
 
 
 def shared_columns(source: Release | Table, people: Table, on: Sequence[str] | None) -> list[str]:
-    """Return the columns that both know: those asked for, or the quasi-identifiers of both."""
+    """Return the columns to compare: the given ones, or the quasi-identifiers of both tables."""
     table = source.original if isinstance(source, Release) else source
     names = list(dict.fromkeys(on)) if on else [name for name in table.quasi if name in people]
     if not names:
         raise InputError("the tables share no quasi-identifier; name columns that both have")
     for name in names:
         if table[name].role == "identifier" or people[name].role == "identifier":
-            raise InputError(f"column {name!r} is an identifier, which no release holds")
+            raise InputError(
+                f"column {name!r} is an identifier, which releases do not contain; choose another"
+            )
     return names

@@ -1,8 +1,8 @@
-"""Consistency graphs: whose record may be whose, to somebody who knows some attributes.
+"""Consistency graphs: which records an attacker who knows some attributes can match with whom.
 
-People who are alike in what is known are one kind, and so are records that are published alike in
-it; a pair of kinds is an edge where the people lie inside the records' cells. Who knows that
-everybody has just one record drops edges that lie in no perfect matching.
+People with equal known attributes are one kind, and so are records with equal cells in them; two
+kinds share an edge if the people's values lie in the records' cells. An attacker who knows that
+everyone has exactly one record drops edges that are in no perfect matching.
 Tassa, Mazza & Gionis, "k-Concealment: an alternative model of k-type anonymity", Transactions on
 Data Privacy 5(1), 2012.
 """
@@ -25,20 +25,21 @@ from shoal.core.release import Release
 from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
 
-_MOST = 2**26  # pairs of kinds that are written down
+_MAX_PAIRS = 2**26  # pairs of kinds that are stored
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Kinds of people, kinds of records, and which may be which.
+    """Kinds of people, kinds of records, and which of them can match.
 
-    person, record: (rows,) the kind of each row's person and of their own record, −1 for who is
-        not known, or has none.
-    people, copies: how many there are of each kind.
-    indptr, indices: for each kind of people its kinds of records, ascending.
-    weights: (edges,) how much a single such record is held for, None where all alike.
-    hidden: whether the last kind of records are places outside the release, which fit everybody.
-    counts: (rows,) people behind each row of a weighted table.
+    Parameters:
+        person, record: (rows,) the kind of each row's person and of their own record, −1 if the
+            person is unknown or has no record.
+        people, copies: The number of people and of records of each kind.
+        indptr, indices: For each kind of people its kinds of records, ascending.
+        weights: (edges,) the weight of a single such record, None if all are equal.
+        hidden: Whether the last kind of records are places outside the release, which fit everyone.
+        counts: (rows,) people behind each row of a weighted table.
     """
 
     person: Codes
@@ -59,7 +60,7 @@ class Graph:
 
     @cached_property
     def heads(self) -> Codes:
-        """(edges,) the kind of people of each."""
+        """(edges,) the kind of people of each edge."""
         return np.repeat(np.arange(len(self.people), dtype=np.int32), np.diff(self.indptr))
 
     @cached_property
@@ -69,12 +70,12 @@ class Graph:
 
     @cached_property
     def pair(self) -> Codes:
-        """(rows,) the place in `own` of each row, −1 where it has none."""
+        """(rows,) the index in `own` of each row, −1 if it has none."""
         return self._pairs[1]
 
     @cached_property
     def many(self) -> Counts:
-        """(pairs,) the people of each."""
+        """(pairs,) the number of people of each pair."""
         return sum_by(self.pair, len(self.own), self.counts)
 
     @cached_property
@@ -89,7 +90,7 @@ class Graph:
 
     @cached_property
     def candidates(self) -> Counts:
-        """(kinds of people,) the released records that each fits."""
+        """(kinds of people,) the number of released records that each fits."""
         released = self.copies.copy()
         if self.hidden:
             released[-1] = 0
@@ -97,7 +98,7 @@ class Graph:
 
     @property
     def disjoint(self) -> bool:
-        """Whether everybody fits one kind of records only."""
+        """Whether everyone fits only one kind of records."""
         return len(self.indices) == len(self.people)
 
     @cached_property
@@ -108,7 +109,7 @@ class Graph:
         return strong_parts(self.indptr, self.indices, self.own, len(self.copies))
 
     def pruned(self) -> Graph:
-        """Return the graph without edges that lie in no perfect matching."""
+        """Return the graph without edges that are in no perfect matching."""
         people, records = self.parts
         kept = people[self.heads] == records[self.indices]
         return self if kept.all() else self.keep(kept)
@@ -124,7 +125,7 @@ class Graph:
         )
 
     def edges_of(self, pairs: Codes) -> Counts:
-        """(pairs,) the edge of each pair of kinds, which must be one."""
+        """(pairs,) the edge of each pair of kinds, which must exist."""
         keys = self.heads.astype(np.int64) * len(self.copies) + self.indices
         return np.searchsorted(keys, pairs[:, 0].astype(np.int64) * len(self.copies) + pairs[:, 1])
 
@@ -132,39 +133,45 @@ class Graph:
 def consistency(
     release: Release, known: Iterable[str] | None = None, *, present: bool = True
 ) -> Graph:
-    """Return the graph of a release for an attacker who knows these attributes of everybody.
+    """Return the graph of a release for an attacker who knows these attributes of everyone.
 
-    known: names of published columns, by default the quasi-identifiers.
-    present: whether it is known who is in the release; if not, people left out are candidates too.
+    Parameters:
+        release: The release.
+        known: Names of published columns, by default the quasi-identifiers.
+        present: Whether the attacker knows who is in the release; if not, suppressed people are
+            candidates too.
+
+    Returns:
+        The consistency graph.
     """
     graph = fitting(release, check_known(release, known), present=present)
     return graph if present else _with_hidden(release, graph)
 
 
 def check_known(release: Release, known: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the attributes, each once; refuse those that the release does not show."""
+    """Return the attributes, each once; raise an error for attributes that are not released."""
     table = release.original
     shown = [column.name for column in table if column.role is not Role.IDENTIFIER]
     if isinstance(known, str):
-        raise InputError("known must be a list of attributes, not one text")
+        raise InputError("known must be a list of attributes, not a string")
     names = tuple(dict.fromkeys(table.quasi if known is None else known))
     for name in names:
         if name not in shown:
-            raise unknown("the release shows no attribute", name, shown)
+            raise unknown("the release has no attribute", name, shown)
     return names
 
 
 def fitting(release: Release, names: Iterable[str], *, present: bool = True) -> Graph:
-    """Return who lies inside whose cells."""
+    """Return which people's values lie in which records' cells."""
     table, ids = release.original, release.classes.ids
     recodings = {name: published_as(release, name) for name in names}
     if recodings:
         found = Coverage.of(table, recodings, ids, everybody=not present)
         fits = found.fits
-        if fits.pairs > _MOST:
+        if fits.pairs > _MAX_PAIRS:
             raise InputError(
-                f"{fits.pairs:,} pairs of records fit each other in what is known, more than can "
-                f"be matched ({_MOST:,}); let more attributes be known, or take fewer rows"
+                f"{fits.pairs:,} pairs of people and records match on the known attributes, more "
+                f"than the limit of {_MAX_PAIRS:,}; name more known attributes, or use fewer rows"
             )
         kinds = found.tuples, found.boxes, fits.people, fits.copies
         graph = Graph(*kinds, *fits.edges, counts=table.counts)
@@ -178,14 +185,15 @@ def fitting(release: Release, names: Iterable[str], *, present: bool = True) -> 
     if not fitting.all():
         wrong = ~fitting[graph.pair[graph.pair >= 0]]
         raise InputError(
-            f"{counted(int(wrong.sum()), 'row')} outside the cells that are published for them: "
-            "this release was not made by coarsening, so that nobody can be told by it"
+            f"{counted(int(wrong.sum()), 'row has', 'rows have')} values outside their published "
+            "cells: this release was not made by generalization, so its re-identification risk "
+            "cannot be computed"
         )
     return graph
 
 
 def published_as(release: Release, name: str) -> Recoding:
-    """Return what is published of a column; other than quasi-identifiers stay as they are."""
+    """Return the recoding of a column; columns that are not quasi-identifiers are unchanged."""
     found = release.recodings.get(name)
     return Recoding.identity(release.original[name]) if found is None else found
 
@@ -198,7 +206,7 @@ def _is_edge(graph: Graph, pairs: Codes) -> Bools:
 
 
 def _with_hidden(release: Release, graph: Graph) -> Graph:
-    """Add places outside the release, as many as people are left out, that anybody may have."""
+    """Add one place outside the release for each suppressed person, which anyone may have."""
     left_out = release.classes.suppressed
     if not left_out:
         return graph

@@ -1,9 +1,9 @@
-"""Which columns identify people: how far each set of columns tells people apart.
+"""Which columns identify people: how well each set of columns distinguishes people.
 
-Distinction is the share of rows that would be left if equal ones were merged, separation the share
-of pairs of rows that differ. Where people have several rows, distinction is the mean over people of
-1 / those who share the values of one of her rows, the fewest of them, and separation looks at pairs
-of rows of different people. All figures only grow as columns are added.
+Distinction is the share of rows that remain if equal rows are merged, separation the share of pairs
+of rows that differ. If people have several rows, distinction is the mean over people of 1 / (number
+of people who share the values of their most identifying row), and separation uses pairs of rows of
+different people. All figures only grow as columns are added.
 Motwani & Xu, "Efficient algorithms for masking and finding quasi-identifiers", VLDB 2007.
 """
 
@@ -34,15 +34,17 @@ _MOST_SETS = 200_000  # sets of columns that are looked at
 
 @dataclass(frozen=True)
 class ColumnSet:
-    """How far a set of columns tells people apart.
+    """How well a set of columns distinguishes people.
 
-    distinction: the mean over people of 1 / people who share the values of a row of hers, the row
-        that tells most; distinct tuples / rows where each row is a person.
-    separation: the share of pairs of rows of different people that differ.
-    alone: share of people with a row whose values no other person has.
-    low, high: what the separation lies between, with 95 % certainty; both itself where counted.
-    counted: whether in all rows; if not, in a sample, whose distinction and share of people alone
-        are greater than the table's.
+    Parameters:
+        columns: The columns.
+        distinction: Mean over people of 1 / (number of people who share the values of their most
+            identifying row); distinct tuples / rows if each row is a person.
+        separation: Share of pairs of rows of different people that differ.
+        alone: Share of people with a row whose values no other person has.
+        low, high: 95 % interval of the separation; equal to it if all rows were counted.
+        counted: Whether all rows were counted; if not, the figures come from a sample, whose
+            distinction and share of people alone are greater than the table's.
     """
 
     columns: tuple[str, ...]
@@ -60,7 +62,7 @@ class ColumnSet:
 
 @dataclass(frozen=True)
 class IdentifyingColumns:
-    """Sets of columns by how far they tell people apart.
+    """Sets of columns by how well they distinguish people.
 
     rows, people: of the table; sampled: rows that were looked at.
     sets: all that were looked at, most identifying first.
@@ -102,7 +104,7 @@ def identifying_columns(
 ) -> IdentifyingColumns:
     """Measure every set of up to `most` columns, and list those that nearly identify everybody.
 
-    columns: by default all but identifiers and columns carried along.
+    columns: by default all except identifiers and insensitive columns.
     distinction: what makes a set a near-key; a set that holds a near-key is not looked at.
     sample: rows that are looked at in a larger table, all rows of a person or none; `counted` of
         the sets found there, the most identifying, are then counted in all rows.
@@ -113,7 +115,9 @@ def identifying_columns(
     chosen = [table[name] for name in _columns(table, columns)]
     total = sum(comb(len(chosen), size) for size in range(1, min(most, len(chosen)) + 1))
     if total > _MOST_SETS:
-        raise InputError(f"{total:,} sets of columns are too many; name fewer, or lower most")
+        raise InputError(
+            f"{total:,} sets of columns are too many; name fewer columns, or lower `most`"
+        )
     rows = _rows(table, sample, seed)
     found = _Search(table, chosen, rows, distinction).run(min(most, len(chosen)), total)
     found = _recount(table, found, counted)
@@ -136,8 +140,8 @@ def identifying_columns(
 def _columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
     if columns is not None:
         return chosen_columns(table, columns)
-    carried = (Role.IDENTIFIER, Role.INSENSITIVE)
-    return chosen_columns(table, [c.name for c in table if c.role not in carried])
+    excluded = (Role.IDENTIFIER, Role.INSENSITIVE)
+    return chosen_columns(table, [c.name for c in table if c.role not in excluded])
 
 
 def _rows(table: Table, sample: int, seed: int) -> Counts:
@@ -190,8 +194,8 @@ class _Search:
         if self.whole:
             return _measured(names, made, self.table.counts, self.person)
         people = len(made.ids) if self.person is None else self.person.count
-        told = _sampled(_measured(names, made, None, self.person), people)
-        return count(self.table, names) if told.distinction >= self.wanted else told
+        sampled = _sampled(_measured(names, made, None, self.person), people)
+        return count(self.table, names) if sampled.distinction >= self.wanted else sampled
 
     def _open(self, size: int) -> Iterator[tuple[int, ...]]:
         """Yield the sets of a size that hold no near-key."""
@@ -250,8 +254,8 @@ def _sampled(one: ColumnSet, people: int) -> ColumnSet:
     The average over all pairs of a sample varies less than that, if people have as many rows each.
     """
     tries = people // 2
-    told = proportion(round(one.separation * tries), tries)
-    return replace(one, low=told.low, high=told.high, counted=False)
+    interval = proportion(round(one.separation * tries), tries)
+    return replace(one, low=interval.low, high=interval.high, counted=False)
 
 
 def _recount(table: Table, found: Sequence[ColumnSet], counted: int) -> list[ColumnSet]:

@@ -83,8 +83,8 @@ class Composition:
     """People whose value of a sensitive column becomes certain.
 
     alone: for each release, people whose class there shows one value.
-    linked: people whose rows, alike in all releases, show one value: for readers who can tell which
-        rows belong together, by a key, by their order or by what is published unchanged.
+    linked: people whose rows, alike in all releases, show one value: for readers who know which
+        rows belong together, by a key, by their order or by columns published unchanged.
     unlinked: people whose classes have one value in common: for readers who know quasi-identifiers
         only.
     """
@@ -131,14 +131,20 @@ class Intersection:
 
 
 def intersect(*releases: Release, k: int | None = None) -> Intersection:
-    """Tell how much finer releases of the same table are together, and who stands out then.
+    """Measure how much finer several releases of the same table are together, and whom they expose.
 
-    k: what counts as few; by default the least k that any of them claims, or has as the size of its
-        smallest class where it claims none.
+    Rows are matched by position, because each release keeps the rows of its original. The cells of
+    a person who is suppressed in one release come from the others. Cells are intersected row by
+    row, as by a reader who knows which rows belong together; the sensitive columns are also
+    evaluated without that knowledge.
 
-    Rows go by position, as each release keeps those of its original. A person left out of one
-    release is told by the others. Cells are intersected row by row, which is what a reader can do
-    who can tell which rows belong together; the sensitive columns are also looked at without that.
+    Parameters:
+        releases: The releases.
+        k: Groups below k count as small; by default the smallest k that a release claims, or the
+            size of its smallest class if it claims none.
+
+    Returns:
+        The figures of each release and of all together.
     """
     combined = overlay(releases)
     every = [release.classes for release in releases]
@@ -154,17 +160,22 @@ def intersect(*releases: Release, k: int | None = None) -> Intersection:
 
 
 def intersect_classes(every: Sequence[Classes], k: int | None = None) -> Intersection:
-    """Tell what the classes of several releases give away together, without their original.
+    """Measure what the classes of several releases reveal together, without their original.
 
-    Row i of each is the same person's. Cells are only compared, not read: what is counted is how
-    many rows look alike in all releases.
+    Row i of each release is about the same person. Cells are only compared for equality: the result
+    counts the rows that are alike in all releases.
 
-    k: what counts as few; by default the size of the smallest class of any of them.
+    Parameters:
+        every: The classes of each release.
+        k: Groups below k count as small; by default the size of the smallest class.
+
+    Returns:
+        The figures of each release and of all together.
     """
     if len(every) < 2:
-        raise InputError("one release has nothing to be laid over; give two or more")
+        raise InputError("give at least two releases to intersect")
     if len({len(classes.ids) for classes in every}) > 1:
-        raise InputError("the releases differ in their number of rows; line them up by a key")
+        raise InputError("the releases differ in their number of rows; align them by a key")
     few = min(_smallest(classes) for classes in every) if k is None else k
     joined = joint(every)
     return Intersection(
@@ -243,14 +254,14 @@ def _unlinked(every: Sequence[Classes], joined: Classes, name: str) -> int:
     domain = joined.table[name].domain
     _, sample = np.unique(joined.ids, return_index=True)
     sample = sample[joined.ids[sample] >= 0]  # one row of each joint class
-    told = np.zeros(len(sample), dtype=np.int64)  # releases that the class is in
+    releases_in = np.zeros(len(sample), dtype=np.int64)  # releases that the class is in
     keys = []
     for classes in every:
         owners, values = _shown(classes, classes.ids[sample], name)
-        told += classes.ids[sample] >= 0
+        releases_in += classes.ids[sample] >= 0
         keys.append(owners * domain + values)
     found, times = np.unique(np.concatenate(keys), return_counts=True)
-    common = times == told[found // domain]
+    common = times == releases_in[found // domain]
     left = np.bincount(found[common] // domain, minlength=len(sample))
     person = joined.table.person
     if person is not None:

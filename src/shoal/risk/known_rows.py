@@ -1,7 +1,7 @@
-"""People found by an attacker who knows several rows of one person.
+"""Re-identification by an attacker who knows several rows of one person.
 
-Rows of one person are published without a link between them, yet few people may have rows in the
-same classes: who was in hospital in March and in June is one of those with a row in both classes.
+The rows of one person are published without a link between them, but few people may have rows in
+the same classes: a person who was in hospital in March and in June has a row in both classes.
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ _BLOCK = 4_096  # sets whose candidates are counted at once
 
 @dataclass(frozen=True)
 class KnownRows:
-    """What an attacker finds who knows so many rows of a person, and the classes they fall into.
+    """Risk if an attacker knows a number of rows of a person, and the classes they are in.
 
-    The candidates are all people with as many rows in each of these classes; the risk is one in so
-    many.
+    The candidates are all people with at least as many rows in each of these classes; the risk is 1
+    divided by their number.
 
-    rows: how many rows are known; people: those with so many released rows.
-    average: the risk where these rows single her out most, averaged over people.
-    random: the same where the rows are drawn at random.
-    highest: the risk of the person worst off; singled_out: people with no other candidate.
-    complete: whether all sets of rows were looked at; if not, some were drawn at random for people
-        with many rows, and `average`, `highest` and `singled_out` are lower bounds.
+    Parameters:
+        rows: Number of known rows.
+        people: People with at least this many released rows.
+        average: The risk with the most identifying rows of each person, averaged over people.
+        random: The same with randomly drawn rows.
+        highest: The highest risk of a person.
+        singled_out: People with no other candidate.
+        complete: Whether all sets of rows were evaluated; if not, sets were sampled for people with
+            many rows, and `average`, `highest` and `singled_out` are lower bounds.
     """
 
     rows: int
@@ -55,18 +58,20 @@ class KnownRows:
 def known_rows(
     classes: Classes, most: int = 3, *, max_sets: int = 200_000, seed: int = 0
 ) -> tuple[KnownRows, ...]:
-    """Return, for 1 up to `most` rows, what an attacker finds who knows so many of a person.
+    """Return the risk if an attacker knows 1 to `most` rows of a person.
 
-    The attacker is taken to know the original rows of everybody, and so who has rows in which
-    class. That is more than most attackers know: without it the candidates are more people.
+    The attacker is assumed to know the original rows of everyone, and so who has rows in which
+    class. That is more than most attackers know: without it there are more candidates.
 
-    classes: of a release, or of a table as it stands, which must name its people.
-    most: how many rows may be known.
-    max_sets: how many sets of two or more rows are looked at, about; of more, some are drawn.
-    seed: of sets drawn at random.
+    Parameters:
+        classes: Classes of a release or of an unprotected table, with declared people.
+        most: Maximum number of known rows.
+        max_sets: Approximate maximum number of sets of two or more rows to evaluate; beyond that,
+            sets are sampled.
+        seed: Seed of sampled sets.
 
     Returns:
-        One entry for each number of rows that somebody has; none where each row is a person.
+        One entry for each number of rows that someone has; none if each row is a person.
     """
     check_whole("most", most, 1)
     check_whole("max_sets", max_sets, 1)
@@ -101,7 +106,7 @@ class _Sets:
         self.complete = True
 
     def measure(self) -> KnownRows | None:
-        """Return the figures, None where nobody has so many rows."""
+        """Return the figures, None if no one has this many rows."""
         if not len(self.people):
             return None
         owner, sets, weights = [], [], []

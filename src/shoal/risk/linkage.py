@@ -1,9 +1,9 @@
-"""Linkage, really attempted: an identified file is laid beside a release and people are looked up.
+"""Linkage attack: links an identified file with a release and looks people up.
 
-Rows are linked with records, one to one; a person is found when a row of hers is linked with a
-record of hers.
+Rows are linked with records one to one; a person is re-identified if one of their rows is linked
+with one of their records.
 
-The attack by which a governor was found in hospital data with the help of a voter list.
+This is the attack that found a governor in hospital data with the help of a voter list.
 Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002; to compare with what
 guessing achieves, as Giomi et al., "A unified framework for quantifying privacy risk in synthetic
 data", PoPETs 2023.
@@ -32,13 +32,17 @@ from shoal.risk.people import by_person
 
 @dataclass(frozen=True)
 class Linkage:
-    """An attempt to find identified people among released records.
+    """Result of linking identified people with released records.
 
-    columns: what both files know; people and records: how many are on either side.
-    pairs: pairs of an identified row and a record that fit.
-    certain: people with a row that fits one record only; lost: people who fit none.
-    links: rows linked by the best assignment; exact: whether it is the best indeed.
-    success: None where nobody said who is whom.
+    Parameters:
+        columns: The compared columns.
+        people, records: Number of identified people and of released records.
+        pairs: Pairs of an identified row and a record that fit.
+        certain: People with a row that fits only one record.
+        lost: People who fit no record.
+        links: Rows linked by the best assignment.
+        exact: Whether the assignment is proven to be the best.
+        success: How often links are right, None if the truth is not given.
     """
 
     columns: tuple[str, ...]
@@ -53,11 +57,11 @@ class Linkage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        told = asdict(self)
+        figures = asdict(self)
         if self.success is not None:
             for name in ("precision", "recall", "guess"):
-                told["success"][name] = getattr(self.success, name).to_dict()
-        return told
+                figures["success"][name] = getattr(self.success, name).to_dict()
+        return figures
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +91,7 @@ def split_for_linkage(table: Table, share: float = 0.5, seed: int = 0) -> Split:
     check_range("share", share, 0, 1)
     check_seed(seed)
     if table.counts is not None:
-        raise InputError("a weighted table has no rows to part; read it row by row")
+        raise InputError("a weighted table cannot be split; read it without weights")
     rng = np.random.default_rng(seed)
     order = rng.permutation(table.people)
     both = round(share * len(order))
@@ -115,20 +119,25 @@ def link(
     truth: Counts | None = None,
     seed: int = 0,
 ) -> Linkage:
-    """Try to find identified people in a release, and tell how often that is right.
+    """Link identified people with a release, and measure how often the links are right.
 
-    source: a release, or a table as it would be without any protection.
-    on: columns that both know; by default the quasi-identifiers of both.
-    truth: (identified rows,) the row of each person in the original, ABSENT where there is none.
-    seed: of ties, which are broken by chance.
+    The attacker assumes that all cells are true and links no two rows with the same record. If the
+    original or the identified table declares people with several rows, a link of any row of a
+    person with any of their records is right, and people are counted.
 
-    The attacker believes that cells tell the truth, and links no two rows with one record. Where
-    the original or the identified table names people with several rows, a link of any row of a
-    person with any record of hers is right, and people are counted.
+    Parameters:
+        source: A release, or an unprotected table.
+        identified: The table of identified people.
+        on: Columns that both have; by default the quasi-identifiers of both.
+        truth: (identified rows,) the row of each person in the original, ABSENT if there is none.
+        seed: Seed of random tie-breaking.
+
+    Returns:
+        The links and, if the truth is given, their success.
     """
     for table in (identified, source.original if isinstance(source, Release) else source):
         if table.counts is not None:
-            raise InputError("a weighted table has no rows to link; read it row by row")
+            raise InputError("a weighted table cannot be linked; read it without weights")
     names = shared_columns(source, identified, on)
     published, rows = published_cells(source, identified, names)
     if truth is not None:
@@ -157,7 +166,7 @@ def link_published(
     check_seed(seed)
     records = len(next(iter(published.values())).codes)
     if not records or not len(identified):
-        raise InputError("nothing to link: one of the sides has no rows")
+        raise InputError("nothing to link: the release or the identified table has no rows")
     found = fit_people(published, identified)
     assigned = best_assignment(found.fits)
     degrees, ones = found.records_of, np.ones(len(identified), dtype=np.int64)
@@ -185,6 +194,6 @@ def link_published(
 def _check_truth(truth: Counts, people: int, rows: int) -> None:
     known = truth[truth != ABSENT]
     if len(truth) != people or (len(known) and not 0 <= known.min() <= known.max() < rows):
-        raise InputError("truth must name, for each identified row, a row of the original, or -1")
+        raise InputError("truth must give a row of the original, or -1, for each identified row")
     if len(np.unique(known)) < len(known):
-        raise InputError("truth names a row of the original for several people")
+        raise InputError("truth must give each row of the original at most once")

@@ -1,8 +1,8 @@
-"""Minimality: a class coarser than its size asks for tells that a finer one would have failed.
+"""Minimality: a class coarser than k requires reveals that a finer class would violate the model.
 
-Methods lose as little as they can, and their readers know it. Where people with known
-quasi-identifiers are published more coarsely than k asks for, a sensitive model must have forbidden
-the finer classes: one of these holds too much of some value.
+Methods minimize the loss, and attackers know that. If people with known quasi-identifiers are
+published more coarsely than k requires, the model on sensitive columns must have prevented the
+finer classes: one of them has too large a share of some value.
 Wong et al., "Minimality attack in privacy preserving data publishing", VLDB 2007.
 """
 
@@ -27,14 +27,18 @@ from shoal.risk.people import Members
 
 @dataclass(frozen=True)
 class Minimality:
-    """Classes whose coarseness says something.
+    """Classes whose coarseness reveals something.
 
-    k: the size that the model asks of every class; 1 where it asks for none.
-    guarded: the sensitive columns that the model looks at.
-    classes: all of them; least: those that hold k people and not one more.
-    divisible: classes that their size would let be cut; held: those of them that the model on
-        sensitive columns alone holds together, as every such cut breaks it.
-    people: those released; divisible_people, held_people: those in such classes.
+    Parameters:
+        k: The size that the model requires of every class; 1 if it requires none.
+        guarded: The sensitive columns that the model protects.
+        classes: Number of classes.
+        least: Classes of exactly k people.
+        divisible: Classes that could be cut according to their size.
+        held: Divisible classes that only the model on sensitive columns keeps together, because
+            every cut violates it.
+        people: Number of released people.
+        divisible_people, held_people: People in such classes.
     """
 
     k: int
@@ -49,21 +53,22 @@ class Minimality:
 
     @property
     def held_share(self) -> float:
-        """Share of the released people in classes that only the sensitive model holds together."""
+        """Share of the released people in classes that only the sensitive model keeps together."""
         return self.held_people / max(self.people, 1)
 
 
 def minimality(release: Release) -> Minimality:
     """Count the classes that only the model on sensitive columns kept from being finer.
 
-    A cut parts a class by one quasi-identifier: at a point of its order (nominal values without a
-    hierarchy go in the order of their codes, and of many points 32 are tried), or into the labels
-    one level down. Where a method chose one node for all rows, the cut is lowering a column in the
-    whole table, with no more records left out than the method was allowed.
+    A cut divides a class by one quasi-identifier: at a point of its order (nominal values without a
+    hierarchy use the order of their codes, and at most 32 points are tried), or into the labels one
+    level down. If a method chose one node for all rows, a cut lowers a column in the whole table,
+    with no more suppressed records than the method was allowed.
 
-    It counts where the attack has something to work on, not what it yields: how sure a reader
-    gets depends on all cuts together, and on what they know of the method. A class that could be
-    cut without breaking anything tells nothing: the method was not minimal there.
+    The result counts the classes that the attack applies to, not what it yields: how certain an
+    attacker becomes depends on all cuts together and on the attacker's knowledge of the method. A
+    class that could be cut without violating the model reveals nothing: the method was not minimal
+    there.
     """
     k = max((int(getattr(part, "k", 1)) for part in release.model.parts), default=1)
     classes, sizes = release.classes, release.classes.sizes

@@ -24,13 +24,13 @@ from shoal.errors import InputError
 def overlay(releases: Sequence[Release]) -> Release:
     """Return the release whose cells are what all releases leave open, row by row.
 
-    A row that some releases leave out is told by the others; one that all leave out stays out.
-    It claims the model of the first, and `verify` tells whether that still holds.
+    A row that some releases suppress has the cells of the others; a row that all suppress stays
+    suppressed. The result claims the model of the first release; `verify` checks whether it holds.
     """
     check_same_people(releases)
     first = releases[0]
     recodings = {
-        name: reduce(_meet, [_told(release, name) for release in releases])
+        name: reduce(_meet, [_published(release, name) for release in releases])
         for name in first.original.quasi
     }
     out = np.logical_and.reduce([_hidden(release) for release in releases])
@@ -39,17 +39,17 @@ def overlay(releases: Sequence[Release]) -> Release:
 
 
 def check_same_people(releases: Sequence[Release]) -> None:
-    """Refuse releases of different tables, and such that do not cover the originals."""
+    """Raise an error if releases are from different tables or do not cover the original values."""
     if len(releases) < 2:
-        raise InputError("one release has nothing to be laid over; give two or more")
+        raise InputError("give at least two releases to overlay")
     first = releases[0].original
     for place, release in enumerate(releases, start=1):
         other = release.original
         same = first.quasi == other.quasi and len(first) == len(other)
         if not same or not all(_same(first[name], other[name]) for name in first.quasi):
             raise InputError(
-                f"releases 1 and {place} are not of the same table: quasi-identifiers, rows and "
-                "their order must agree"
+                f"releases 1 and {place} are not from the same table: quasi-identifiers, rows and "
+                "their order must be equal"
             )
         kept = ~_hidden(release)
         for name, recoding in release.recodings.items():
@@ -71,8 +71,8 @@ def _hidden(release: Release) -> Bools:
     return release.suppressed
 
 
-def _told(release: Release, name: str) -> Recoding:
-    """Return what a release says of a column, nothing of the rows that it leaves out."""
+def _published(release: Release, name: str) -> Recoding:
+    """Return the recoding of a column, with suppressed rows covering all values."""
     spoken = spoken_of(release.recodings[name], release.classes.ids)
     return spoken.suppress(_hidden(release))
 
@@ -129,8 +129,8 @@ def _labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
     known = subsets.sizes
     if column.missing is not None:
         known = known - (subsets.last == column.missing)
-    torn = np.flatnonzero(subsets.last_below(column.known) - subsets.first + 1 != known)
+    gapped = np.flatnonzero(subsets.last_below(column.known) - subsets.first + 1 != known)
     texts = list(range_labels(column, subsets))
-    for entry, text in zip(torn.tolist(), set_labels(column, subsets.take(torn)), strict=True):
+    for entry, text in zip(gapped.tolist(), set_labels(column, subsets.take(gapped)), strict=True):
         texts[entry] = text
     return tuple(texts)

@@ -57,14 +57,14 @@ def _design_effect(hits: Counts, tries: Counts, greatest: float) -> float:
     one is taken to agree within, whatever it shows. As measured alone, it is far too low where few
     clusters miss: the interval would then be surer than where none does.
     """
-    telling = int(min((hits > 0).sum(), (hits < tries).sum()))
-    if not telling:
+    informative = int(min((hits > 0).sum(), (hits < tries).sum()))
+    if not informative:
         return greatest
     total, clusters = float(tries.sum()), int((tries > 0).sum())
     value = float(hits.sum()) / total
     squares = float(((hits - value * tries) ** 2).sum()) * clusters / (clusters - 1)
     measured = min(max(squares / (total * value * (1 - value)), 1.0), greatest)
-    return (measured * (telling - 1) + greatest) / telling
+    return (measured * (informative - 1) + greatest) / informative
 
 
 def sum_of_chances(chances: Floats, seed: int = 0, draws: int = 10_000) -> Interval:

@@ -105,7 +105,7 @@ class RecordRisk:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        told = (self.prosecutor, self.journalist)
+        attackers = (self.prosecutor, self.journalist)
         return {
             "records": self.records,
             "people": self.people,
@@ -113,7 +113,7 @@ class RecordRisk:
             "threshold": self.threshold,
             "basis": self.basis,
             "short": self.short,
-            "attackers": [attacker.to_dict() for attacker in told if attacker is not None],
+            "attackers": [attacker.to_dict() for attacker in attackers if attacker is not None],
             "marketer": {"knows": _MARKETER, "average": self.marketer},
             "household": None if self.household is None else self.household.to_dict(),
         }
@@ -121,9 +121,9 @@ class RecordRisk:
 
 _KNOWS = {
     "prosecutor": "knows the quasi-identifiers of a person, and that the person is in the release",
-    "journalist": "knows the quasi-identifiers of everybody, and not who is in the release",
+    "journalist": "knows the quasi-identifiers of everyone, but not who is in the release",
 }
-_MARKETER = "knows the quasi-identifiers of everybody, and links every record to somebody"
+_MARKETER = "knows the quasi-identifiers of everyone, and links every record to someone"
 
 
 def record_risk(
@@ -157,7 +157,7 @@ def record_risk(
         raise InputError("give a population or a sampling fraction, not both")
     own, view = _own(source, columns), _view(source, columns)
     prosecutor = _attacker("prosecutor", own.risks, own.weights, threshold, own.highest_risk)
-    short, basis = 0, "the released people are taken for the population"
+    short, basis = 0, "the released people are treated as the population"
     rows, table = np.flatnonzero(view.ids >= 0), view.table
     candidates = view.people[view.ids[rows]]
     named = 1 / candidates  # (released rows,) the chance to name the right person
@@ -234,7 +234,7 @@ def _own(source: Release | Table, columns: Sequence[str] | None) -> Reidentifica
     if isinstance(source, Table):
         return Reidentification.of_classes(classes_by(source, columns))
     if columns is not None:
-        raise InputError("columns can be chosen of a table only; a release has its classes")
+        raise InputError("columns can only be chosen for a table; a release has fixed classes")
     return Reidentification.of(source)
 
 
@@ -246,21 +246,21 @@ def _estimated(own: Reidentification, sizes: Counts, fraction: float) -> tuple[F
     """
     if not own.by_class:
         raise InputError(
-            "this release has no classes to estimate from, as every record is recoded on its own; "
-            "give a population table"
+            "this release has no classes to estimate from, because each record is generalized on "
+            "its own; give a population table"
         )
     sample = Frequencies.of_sizes(sizes)
     people = sample.records / fraction
     fitted = Pitman.fit(sample)
     if fraction == 1:
-        return 1 / sizes, "the sampling fraction is 1: the released people are all"
+        return 1 / sizes, "the sampling fraction is 1: the released people are the population"
     if fitted is None:
         return 1 / sizes, (
-            "the classes say nothing about the population: the released people are taken for it, "
-            "which is the worst case"
+            "the classes give no information about the population: the released people are treated "
+            "as the population, which is the worst case"
         )
     inverse = fitted.inverse_sizes(sample.sizes, sample.records, people)
     return inverse[np.searchsorted(sample.sizes, sizes)], (
-        f"a population of about {people:,.0f} people; how many are like a record is estimated by "
-        "Pitman's model, on average over records of equal classes, without an interval"
+        f"a population of about {people:,.0f} people; Pitman's model estimates how many of them "
+        "match a record, averaged over records in classes of equal size, without an interval"
     )

@@ -65,7 +65,7 @@ def similarity(source: Source, column: str) -> Similarity:
         return _in_order(found)
     if found.column.hierarchy is None:
         raise InputError(
-            f"column {column!r} is nominal and has no hierarchy, so no values of it are close; "
+            f"column {column!r} is nominal and has no hierarchy, so its values have no distances; "
             "give it a hierarchy or an order"
         )
     alike = found.single | _under_one_label(found, found.column.hierarchy)
@@ -103,7 +103,7 @@ def _people_between(found: Candidates) -> Floats:
 
 
 def _under_one_label(found: Candidates, hierarchy: Hierarchy) -> Bools:
-    """Tell, group by group, whether a label that is not everything covers all values.
+    """Return, for each group, whether one label below the root covers all its values.
 
     The highest level with several labels decides: those below it are finer.
     """

@@ -1,7 +1,7 @@
-"""Singling out: people whose values in columns that are published unchanged nobody else has.
+"""Singling out: people with values that nobody else has in columns that are published unchanged.
 
-k-anonymity speaks of the quasi-identifiers alone. A coordinate, an exact amount or a time stamp
-that is released as it is can identify a person by itself, whatever the size of the classes.
+k-anonymity covers only the quasi-identifiers. A coordinate, an exact amount or a time stamp that is
+published unchanged can identify a person alone, regardless of the size of the classes.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class Uniques:
 class SinglingOut:
     """How far columns that are published unchanged single people out.
 
-    columns: each by itself; together: all of them, where there are several.
-    insensitive: those that no guarantee looks at, together; they count with the quasi-identifiers,
-        since others may know both.
+    columns: each column alone; together: all of them, if there are several.
+    insensitive: the columns that no guarantee covers, together; they are combined with the
+        quasi-identifiers, since others may know both.
     """
 
     people: int
@@ -82,7 +82,7 @@ class SinglingOut:
 
     @property
     def identifying(self) -> tuple[Uniques, ...]:
-        """The columns that single out many people by themselves, the worst first."""
+        """The columns that alone single out many people, worst first."""
         found = [each for each in self.columns if is_notable(each.alone, each.people)]
         return tuple(sorted(found, key=lambda each: -each.alone))
 
@@ -106,35 +106,36 @@ class SinglingOut:
 
     def sentences(self, say: Callable[[int, int], str] = count_of) -> list[str]:
         """Return what is notable, in words; `say` puts a count of people and its total in words."""
-        told = [
+        sentences = [
             f"{each.columns[0]} is published unchanged and singles out "
             f"{say(each.alone, self.people)}: nobody else has their value"
             for each in self.identifying[:_MAX_NAMED]
         ]
         more = [each.columns[0] for each in self.identifying[_MAX_NAMED:]]
         if more:
-            told.append(f"so do {listed_names(more, _MAX_LISTED)}, for as many people or fewer")
+            listed = listed_names(more, _MAX_LISTED)
+            sentences.append(f"{listed} also single out people, as many or fewer")
         if self.together is not None and self._together_notable:
             names = listed_names(self.together.columns, _MAX_LISTED)
             if not self.identifying:
-                told.append(
+                sentences.append(
                     f"{names} are published unchanged and together single out "
                     f"{say(self.together.alone, self.people)}"
                 )
             elif self.together.alone > self.identifying[0].alone:
-                told.append(
+                sentences.append(
                     f"all {len(self.columns)} columns published unchanged together single out "
                     f"{say(self.together.alone, self.people)}"
                 )
-        if not told and self._insensitive_notable:
+        if not sentences and self._insensitive_notable:
             assert self.insensitive is not None
             assert self.insensitive.with_quasi is not None
             names = listed_names(self.insensitive.columns, _MAX_LISTED)
-            told.append(
+            sentences.append(
                 f"the quasi-identifiers and {names}, published unchanged, together single out "
                 f"{say(self.insensitive.with_quasi, self.people)}"
             )
-        return told
+        return sentences
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain data, and in words what is notable."""
@@ -222,7 +223,7 @@ class _Counter:
 
 
 def _value_numbers(column: Column) -> Codes:
-    """(rows,) a number for each value; carried columns hold one for each row, with repeats."""
+    """(rows,) a number for each value; insensitive columns store one per row, with repeats."""
     if column.role is not Role.INSENSITIVE:
         return column.codes
     cells = column.values

@@ -19,7 +19,7 @@ MUCH = 0.5  # by which a belief must rise to count as changed
 
 @dataclass(frozen=True)
 class Skewness:
-    """How much likelier sensitive values become for who finds a person's class.
+    """How much more likely sensitive values become for an attacker who finds a person's class.
 
     A value with the share p in the input table and q among a person's candidates gains q / p and
     rises by q − p.

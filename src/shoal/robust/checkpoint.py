@@ -34,7 +34,7 @@ class Lesson(Protocol):
         """Take over what `momenta` returned."""
 
     def told(self) -> dict[str, Any]:
-        """Tell what must be the same for training to go on."""
+        """Return the settings that must be equal for training to resume."""
 
 
 class Checkpoint:
@@ -60,8 +60,8 @@ class Checkpoint:
         if told != self.told:
             other = [name for name in self.told if told.get(name) != self.told[name]]
             raise InputError(
-                f"{self.path}: kept for another training ({', '.join(other)} differ); "
-                "remove the file, or name another"
+                f"{self.path}: this checkpoint belongs to another training run "
+                f"({', '.join(other)} differ); remove the file, or name another"
             )
         parts: dict[str, dict[str, Tensor]] = {"weight": {}, "momentum": {}}
         for name, value in tensors.items():
@@ -70,7 +70,9 @@ class Checkpoint:
         try:
             self.lesson.made.load_weights(parts["weight"])
         except RuntimeError:
-            raise InputError(f"{self.path}: kept for networks of another make") from None
+            raise InputError(
+                f"{self.path}: this checkpoint belongs to networks of another architecture"
+            ) from None
         self.lesson.load_momenta(parts["momentum"])
         return int(epochs)
 

@@ -1,4 +1,4 @@
-"""What can be asked, defended and attacked: one network or several, behind one door."""
+"""The common interface of models that can be queried, defended and attacked."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Classifier(ABC):
         return self.networks
 
     def parts(self, inputs: Tensor) -> Sequence[Tensor]:
-        """Return (rows, *shape) in parts, each small enough to be put to all networks at once."""
+        """Return (rows, *shape) in parts, each small enough for all networks at once."""
         split: Sequence[Tensor] = inputs.split(max(1, _AT_ONCE // self.width))
         return split
 
@@ -94,7 +94,7 @@ class Classifier(ABC):
         """Return (networks,) the share of rows that each network gets right."""
         pictures = self.taken(inputs)
         if not len(pictures):
-            raise InputError("there is no picture to be right on")
+            raise InputError("pictures is empty; give at least one picture")
         known = as_classes("labels", labels, rows=len(pictures), classes=self.classes(pictures))
         named = self.labels(pictures)
         return (named == known.to(named.device)).double().mean(dim=1)
@@ -168,7 +168,7 @@ def as_classifier(model: Any, *, bounds: tuple[float, float] | None = None) -> C
     known = model if isinstance(model, Classifier) else _from_others(model)
     if bounds is not None and known.bounds != given:
         low, high = known.bounds
-        raise InputError(f"the model has bounds of its own, {low:g} and {high:g}; give no others")
+        raise InputError(f"the model already has bounds, {low:g} and {high:g}; omit bounds")
     return known
 
 
@@ -178,8 +178,8 @@ def _from_others(model: Any) -> Classifier:
     theirs = from_others(model)
     if theirs is None:
         raise InputError(
-            f"a network must be a torch module, modules in a sequence, a model of foolbox's or "
-            f"ART's for torch, or a classifier of Shoal's, not {type(model).__name__}"
+            f"a network must be a torch module, a sequence of modules, a foolbox or ART model for "
+            f"torch, or a Shoal classifier, not {type(model).__name__}"
         )
     return theirs
 

@@ -78,9 +78,9 @@ class Ensemble(Classifier):
     def subset(self, members: Sequence[int]) -> Ensemble:
         """Return an ensemble of some of the networks, by their positions."""
         if not self.architecture:
-            raise InputError("only networks of a named architecture can be taken out")
+            raise InputError("only networks with a named architecture can be extracted")
         if not all(0 <= member < self.networks for member in members):
-            raise InputError(f"members must be from 0 to {self.networks - 1}, by their positions")
+            raise InputError(f"members must be positions from 0 to {self.networks - 1}")
         made = _empty(self.architecture.build, len(members))
         chosen = torch.as_tensor(list(members), device=self.device)
         made.load_weights({name: w[chosen] for name, w in self.stack.weights().items()})
@@ -130,10 +130,12 @@ class Ensemble(Classifier):
             temperatures = [float(value) for value in told["temperatures"]]
             networks, bounds = told["networks"], check_bounds(told["bounds"])
         except (KeyError, TypeError, ValueError, InputError):
-            raise InputError(f"{path}: does not say what its networks are; it is damaged") from None
+            raise InputError(
+                f"{path}: the file is damaged; the description of its networks is missing"
+            ) from None
         if known is None and build is None:
             raise InputError(
-                f"{path}: its networks are of no named architecture; in Python, give build="
+                f"{path}: its networks have no named architecture; in Python, give build="
             )
         wrong = f"{path}: its weights do not fit this network"
         if not weights or {weight.shape[:1] for weight in weights.values()} != {(networks,)}:
@@ -160,7 +162,7 @@ def _empty(build: Callable[[int], nn.Module], networks: int) -> Stack:
 def write_tensors(
     path: Path, tensors: dict[str, Tensor], told: dict[str, Any], *, force: bool
 ) -> None:
-    """Write tensors and what is to be told of them, whole or not at all."""
+    """Write tensors and their description atomically."""
     from safetensors.torch import save_file
 
     kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
@@ -171,7 +173,7 @@ def write_tensors(
 def _check_form(path: Path, told: Any, form: str) -> None:
     found = told.get("format") if isinstance(told, dict) else None
     if found != form:
-        other = f", but {_KINDS[found]}" if found in _KINDS else ""
+        other = f"; it is {_KINDS[found]}" if found in _KINDS else ""
         raise InputError(f"{path}: not {_KINDS[form]} that Shoal saved{other}")
 
 
@@ -192,4 +194,4 @@ def read_tensors(path: Path, form: str | None = None) -> tuple[dict[str, Tensor]
     except ShoalError:
         raise
     except (SafetensorError, ValueError, OSError, RecursionError):
-        raise InputError(f"{path}: not a safetensors file, or a damaged one") from None
+        raise InputError(f"{path}: not a safetensors file, or the file is damaged") from None

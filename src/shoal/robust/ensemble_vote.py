@@ -86,7 +86,7 @@ class EnsembleVote(Classifier):
     def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
         """Return (1, rows, classes) the members' mean log probabilities, the winner's on top."""
         if layer is not None:
-            raise InputError("a vote has no layers; ask its members")
+            raise InputError("a vote has no layers; use the layers of its members")
         rows = inputs[0]
         answers = self.members.logits(self.members.spread(rows))
         told = tempered(answers, self._temperatures).log_softmax(dim=-1)
@@ -107,7 +107,7 @@ def _raise(means: Tensor, winners: Tensor) -> Tensor:
 
 
 def count_votes(logits: Tensor, temperatures: Tensor) -> Votes:
-    """Count (networks, rows, classes) answers, of which those of equal votes are told apart."""
+    """Count the votes of (networks, rows, classes) answers and break ties."""
     networks, _, classes = logits.shape
     named = logits.argmax(dim=-1)  # (networks, rows); of equals the lowest
     counts = torch.nn.functional.one_hot(named, classes).sum(dim=0)  # (rows, classes)

@@ -62,7 +62,7 @@ def judge(
     """
     attacked, rows = examples.success.shape
     if not attacked * rows:
-        raise InputError("there is no example to judge")
+        raise InputError("there are no examples to judge; give at least one")
     given = as_classifier(model)
     members = given.members if isinstance(given, EnsembleVote) else given
     originals, classes = members.taken(examples.originals), members.classes(examples.originals)
@@ -138,7 +138,7 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
 
 
 def size_bins(sizes: Floats, bins: int, greatest: float | None = None) -> Floats:
-    """Return (bins + 1,) edges from 0 to the greatest size, of those that are not endless."""
+    """Return (bins + 1,) edges from 0 to the greatest finite size."""
     ended = sizes[np.isfinite(sizes)]
     return np.linspace(0.0, greatest or max(float(ended.max(initial=0.0)), 1e-12), bins + 1)
 

@@ -32,17 +32,17 @@ def as_pictures(
     """
     pictures = _as_tensor("pictures", given)
     low, high = bounds
-    told = f"pixels must be numbers from {low:g} to {high:g}, the bounds of the model"
+    rule = f"pixels must be numbers from {low:g} to {high:g}, the bounds of the model"
     if not pictures.is_floating_point():
         remedy = "images.float() / 255" if (low, high) == (0, 1) else "images.float(), then scale"
-        raise InputError(f"{told}, not {_name(pictures.dtype)}; of bytes make such by {remedy}")
+        raise InputError(f"{rule}, not {_name(pictures.dtype)}; convert bytes with {remedy}")
     if not pictures.ndim:
         raise InputError("pictures must be (rows, channels, height, width), not a single number")
     check_shape(pictures, intake.shape)
     slack = 0.0 if exact else _ROUNDING * (high - low)
     shown = pictures.detach()
     if not ((shown >= low - slack) & (shown <= high + slack)).all():  # so neither is NaN
-        raise InputError(f"{told}; scale them, or say which it takes (bounds=)")
+        raise InputError(f"{rule}; scale them, or give the model's bounds (bounds=)")
     return pictures.to(intake.device, intake.dtype)
 
 
@@ -53,12 +53,12 @@ def check_shape(pictures: Tensor, shape: tuple[int, ...] | None) -> None:
         return
     remedy = ""
     if tuple(pictures.shape) == tuple(shape):
-        remedy = "; one picture alone comes as images.unsqueeze(0)"
+        remedy = "; for a single picture use images.unsqueeze(0)"
     elif found == tuple(shape[1:]) and shape[0] == 1:
-        remedy = "; give them their one channel by images.unsqueeze(1)"
+        remedy = "; add the channel with images.unsqueeze(1)"
     elif found == (*shape[1:], shape[0]):
-        remedy = "; channels come first: images.movedim(-1, 1)"
-    raise InputError(f"the networks are for pictures of {tuple(shape)}, not of {found}{remedy}")
+        remedy = "; move the channels first with images.movedim(-1, 1)"
+    raise InputError(f"the networks take pictures of shape {tuple(shape)}, not {found}{remedy}")
 
 
 def as_classes(name: str, given: Any, *, rows: int, classes: int | None = None) -> Tensor:
@@ -68,9 +68,11 @@ def as_classes(name: str, given: Any, *, rows: int, classes: int | None = None) 
     """
     found = _as_tensor(name, given)
     if found.ndim != 1:
-        raise InputError(f"{name} must be one number a picture, not of shape {tuple(found.shape)}")
+        raise InputError(
+            f"{name} must be one number per picture, not of shape {tuple(found.shape)}"
+        )
     if len(found) != rows:
-        raise InputError(f"there are {rows} pictures and {len(found)} {name}")
+        raise InputError(f"{name} must be one per picture: {rows} pictures, {len(found)} {name}")
     if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
         raise InputError(f"{name} must be whole numbers, not {_name(found.dtype)}")
     whole = found.long()
@@ -82,8 +84,10 @@ def check_classes(name: str, given: Tensor, classes: int | None) -> None:
     """Refuse numbers that are no classes."""
     wrong = given < 0 if classes is None else (given < 0) | (given >= classes)
     if wrong.any():
-        allowed = "0 up" if classes is None else f"0 to {classes - 1}, the classes of the model"
-        raise InputError(f"{name} must be from {allowed}; {int(wrong.sum())} are not")
+        allowed = (
+            "0 or more" if classes is None else f"from 0 to {classes - 1}, the classes of the model"
+        )
+        raise InputError(f"{name} must be {allowed}; {int(wrong.sum())} are not")
 
 
 def check_bounds(bounds: Sequence[float]) -> tuple[float, float]:
@@ -94,7 +98,7 @@ def check_bounds(bounds: Sequence[float]) -> tuple[float, float]:
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InputError(
-            f"bounds must be the least and the greatest value of a pixel, such as (0, 1), "
+            f"bounds must be the lowest and the highest value of a pixel, such as (0, 1), "
             f"not {bounds!r}"
         )
     return low, high
@@ -107,7 +111,7 @@ def usable_device(name: str | torch.device) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError):
         others = ["cuda"] if torch.cuda.is_available() else []
         usable = " and ".join(["cpu", *others])
-        raise InputError(f"no device {str(name)!r} for torch here; there is {usable}") from None
+        raise InputError(f"torch has no device {str(name)!r} here; available: {usable}") from None
 
 
 @contextmanager
@@ -120,7 +124,7 @@ def answering(inputs: Tensor) -> Iterator[None]:
     except RuntimeError as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(
-            f"the networks cannot answer pictures of {tuple(inputs.shape[2:])}: {reason}"
+            f"the networks cannot process pictures of shape {tuple(inputs.shape[2:])}: {reason}"
         ) from error
 
 

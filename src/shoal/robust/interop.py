@@ -34,7 +34,7 @@ def as_module(model: Classifier) -> nn.Module:
     """Return a model that answers as one, such as a vote, as a torch module that gives logits."""
     if model.networks != 1:
         raise InputError(
-            f"{model.networks} networks answer; put them to a vote (EnsembleVote) first"
+            f"the model has {model.networks} networks; combine them with EnsembleVote first"
         )
     return _Asked(lambda inputs: model.logits(inputs.unsqueeze(0))[0]).eval()
 
@@ -63,9 +63,11 @@ def from_others(model: Any) -> Classifier | None:
 
 def _from_art(model: Any) -> Classifier:
     if model.clip_values is None:
-        raise InputError("the classifier has no bounds: give it clip_values")
+        raise InputError("the classifier has no bounds; set its clip_values")
     if not all(hasattr(part, "forward") for part in model.preprocessing_operations):
-        raise InputError("the classifier prepares its inputs by other means than torch's")
+        raise InputError(
+            "the classifier preprocesses its inputs outside torch; use one that does not"
+        )
     parts = [part for part in model.preprocessing_operations if part.apply_predict]
     network = model.model.eval()
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.arrays import Floats
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 
@@ -27,7 +28,7 @@ def as_matrix(rows: Any, columns: Sequence[Any] | None) -> Floats:
     try:
         matrix = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("rows must be numbers, (rows, columns); encode words first") from None
+        raise InputError("rows must be numbers, (rows, columns); encode text first") from None
     if matrix.ndim != 2:
         raise InputError(
             f"rows must be (rows, columns), not of shape {matrix.shape}; give one row as [row]"
@@ -39,9 +40,9 @@ def as_matrix(rows: Any, columns: Sequence[Any] | None) -> Floats:
 def _from_frame(rows: Any, names: Sequence[Any], columns: Sequence[Any]) -> Floats:
     missing = ", ".join(str(name) for name in columns if name not in names)
     if missing or len(set(names)) < len(names):
-        told = f"without {missing}" if missing else "with two columns of one name"
+        problem = f"lacks {missing}" if missing else "has two columns of the same name"
         known = ", ".join(map(str, columns))
-        raise InputError(f"rows are a frame {told}; the classifiers go by {known}")
+        raise InputError(f"the frame {problem}; the classifiers use {known}")
     matrix = np.empty((len(rows), len(columns)))
     for place, name in enumerate(columns):
         try:
@@ -60,9 +61,11 @@ def _numbers(column: Any) -> Any:
 
 
 def _check_finite(values: Any, what: str) -> None:
-    endless = int(np.isinf(values).sum())
-    if endless:
-        raise InputError(f"{what} must be finite; {endless} numbers are not")
+    infinite = int(np.isinf(values).sum())
+    if infinite:
+        raise InputError(
+            f"{what} must be finite; {counted(infinite, 'number is', 'numbers are')} not"
+        )
 
 
 def check_matrices(matrices: Sequence[Floats], classes: Sequence[Any]) -> None:
@@ -70,11 +73,11 @@ def check_matrices(matrices: Sequence[Floats], classes: Sequence[Any]) -> None:
     for rows, truth in zip(matrices, classes, strict=True):
         if truth.shape != (len(rows),) or not len(rows):
             raise InputError(
-                f"each matrix must have 1 row or more, and a class for each; one has {len(rows)} "
+                f"each matrix must have at least 1 row and one class per row; one has {len(rows)} "
                 f"rows and classes of shape {truth.shape}"
             )
     if len({rows.shape[1] for rows in matrices}) > 1:
-        raise InputError("matrices must have the same columns; their numbers differ")
+        raise InputError("matrices must have the same number of columns")
 
 
 def spread_of(matrix: Floats) -> Floats:
@@ -90,7 +93,7 @@ def as_units(units: Any) -> Floats:
     except (TypeError, ValueError):
         found = np.array(np.nan)
     if found.ndim > 1 or not (np.isfinite(found) & (found >= 0)).all():
-        raise InputError("units must be one number from 0 up for each column")
+        raise InputError("units must be one number of at least 0 for each column")
     return found
 
 
@@ -99,7 +102,7 @@ def pairs_of(matrices: Any) -> list[tuple[Any, Any]]:
     try:
         pairs = [(rows, classes) for rows, classes in matrices]
     except (TypeError, ValueError):
-        raise InputError("matrices must be pairs in a list, [(rows, classes), ...]") from None
+        raise InputError("matrices must be a list of pairs, [(rows, classes), ...]") from None
     if not pairs:
-        raise InputError("there is no matrix to fit a classifier to")
+        raise InputError("matrices is empty; give at least one pair of rows and classes")
     return pairs

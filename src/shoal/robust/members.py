@@ -32,12 +32,12 @@ def partitioned(
     """
     networks = len(temperatures)
     if not networks:
-        raise InputError("temperatures must be one for each network, 1 or more; none are given")
+        raise InputError("give at least one temperature, one for each network")
     wanted = max(1, rows // networks) if size is None else size
     check_whole("size", wanted, 1)
     if networks * wanted > rows:
         raise InputError(
-            f"{networks} networks of {wanted} rows each need more than the {rows} given"
+            f"{networks} networks with {wanted} rows each need more rows than the {rows} given"
         )
     order = draws.permutations(torch.tensor(seed), count=rows)
     parts = order[: networks * wanted].view(networks, -1)
@@ -53,13 +53,13 @@ def shared(rows: int, temperatures: Sequence[float], *, seed: int = 0) -> list[M
 def check_members(members: Sequence[Member], pictures: int) -> None:
     """Refuse members that cannot learn together, or not from so many pictures."""
     if not members:
-        raise InputError("there is no member to train; make some with shared or partitioned")
+        raise InputError("there are no members to train; make some with shared or partitioned")
     lengths = {len(member.rows) for member in members}
     if len(lengths) != 1 or 0 in lengths:
-        raise InputError("the members of an ensemble must learn from equally many rows, 1 or more")
+        raise InputError("all members of an ensemble must have the same number of rows, at least 1")
     for rows in (member.rows for member in members):
         if int(rows.min()) < 0 or int(rows.max()) >= pictures:
-            raise InputError(f"members learn from rows beyond the {pictures} given")
+            raise InputError(f"members refer to rows beyond the {pictures} pictures given")
     check_temperatures([member.temperature for member in members], len(members))
 
 

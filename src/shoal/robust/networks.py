@@ -51,7 +51,7 @@ class Architecture:
         check_whole("classes", self.classes, 2)
         check_range("dropout", self.dropout, 0, 1)
         if self.dropout == 1:
-            raise InputError("dropout must be below 1: nothing would be left to learn from")
+            raise InputError("dropout must be less than 1; at 1 nothing is left to learn from")
         if min(self._sides()) < 1:
             raise InputError(
                 f"pictures of {self.shape[1]} × {self.shape[2]} are too small for "
@@ -100,7 +100,7 @@ class Architecture:
 
     @classmethod
     def from_dict(cls, told: dict[str, Any]) -> Architecture:
-        """Return the architecture that `to_dict` told of."""
+        """Return the architecture that `to_dict` describes."""
         lists = {name: tuple(told[name]) for name in ("shape", "filters", "hidden")}
         return cls(**{**told, **lists})
 
@@ -147,7 +147,7 @@ def seeded(build: Callable[[], nn.Module], seed: int) -> Any:
 
 
 def with_own_dropout(network: nn.Module) -> nn.Module:
-    """Replace every `nn.Dropout` inside the network by one whose draws can be told."""
+    """Replace every `nn.Dropout` in the network with one whose draws are reproducible."""
     for name, child in network.named_children():
         if isinstance(child, nn.Dropout):
             setattr(network, name, Dropout(child.p))

@@ -51,4 +51,4 @@ class Noise:
         return self._streams[str(device)]
 
     def __reduce__(self) -> NoReturn:
-        raise InputError("noise cannot be copied: the copy would draw the same again")
+        raise InputError("noise cannot be copied: the copy would repeat the same draws")

@@ -36,4 +36,4 @@ def check_noise(scale: Any, distribution: str) -> None:
         raise unknown("no distribution", distribution, _DEVIATIONS)
     number = isinstance(scale, (int, float, np.integer, np.floating)) and scale is not True
     if not number or not 0 <= scale < math.inf:
-        raise InputError(f"scale must be a number from 0 up, not {scale!r}")
+        raise InputError(f"scale must be a number of at least 0, not {scale!r}")

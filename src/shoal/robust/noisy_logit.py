@@ -75,7 +75,7 @@ class NoisyLogit(Classifier):
         return hidden.logits(inputs + noise.like(inputs), layer)
 
     def __reduce__(self) -> NoReturn:
-        raise InputError("a noisy model cannot be copied or pickled; save the model that it wraps")
+        raise InputError("a noisy model cannot be copied or pickled; save the model it wraps")
 
 
 _BEHIND = WeakKeyDictionary()

@@ -67,7 +67,7 @@ class Stack(nn.Module):  # type: ignore[misc]
             part.seed = seeds.to(self.device) * 64 + place
 
     def set_step(self, step: int) -> None:
-        """Tell dropout which step of training this is."""
+        """Set the training step of dropout."""
         for part in self._dropouts():
             part.step.fill_(step)
 
@@ -110,7 +110,7 @@ class MappedStack(Stack):
         return torch.func.vmap(one, randomness="different")(named, inputs)
 
     def set_step(self, step: int) -> None:
-        """Tell dropout which step of training this is."""
+        """Set the training step of dropout."""
         for part in self._dropouts():
             part.step = torch.full_like(part.seed, step)
 
@@ -118,7 +118,7 @@ class MappedStack(Stack):
 def stack(networks: Sequence[nn.Module]) -> Stack:
     """Return the networks, all of one make, as one."""
     if isinstance(networks, nn.Module) or not all(isinstance(n, nn.Module) for n in networks):
-        raise InputError("the networks of an ensemble must be torch modules in a list")
+        raise InputError("the networks of an ensemble must be a list of torch modules")
     if not networks:
         raise InputError("an ensemble needs at least one network")
     _check_alike("weights", [_weights(each) for each in networks])
@@ -131,7 +131,9 @@ def stack(networks: Sequence[nn.Module]) -> Stack:
 
 def _check_alike(what: str, told: Sequence[object]) -> None:
     if any(each != told[0] for each in told):
-        raise InputError(f"the networks of an ensemble must be of one make: their {what} differ")
+        raise InputError(
+            f"the networks of an ensemble must have the same architecture: their {what} differ"
+        )
 
 
 def _weights(network: nn.Module) -> list[object]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.core.arrays import Floats
 from shoal.core.extras import requires
+from shoal.core.wording import counted
 from shoal.errors import InputError
 
 
@@ -20,16 +21,16 @@ def check_fitted(members: Sequence[Any]) -> None:
     for member in members:
         kind = type(member).__name__
         if not hasattr(member, "classes_"):
-            raise InputError(f"a classifier must be fitted first; {kind} is not")
+            raise InputError(f"classifiers must be fitted; {kind} is not")
         if not hasattr(member, "predict_proba"):
-            raise InputError(f"a classifier must give probabilities (predict_proba); {kind} cannot")
+            raise InputError(f"classifiers must have predict_proba; {kind} does not")
 
 
 def classes_of(members: Sequence[Any]) -> Any:
     """Return the classes that any of them names."""
     known = [np.asarray(member.classes_) for member in members]
     if len({classes.dtype.kind in "biuf" for classes in known}) > 1:
-        raise InputError("classes must be of one type; some classifiers name numbers, some words")
+        raise InputError("classes must have one type; some classifiers use numbers, others text")
     return np.unique(np.concatenate(known))
 
 
@@ -37,7 +38,7 @@ def columns_of(members: Sequence[Any]) -> tuple[Any, ...] | None:
     """Return the columns that the classifiers were fitted to, None where they know no names."""
     known = {tuple(getattr(member, "feature_names_in_", ())) for member in members}
     if len(known) > 1:
-        raise InputError("classifiers must have learned from the same columns, in one order")
+        raise InputError("classifiers must be fitted on the same columns in the same order")
     return known.pop() or None
 
 
@@ -48,7 +49,9 @@ def check_width(width: int, members: Sequence[Any], units: Floats | None) -> Non
         wanted.add(len(units))
     others = sorted(wanted - {width})
     if others:
-        raise InputError(f"rows have {width} columns; classifiers and units are for {others[0]}")
+        raise InputError(
+            f"rows must have {others[0]} columns, as classifiers and units do, not {width}"
+        )
 
 
 def fitted(classifier: Any, rows: Floats, classes: Any) -> Any:
@@ -62,8 +65,9 @@ def fitted(classifier: Any, rows: Floats, classes: Any) -> Any:
         _refuse_missing(classifier, rows)
         if len(np.unique(classes)) > 1:
             raise
-        told = f"a matrix shows one class only, which {type(classifier).__name__} cannot learn from"
-        raise InputError(told) from None
+        raise InputError(
+            f"a matrix has only one class; {type(classifier).__name__} needs at least two"
+        ) from None
 
 
 def asked(member: Any, rows: Floats) -> Any:
@@ -81,6 +85,6 @@ def _refuse_missing(member: Any, rows: Floats) -> None:
     missing = int(np.isnan(rows).any(axis=1).sum())
     if missing:
         raise InputError(
-            f"rows with missing values: {missing}, which {type(member).__name__} cannot take; "
-            "fill or drop them"
+            f"{counted(missing, 'row has', 'rows have')} missing values, which "
+            f"{type(member).__name__} does not accept; fill or drop them"
         ) from None

@@ -38,7 +38,7 @@ _BEHIND: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], _Stream]]
 
 
 class _Stream:
-    """Random numbers that come once: a fork, which would repeat its parent's, begins anew."""
+    """Random numbers that are never repeated: reseeds after a fork."""
 
     def __init__(self, seed: int | None) -> None:
         self._seed = seed
@@ -108,7 +108,7 @@ class NoisyVote:
         )
 
     def __reduce__(self) -> NoReturn:
-        raise InputError("a noisy vote cannot be copied or pickled: its noise would come again")
+        raise InputError("a noisy vote cannot be copied or pickled: its noise would repeat")
 
     @classmethod
     def fit(
@@ -146,7 +146,7 @@ class NoisyVote:
         return self.classes_[self.vote(rows).winners]
 
     def predict_proba(self, rows: Any) -> Floats:
-        """Return (rows, classes) the share of votes, which is all that is told of the members."""
+        """Return (rows, classes) the share of votes, the only result that is shown."""
         shares: Floats = self.vote(rows).counts / self.classifiers
         return shares
 

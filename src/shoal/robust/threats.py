@@ -14,9 +14,9 @@ from shoal.robust.expectation import Expectation
 
 Threat = Literal["queries", "averages", "copy"]
 THREATS = {
-    "queries": "asks the defended model, once a step; this is what Noisy Logit is meant for",
-    "averages": "asks the defended model many times a step and takes the mean",
-    "copy": "holds the networks themselves, and attacks them without the defence",
+    "queries": "queries the defended model once per step; Noisy Logit is designed for this",
+    "averages": "queries the defended model many times per step and averages the answers",
+    "copy": "has a copy of the networks and attacks them without the defence",
 }
 
 
@@ -33,5 +33,5 @@ def attacked(defended: Any, threat: str, *, copy: Any = None, queries: int = 16)
     if threat == "averages":
         return Expectation(defended, queries)
     if copy is None:
-        raise InputError("an attacker with a copy needs it: give copy=")
+        raise InputError('the threat model "copy" needs the copied networks; give copy=')
     return as_classifier(copy)

@@ -47,8 +47,8 @@ class Training:
     precision: float32, or bfloat16 for the products, which a GPU does in half the time.
     every: epochs between checkpoints.
     repeatable: whether CUDA must take kernels that give the same each time; if not, the quickest.
-    shift: pixels by which a picture is moved, up to, in any direction and anew each time it is
-    seen; 0 is as published.
+    shift: maximum number of pixels by which a picture is moved, in any direction, drawn again each
+    time it is seen; 0 is as published.
     """
 
     epochs: int = 3000
@@ -90,8 +90,8 @@ def train(
     """
     if isinstance(network, nn.Module) or not callable(getattr(network, "build", network)):
         raise InputError(
-            "network must be an architecture, or a function that makes a network, such as "
-            f"lambda: nn.Sequential(...), not {type(network).__name__}: each member gets its own"
+            "network must be an architecture or a function that returns a new network for each "
+            f"member, such as lambda: nn.Sequential(...), not {type(network).__name__}"
         )
     training = training or Training()
     bounds, place = check_bounds(bounds), usable_device(device)
@@ -102,14 +102,16 @@ def train(
     intake = Intake(place, next(made.parameters()).dtype, known.shape if known else None)
     pictures = as_pictures(images, bounds, intake)
     if training.shift and pictures.ndim != 4:
-        raise InputError("shift needs pictures: (rows, channels, height, width)")
+        raise InputError("shift needs pictures of shape (rows, channels, height, width)")
     classes = known.classes if known else None
     truth = as_classes("labels", labels, rows=len(pictures), classes=classes)
     lesson = _Lesson(made, pictures, truth.to(place), members, training)
     kept = Checkpoint(Path(checkpoint), lesson) if checkpoint else None
     done = kept.resume() if kept else 0
     if done > training.epochs:
-        raise InputError(f"{checkpoint}: holds {done} epochs already, more than {training.epochs}")
+        raise InputError(
+            f"{checkpoint}: already contains {done} epochs, more than epochs = {training.epochs}"
+        )
     with repeatable(training.repeatable):
         for epoch in range(done, training.epochs):
             report("training", epoch, training.epochs)
@@ -157,9 +159,7 @@ def _check_finite(made: Stack) -> None:
     for values in made.parameters():
         lost |= ~values.detach().isfinite().flatten(1).all(dim=1)
     if lost.any():
-        raise NotConverged(
-            f"{int(lost.sum())} of {made.networks} networks diverged; lower the rate"
-        )
+        raise NotConverged(f"{int(lost.sum())} of {made.networks} networks diverged; lower `rate`")
 
 
 class _Lesson:
@@ -236,7 +236,7 @@ class _Lesson:
                 self.optimizer.state[value]["momentum_buffer"] = kept
 
     def told(self) -> dict[str, Any]:
-        """Tell what must be the same for training to go on."""
+        """Return the settings that must be equal for training to resume."""
         options = {name: getattr(self.training, name) for name in ("batch", "rate", "decay")}
         return {
             **options,

@@ -1,7 +1,7 @@
 """Tuning: how much noise, of which shape, over how many networks.
 
 More noise costs accuracy on clean pictures and takes it from attacks; more networks give it back. A
-sweep shows the trade, and whoever publishes chooses.
+sweep shows the trade-off, and the publisher chooses.
 """
 
 from __future__ import annotations
@@ -50,10 +50,12 @@ def sweep(
     model = as_classifier(model)
     counts = list(networks or [model.networks])
     if not all(1 <= count <= model.networks for count in counts):
-        raise InputError(f"networks must be from 1 to {model.networks}, as many as there are")
+        raise InputError(
+            f"networks must be from 1 to {model.networks}, the number of networks in the model"
+        )
     tried = list(product(distributions, scales))
     if not tried:
-        raise InputError("scales and distributions must be one or more each; there is none to try")
+        raise InputError("give at least one scale and at least one distribution to try")
     for distribution, scale in tried:  # before any work
         check_noise(scale, distribution)
     images, labels = _checked(model, images, labels)
@@ -87,7 +89,8 @@ def choose(swept: Any, *, least_accuracy: float) -> dict[str, Any]:
     if not fit:
         most = max(swept["vote_clean"].to_pylist(), default=0.0)
         raise InputError(
-            f"no setting is right on {least_accuracy:.1%} of clean pictures; the best is {most:.1%}"
+            f"no setting reaches an accuracy of {least_accuracy:.1%} on clean pictures; the best "
+            f"reaches {most:.1%}"
         )
     return min(fit, key=lambda row: (-row["vote_attacked"], row["deviation"], row["networks"]))
 
@@ -96,7 +99,7 @@ def _checked(model: Classifier, images: Any, labels: Any) -> tuple[Tensor, Tenso
     """Return pictures and their classes as the model takes them, and refuse what is none."""
     pictures = model.taken(images)
     if not len(pictures):
-        raise InputError("there is no clean picture to measure accuracy on")
+        raise InputError("there are no clean pictures to measure accuracy on; give at least one")
     classes = model.classes(pictures)
     return pictures, as_classes("labels", labels, rows=len(pictures), classes=classes)
 

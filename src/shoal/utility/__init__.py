@@ -1,4 +1,4 @@
-"""Does it still work? What models learn from a release, tested on the raw table."""
+"""Learning utility: how well models trained on a release predict raw rows."""
 
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ __all__ = [
     "predictive",
 ]
 
-_ON_FIRST_USE = {  # where each of these names is
+_ON_FIRST_USE = {  # the module of each name
     "CLASSIFIERS": "learners",
     "ENCODINGS": "encodings",
     "REGRESSORS": "learners",
@@ -37,5 +37,5 @@ _ON_FIRST_USE = {  # where each of these names is
     "predictive": "predictive_loss",
 }
 
-if not TYPE_CHECKING:  # a checker would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would otherwise accept any name
     __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)

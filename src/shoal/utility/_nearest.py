@@ -8,19 +8,19 @@ from shoal.core.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def nearest_votes(steps, begins, entries, members, starts, own, label, weight, places, room, votes):
-    """Share out places among the records nearest to each raw one, its person's left out.
+    """Distribute the votes of each raw record among its nearest records, its own person's excluded.
 
-    Records equally near share what is left alike.
+    Records at the same distance share the remaining votes equally.
 
-    steps: how far each entry lies from a raw value, entry by entry, value after value, column
-        after column; begins: (asked, columns) where those of a raw record's value begin.
-    entries: (columns, classes) of each class; members: (classes, labels) its records.
-    starts: (asked + 1,) where the released rows of a raw record's person begin in the next three.
-    own, label, weight: (rows of people,) the class, the label and the records of each.
-    places: how many neighbours a raw record has.
-    room: (classes,) distances; votes: (asked, labels), zeros, which take the answer.
+    steps: distance of each entry from a raw value, by entry, then by value, then by column;
+        begins: (asked, columns) offset of the distances of a raw record's value.
+    entries: (columns, classes) entry of each class; members: (classes, labels) number of records.
+    starts: (asked + 1,) offset of the rows of a raw record's person in the next three arrays.
+    own, label, weight: (rows of people,) class, label and number of records of each row.
+    places: number of neighbours of a raw record.
+    room: (classes,) scratch array for distances; votes: (asked, labels) zeros, receives the result.
 
-    While a raw record is asked about, its person's records are taken out of `members`.
+    Invariant: while a raw record is processed, its person's records are removed from `members`.
     """
     columns, classes = entries.shape
     labels = members.shape[1]

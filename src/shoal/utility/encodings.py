@@ -1,8 +1,8 @@
-"""Cells to numbers: what a released cell may stand for, as features of a fixed width.
+"""Encodings of released cells as features of fixed width.
 
-Three ways. Flags, as in the study: 1 for every value that a cell may stand for, a numeric column of
-many values in 20 bins by range. Weights: the same, divided by their number. Midpoints: where the
-cell's range lies and how wide it is, for ordered columns; weights for the others.
+Three encodings. Flags, as in the study: 1 for every value that a cell covers; numeric columns with
+many values use 20 bins of equal width. Weights: the same, divided by their number. Midpoints: the
+position and width of the cell's range for ordered columns; weights for the others.
 de Spoelberch, "The limits of information loss metrics as measures for utility", 2020, 3.4.1.
 """
 
@@ -23,24 +23,24 @@ from shoal.core.hierarchy import ROOT
 from shoal.core.recoding import Recoding
 
 Encoding = Literal["flags", "weights", "midpoints"]
-ENCODINGS: dict[str, str] = {  # by name, what a cell becomes
-    "flags": "1 for every value or bin that it may stand for",
+ENCODINGS: dict[str, str] = {  # description of each encoding
+    "flags": "1 for every value or bin that the cell covers",
     "weights": "the same, divided by their number",
-    "midpoints": "middle and width of its range; weights, if its column has no order",
+    "midpoints": "midpoint and width of the range; weights if the column has no order",
 }
 BINS = 20
-MOST = 256  # flags of a column; beyond, values that follow each other in order share one
+MAX_FLAGS = 256  # per column; beyond that, neighbouring values share a flag
 Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """How the cells of one column become numbers.
+    """Encoding of the cells of one column.
 
-    The ground domain counts as public; where the ends of a line are not, as no bounds are stated,
-    they are taken from the training rows.
+    The set of original values is treated as public. Without declared bounds, the ends of the scale
+    come from the training rows.
 
-    low, high: the line's ends.
+    low, high: the ends of the scale.
     """
 
     column: Column
@@ -50,43 +50,48 @@ class Scale:
 
     @classmethod
     def fit(cls, cells: Recoding, rows: Counts, encoding: str) -> Scale:
-        """Return the scale of a column as these rows publish it."""
+        """Return the scale of a column as published in these rows."""
         column = cells.column
         if column.bounds is not None:
             return cls(column, encoding, *column.extent)
         if cells.low is None or cells.high is None:
             return cls(column, encoding, 0.0, 1.0)
         used = np.bincount(cells.codes[rows], minlength=len(cells.labels)) > 0
-        told = used & [text != ROOT for text in cells.labels] & ~np.isnan(cells.low)
-        if not told.any():  # no row tells where it lies, so any line does
+        positioned = used & [text != ROOT for text in cells.labels] & ~np.isnan(cells.low)
+        if not positioned.any():  # no row has a position, so any scale works
             return cls(column, encoding, 0.0, 1.0)
-        return cls(column, encoding, float(cells.low[told].min()), float(cells.high[told].max()))
+        return cls(
+            column,
+            encoding,
+            float(cells.low[positioned].min()),
+            float(cells.high[positioned].max()),
+        )
 
     @property
     def measured(self) -> bool:
-        """Whether a cell is told by the place and width of its range."""
+        """Whether a cell is encoded by the position and width of its range."""
         return self.encoding == "midpoints" and self.column.ordered
 
     @property
     def binned(self) -> bool:
-        """Whether values share flags by where they lie."""
+        """Whether values share flags by bins."""
         return self.column.kind is Kind.NUMERIC and self.column.known > BINS
 
     @cached_property
     def slots(self) -> int:
-        """Flags of known values."""
+        """Number of flags for known values."""
         if self.binned:
             return BINS
-        return min(self.column.known, MOST)
+        return min(self.column.known, MAX_FLAGS)
 
     @property
     def width(self) -> int:
-        """Features of a cell, the one for missing included."""
+        """Number of features of a cell, including the one for missing values."""
         return (2 if self.measured else self.slots) + (self.column.missing is not None)
 
     @cached_property
     def _slot(self) -> Counts:
-        """(known values,) the flag of each, never descending."""
+        """(known values,) the flag of each, in non-decreasing order."""
         known = self.column.known
         if self.binned:
             return self._bin(self.column.positions[:known])
@@ -96,7 +101,7 @@ class Scale:
         return np.clip(np.floor(self._share(positions) * BINS), 0, BINS - 1).astype(np.int64)
 
     def _share(self, positions: Floats) -> Floats:
-        """Return where positions lie on the line, 0 at its low end and 1 at its high end."""
+        """Return positions on the scale, from 0 at its low end to 1 at its high end."""
         return (positions - self.low) / ((self.high - self.low) or 1.0)
 
     def of_cells(self, cells: Recoding) -> Matrix:
@@ -104,9 +109,9 @@ class Scale:
         return self._measures(cells) if self.measured else self._spread(self._flags(cells))
 
     def of_values(self, column: Column) -> Matrix:
-        """(values, width) the features of raw values; a value that is not in the domain has none.
+        """(values, width) the features of raw values; a value outside the domain has none.
 
-        column: this one, or one of another table with the same meaning.
+        column: this column, or the same column of another table.
         """
         values = column.values
         missing = np.asarray(values.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
@@ -136,7 +141,7 @@ class Scale:
         return np.array([place.get(text, -1) for text in texts], dtype=np.int32)
 
     def _flags(self, cells: Recoding) -> Bools:
-        """(entries, width) which flags an entry touches."""
+        """(entries, width) the flags that each entry covers."""
         subsets, known = cells.subsets, self.column.known
         entries = np.repeat(np.arange(len(subsets)), np.diff(subsets.indptr))  # (runs,)
         edges = np.zeros((len(subsets), self.slots + 1), dtype=np.int32)
@@ -157,9 +162,9 @@ class Scale:
     def _published(
         self, cells: Recoding, entries: Counts, first: Counts, last: Counts
     ) -> tuple[Counts, Counts]:
-        """Widen the bins of entries with a single range to what is published of it.
+        """Widen the bins of entries with a single range to the published range.
 
-        A bin that a published range reaches only with its upper end is not touched: `[20, 30[`.
+        A bin that a published range reaches only with its upper end is not covered: `[20, 30[`.
         """
         assert cells.low is not None
         assert cells.high is not None
@@ -178,7 +183,7 @@ class Scale:
         return shares
 
     def _measures(self, cells: Recoding) -> Matrix:
-        """(entries, width) middle and width of an entry's range, against the line."""
+        """(entries, width) midpoint and width of an entry's range, relative to the scale."""
         subsets = cells.subsets
         found = np.zeros((len(subsets), self.width), dtype=np.float32)
         low, high = self._share(_floats(cells.low)), self._share(_floats(cells.high))

@@ -1,8 +1,8 @@
-"""Learning utility: models trained on the release, tested on raw rows of people not trained on.
+"""Learning utility: models are trained on the release and tested on raw rows of other people.
 
-Scales, components and models are fitted on training rows alone. In cross-validation the release
-itself was made with the test rows in the table, as in the study; to test on people who had no part
-in the release, give a test table.
+Scales, components and models are fitted on training rows only. In cross-validation the release
+itself was made from a table that includes the test rows, as in the study; to test on people who are
+not in the release, give a test table.
 de Spoelberch, "The limits of information loss metrics as measures for utility", 2020, 3.4.
 """
 
@@ -31,7 +31,7 @@ from shoal.utility.rounds import Round, folded, held_out, labelled, people_of, r
 from shoal.utility.scoring import SCORES, Predictions, over_folds, over_rows
 from shoal.utility.targets import Target, Task
 
-_Told = dict[str, list[Predictions]]  # of each model, round by round
+_Predicted = dict[str, list[Predictions]]  # by model, one for each round
 
 
 def evaluate(
@@ -50,24 +50,34 @@ def evaluate(
 ) -> Utility:
     """Train models on the release and test them on raw rows.
 
-    Without a test table by cross-validation: trained on the released rows of all folds but one,
-    tested on the raw rows of that one, people whose records were suppressed among them. All rows
-    of a person (of a household where no person is named) are in one fold. Rows without a label
-    take no part. Equal options and seed give equal figures.
+    Without a test table, the evaluation uses cross-validation: models are trained on the released
+    rows of all folds but one and tested on the raw rows of that fold, including people whose
+    records were suppressed. All rows of a person (or of a household if no person is declared) are
+    in the same fold. Rows without a label are ignored. The same options and seed give the same
+    results.
 
-    target: a sensitive or insensitive column, or a quasi-identifier that is published as it is.
-    test: raw rows of other people, with the same columns; rows about people of the original table
-        are left out.
-    models: names from CLASSIFIERS or REGRESSORS, or scikit-learn estimators by a name of yours;
-        by default all.
-    encoding: flags, weights or midpoints.
-    scores: accuracy, auroc; r2, mae for regression; by default both.
-    task: by default regression for numbers of more than 20 different values, else classification.
-    also: columns that pass unchanged to learn from too, beside the quasi-identifiers.
-    raw: also train on raw rows, to compare.
+    Parameters:
+        release: The release.
+        target: A sensitive or insensitive column, or a quasi-identifier that is published
+            unchanged.
+        test: Raw rows of other people, with the same columns; rows about people of the original
+            table are left out.
+        models: Names from CLASSIFIERS or REGRESSORS, or scikit-learn estimators by a name of your
+            choice; by default all.
+        encoding: flags, weights or midpoints.
+        scores: accuracy, auroc; r2, mae for regression; by default both.
+        task: By default regression for numbers with more than 20 distinct values, otherwise
+            classification.
+        also: Columns published unchanged to learn from, in addition to the quasi-identifiers.
+        folds: Number of folds of the cross-validation.
+        raw: Whether to train on raw rows as well, for comparison.
+        seed: Seed of folds and models.
+
+    Returns:
+        The scores of every model, with baselines.
     """
     check_choice("encoding", encoding, tuple(ENCODINGS))
-    check_seed(seed, bits=32)  # as scikit-learn takes them
+    check_seed(seed, bits=32)  # the range that scikit-learn accepts
     goal = Target.of(release, target, task)
     names = _scores(scores, goal.task)
     learners = chosen(models, classes=goal.classes, seed=seed)
@@ -78,12 +88,12 @@ def evaluate(
         split = held_out(release, goal, cells, test)
     groups = owners(release.original)
     training = _Training(goal, learners, encoding, seed, groups, raw=raw)
-    told, told_raw = training.run(split.rounds, cells)
+    predicted, predicted_raw = training.run(split.rounds, cells)
     majority = [_majority(goal, one) for one in split.rounds]
     found = []
-    for model, answers in told.items():
+    for model, answers in predicted.items():
         for score in names:
-            sides = (answers, told_raw.get(model, []), majority)
+            sides = (answers, predicted_raw.get(model, []), majority)
             values, by_raw, by_most = (_values(goal, score, side) for side in sides)
             low, high = over_folds(score, values)
             if test is not None and values:
@@ -117,18 +127,20 @@ class _Training:
     groups: Codes | None
     raw: bool
 
-    def run(self, rounds: Sequence[Round], cells: Sequence[Recoding]) -> tuple[_Told, _Told]:
-        """Return what each model says of the test rows, trained on released rows and on raw."""
+    def run(
+        self, rounds: Sequence[Round], cells: Sequence[Recoding]
+    ) -> tuple[_Predicted, _Predicted]:
+        """Return the predictions of each model, trained on released rows and on raw rows."""
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-        told: _Told = {name: [] for name in self.learners}
-        told_raw: _Told = {name: [] for name in self.learners if self.raw}
+        predicted: _Predicted = {name: [] for name in self.learners}
+        predicted_raw: _Predicted = {name: [] for name in self.learners if self.raw}
         plain = [Recoding.identity(each.column) for each in cells]
-        total = len(rounds) * (len(told) + len(told_raw))
-        with threadpool_limits(1):  # sums shared out among threads would differ with their number
+        total = len(rounds) * (len(predicted) + len(predicted_raw))
+        with threadpool_limits(1):  # sums would depend on the number of threads
             done = 0
             for one in rounds:
-                sides = [(told, cells, one.released), (told_raw, plain, one.raw)]
+                sides = [(predicted, cells, one.released), (predicted_raw, plain, one.raw)]
                 for answers, side, rows in sides[: 1 + self.raw]:
                     features = Features.fit(side, rows, self.encoding)
                     tested = features.of_raw(one.columns, one.tested)
@@ -139,7 +151,7 @@ class _Training:
                         answers[name].append(answer)
                         done += 1
             report("utility", total, total)
-        return told, told_raw
+        return predicted, predicted_raw
 
     def _fit(self, name: str, features: Features, rows: Counts) -> Any:
         return trained(
@@ -154,7 +166,7 @@ class _Training:
 
 
 def _majority(goal: Target, one: Round) -> Predictions:
-    """Return what somebody says who only knows the labels of the raw training rows."""
+    """Return the baseline predictions that use only the labels of the raw training rows."""
     labels, rows = goal.labels[one.raw], len(one.truth)
     if goal.regressed:
         return Predictions(one.truth, np.full(rows, labels.mean()))
@@ -170,12 +182,12 @@ def _scores(asked: Iterable[str] | None, task: str) -> list[str]:
         if name not in known:
             raise unknown(f"no score for {task}", name, known)
     if not names:
-        raise InputError(f"no score to count; name some of {', '.join(known)}")
+        raise InputError(f"scores is empty; name at least one of {', '.join(known)}")
     return names
 
 
 def _values(goal: Target, score: str, answers: Sequence[Predictions]) -> list[float]:
-    """Return a score round by round, where it is defined."""
+    """Return the score of every round for which it is defined."""
     count: Callable[[Predictions], float | None] = SCORES[goal.task][score]
     return [value for value in map(count, answers) if value is not None]
 

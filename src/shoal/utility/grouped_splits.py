@@ -1,6 +1,6 @@
 """Splits that keep all rows of one person on the same side.
 
-A model that is tested on people it was trained on recognizes them instead of predicting, so that
+A model that is tested on people from its training rows recognizes them instead of predicting, so
 its score says nothing about new people.
 """
 
@@ -21,19 +21,19 @@ from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError
 
-_MAX_STRATA = 10  # of numbers
-_FOLDS = 5  # of an estimator that tunes itself and does not say how many
+_MAX_STRATA = 10  # for numeric labels
+_FOLDS = 5  # of an estimator that tunes itself without a number of folds
 
 
 def owners(table: Table) -> Codes | None:
-    """(rows,) the person of each row, else the household; None where no two rows share one."""
+    """(rows,) the person of each row, or the household; None if no two rows share one."""
     unit = table.person or table.household
     alone = unit is None or (table.counts is None and unit.count == len(table))
     return None if alone or unit is None else unit.ids
 
 
 def assign_folds(labels: Any, groups: Codes, folds: int, seed: int) -> Counts:
-    """(rows,) the fold of each row: labels are spread evenly, and no group is in two folds."""
+    """(rows,) the fold of each row: labels are balanced, and no group is in two folds."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
@@ -45,7 +45,7 @@ def assign_folds(labels: Any, groups: Codes, folds: int, seed: int) -> Counts:
 
 
 def _strata(labels: Any, folds: int) -> Counts:
-    """(rows,) the class of each row, or where its number ranks; rare classes join the commonest."""
+    """(rows,) the class of each row, or its rank; rare classes join the most common one."""
     if labels.dtype.kind == "f":
         ranks = np.empty(len(labels), dtype=np.int64)
         ranks[np.argsort(labels, kind="stable")] = np.arange(len(labels))
@@ -57,10 +57,10 @@ def _strata(labels: Any, folds: int) -> Counts:
 
 
 def tune_by_group(name: str, model: Any, features: Any, labels: Any, groups: Codes) -> None:
-    """Give an estimator that tunes itself by cross-validation splits that divide no group.
+    """Give an estimator that tunes itself by cross-validation splits that keep groups together.
 
     Every parameter `cv` that is a number or None becomes a list of grouped splits; any other
-    splitter is asked for its splits and refused if these divide a group.
+    splitter raises an error if its splits divide a group.
     """
     options = model.get_params()
     tuned = [key for key in options if key == "cv" or key.endswith("__cv")]
@@ -68,15 +68,15 @@ def tune_by_group(name: str, model: Any, features: Any, labels: Any, groups: Cod
         outer = [other for other in tuned if other != key and key.startswith(other[:-2])]
         if outer:
             raise InputError(
-                f"model {name!r}: {key} splits rows inside the splits of {outer[0]}, where the "
-                "rows of one person cannot be kept together; remove one of them"
+                f"model {name!r}: {key} splits rows inside the splits of {outer[0]}, so the rows "
+                "of one person cannot be kept together; remove one of the two splits"
             )
         if not isinstance(options[key], str):
             parts = _inner_splits(options[key], features, labels, groups)
             if any(len(np.intersect1d(groups[train], groups[test])) for train, test in parts):
                 raise InputError(
-                    f"model {name!r}: {key} puts rows of one person on both sides; give a number "
-                    "of folds, GroupKFold or StratifiedGroupKFold"
+                    f"model {name!r}: {key} puts rows of one person into both training and test; "
+                    "use a number of folds, GroupKFold or StratifiedGroupKFold"
                 )
             model.set_params(**{key: parts})
 
@@ -98,9 +98,9 @@ def _inner_splits(cv: Any, features: Any, labels: Any, groups: Codes) -> list[tu
 class TestedPeople:
     """The people of a test table.
 
-    groups: (rows,) the person of each row, None where each row is one.
-    new: (rows,) whether the row is about somebody whom the training table does not have.
-    known: how many of the test table's people the training table has.
+    groups: (rows,) the person of each row, None if each row is a different person.
+    new: (rows,) whether the row is about a person who is not in the training table.
+    known: number of people of the test table who are in the training table.
     """
 
     groups: Codes | None
@@ -117,8 +117,8 @@ class TestedPeople:
             absent = [name for name in unit.columns if name not in table]
             if absent:
                 raise InputError(
-                    f"test: {what} does not hold column {absent[0]!r}, which identifies the "
-                    "people, so that those in both tables cannot be told; read it with the same "
+                    f"test: {what} does not have column {absent[0]!r}, which identifies people, so "
+                    "people who are in both tables cannot be recognized; read it with the same "
                     "person columns"
                 )
         both = Unit.of(_stacked(test, original, unit.columns), unit.columns, "person")
@@ -127,11 +127,11 @@ class TestedPeople:
         return cls(ours, new, len(np.unique(ours[~new])))
 
     def check(self) -> None:
-        """Refuse a test table without a single new person."""
+        """Raise an error if the test table has no new person."""
         if not self.new.any():
             raise InputError(
-                f"test: {counted(self.known, 'person is', 'people are')} in the training table "
-                "too, and there is nobody else to test on; give rows about other people"
+                f"test: {counted(self.known, 'person is', 'people are')} also in the training "
+                "table, and there is no one else to test on; give rows about other people"
             )
 
 

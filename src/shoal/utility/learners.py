@@ -1,8 +1,8 @@
-"""The models that are trained: four kinds that learn differently, for classes and for numbers.
+"""The trained models: four kinds that learn differently, for classification and for regression.
 
-Those of the study, and gradient boosting, which needs no components and copes with flags best.
-Forests have 40 trees, each of a third of the rows, and boosting takes few large steps: as good as
-scikit-learn's own settings on 30,000 rows of a census, at a third to half of the time.
+The models of the study, and gradient boosting, which needs no components and handles flags best.
+Forests have 40 trees on a third of the rows each, and boosting takes few large steps: as accurate
+as scikit-learn's default settings on 30,000 rows of a census, in a third to half of the time.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from shoal.errors import InputError, unknown
 from shoal.utility.grouped_splits import tune_by_group
 
 Models = Iterable[str] | Mapping[str, Any] | None
-Make = Callable[[int, int], Any]  # of a seed and the number of classes
-_VARIANCE = 0.95  # that components explain together
+Make = Callable[[int, int], Any]  # takes a seed and the number of classes
+_VARIANCE = 0.95  # share of the variance that components explain
 _FOREST: dict[str, Any] = {
     "n_estimators": 40,
     "max_depth": 16,
@@ -32,7 +32,7 @@ _BOOSTING: dict[str, Any] = {
     "max_bins": 64,  # flags have two
     "early_stopping": False,
 }
-_TREES = 600  # of boosting with many classes
+_TREES = 600  # maximum for boosting with many classes
 
 
 def _components(model: Any, seed: int) -> Any:
@@ -81,7 +81,9 @@ def _neighbours_of_numbers(seed: int, _: int) -> Any:
 def _boosted_classes(seed: int, classes: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    steps = min(_BOOSTING["max_iter"], max(_TREES // classes, 10))  # of a tree for each class
+    steps = min(
+        _BOOSTING["max_iter"], max(_TREES // classes, 10)
+    )  # each step has one tree per class
     return HistGradientBoostingClassifier(**{**_BOOSTING, "max_iter": steps}, random_state=seed)
 
 
@@ -106,9 +108,9 @@ REGRESSORS: dict[str, Make] = {
 
 
 def chosen(models: Models, *, classes: int, seed: int) -> dict[str, Any]:
-    """Return untrained models by name; those that draw at random go by the seed.
+    """Return untrained models by name; the seed determines their random draws.
 
-    classes: how many there are to tell apart, 0 for numbers.
+    classes: number of classes, 0 for regression.
     """
     with requires("learn"):
         import sklearn  # noqa: F401
@@ -117,7 +119,7 @@ def chosen(models: Models, *, classes: int, seed: int) -> dict[str, Any]:
         found = dict(models)
         for name, model in found.items():
             if isinstance(model, type) or not hasattr(model, "fit"):
-                raise InputError(f"model {name!r} must be an estimator with a method fit")
+                raise InputError(f"model {name!r} must be an estimator with a fit method")
     else:
         names = list(known if models is None else [models] if isinstance(models, str) else models)
         strange = [name for name in names if name not in known]
@@ -126,7 +128,7 @@ def chosen(models: Models, *, classes: int, seed: int) -> dict[str, Any]:
             raise unknown(f"no model for {task}", strange[0], known)
         found = {name: known[name](seed, classes) for name in names}
     if not found:
-        raise InputError(f"no model to train; name some of {', '.join(known)}")
+        raise InputError(f"models is empty; name at least one of {', '.join(known)}")
     return found
 
 
@@ -142,11 +144,11 @@ def trained(
 ) -> Any:
     """Return a trained copy of a model.
 
-    Where there is nothing to learn from (no feature that differs, one class, one person, fewer
-    than ten rows), it predicts the commonest class, or the mean.
+    If there is nothing to learn from (no varying feature, one class, one person, fewer than ten
+    rows), it predicts the most common class, or the mean.
 
     groups: (rows,) the person of each row, for models that tune themselves by cross-validation;
-        None where each row is one.
+        None if each row is a different person.
     """
     from sklearn.base import clone
     from sklearn.dummy import DummyClassifier, DummyRegressor

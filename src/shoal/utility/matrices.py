@@ -1,4 +1,4 @@
-"""The features of many cells: of each dictionary entry once, then gathered row by row."""
+"""Feature matrices: each dictionary entry is encoded once, then gathered row by row."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from shoal.utility.encodings import ENCODINGS, Encoding, Matrix, Scale
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Columns as features, their scales fitted on training rows alone.
+    """Columns as features, with scales fitted on training rows only.
 
-    train: (training rows, features); what is the same in all of them tells nothing, and is left
-        out.
-    kept: (features before,) which are not.
+    train: (training rows, features) without constant features.
+    kept: (all features,) which features are kept.
     """
 
     scales: Mapping[str, Scale]
@@ -44,13 +43,13 @@ class Features:
         return cls(scales, train[:, kept], kept)
 
     def of_raw(self, columns: Sequence[Column], rows: Counts) -> Matrix:
-        """Return raw rows of the same columns, of this table or another, as features."""
+        """Return raw rows of the same columns, from this table or another, as features."""
         parts = [(self.scales[c.name].of_values(c), c.codes[rows]) for c in columns]
         return _gathered(parts, len(rows))[:, self.kept]
 
 
 def _gathered(parts: Sequence[tuple[Matrix, Codes]], rows: int) -> Matrix:
-    """Return the rows of several dictionaries side by side."""
+    """Return the rows of several dictionaries as one matrix."""
     ends = np.cumsum([0, *(entries.shape[1] for entries, _ in parts)])
     found = np.empty((rows, int(ends[-1])), dtype=np.float32)
     for place, (entries, codes) in enumerate(parts):
@@ -59,9 +58,14 @@ def _gathered(parts: Sequence[tuple[Matrix, Codes]], rows: int) -> Matrix:
 
 
 def features(release: Release, encoding: Encoding = "flags") -> Matrix:
-    """(released rows, features) the quasi-identifiers of the released rows as numbers.
+    """Return the quasi-identifiers of the released rows as numbers.
 
-    encoding: flags, weights or midpoints.
+    Parameters:
+        release: The release.
+        encoding: flags, weights or midpoints.
+
+    Returns:
+        (released rows, features) the matrix.
     """
     check_choice("encoding", encoding, tuple(ENCODINGS))
     hidden = release.suppressed
@@ -72,24 +76,25 @@ def features(release: Release, encoding: Encoding = "flags") -> Matrix:
 
 
 def released_cells(release: Release, target: str, also: Sequence[str]) -> list[Recoding]:
-    """Return the columns to learn from: quasi-identifiers, and those that pass unchanged."""
+    """Return the columns to learn from: quasi-identifiers and columns published unchanged."""
     cells = [each for each in release.recodings.values() if each.name != target]
     for name in dict.fromkeys(also):
         column = release.original[name]
         if column.role is Role.IDENTIFIER or name == target:
             what = "the target" if name == target else "an identifier, which is not released"
-            raise InputError(f"also: column {name!r} is {what}; name columns that pass unchanged")
+            raise InputError(f"also: column {name!r} is {what}; name columns published unchanged")
         if column.role is not Role.QUASI:
             cells.append(Recoding.identity(studied(column)))
     if not cells:
-        raise InputError("there is no column to learn from beside the target")
+        raise InputError("there are no columns to learn from besides the target")
     return cells
 
 
 def studied(column: Column) -> Column:
-    """Return a column with each value under one code, in order: a carried one has it not.
+    """Return a column with one code per value, in order; insensitive columns do not have that.
 
-    A carried column of a file is text; where all of it reads as numbers, they are taken so.
+    An insensitive column of a file is text; if all of it can be read as numbers, it becomes
+    numeric.
     """
     if column.role in (Role.QUASI, Role.SENSITIVE):
         return column
@@ -101,7 +106,7 @@ def studied(column: Column) -> Column:
 
 
 def _numbers(cells: Any) -> Any:
-    """Return text as numbers, where it is nothing else."""
+    """Return text as numbers if all of it can be read as numbers."""
     if not ground.is_text(cells.type) or cells.null_count == len(cells):
         return cells
     for kind in (pa.int64(), pa.uint64(), pa.float64()):  # the first that holds them exactly
@@ -118,6 +123,6 @@ def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
     absent = [name for name in names if name not in table]
     if absent:
         raise InputError(
-            f"test: has no column {absent[0]!r} with a role; read it with the same roles"
+            f"test: the table has no column {absent[0]!r} with a role; read it with the same roles"
         )
     return [studied(table[name]) for name in names]

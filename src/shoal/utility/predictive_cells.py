@@ -1,6 +1,6 @@
-"""What a reader of a release goes by: for each column, who may stand where.
+"""The cells of a release as a reader sees them: the possible values of each entry, by column.
 
-Values are told apart as flags tell them: numbers of more than 20 values by 20 bins.
+Values are distinguished as by flags: numbers with more than 20 values by 20 bins.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One column of a release beside the raw values.
+    """One column of a release together with the raw values.
 
-    entries: (rows,) what is published; slots: (rows,) where the raw value lies.
-    shares: (entries, slots) an entry's record, spread evenly over what it may stand for.
+    entries: (rows,) the published entry; slots: (rows,) the slot of the raw value.
+    shares: (entries, slots) one record of each entry, spread evenly over the slots it covers.
     """
 
     entries: Counts
@@ -35,7 +35,7 @@ class Cells:
 
     @classmethod
     def of(cls, recoding: Recoding, rows: Counts) -> Cells:
-        """Return a column as these released rows publish it."""
+        """Return a column as published in these released rows."""
         scale = Scale.fit(recoding, rows, "weights")
         place = scale.of_values(recoding.column).argmax(axis=1)
         return cls(
@@ -45,11 +45,11 @@ class Cells:
         )
 
     def own(self, rows: Counts) -> Floats:
-        """(rows,) how much of a row's own record lies where its raw value does."""
+        """(rows,) the share of a row's own record that falls into the slot of its raw value."""
         return self.shares[self.entries[rows], self.slots[rows]]
 
     def spread(self, counts: Floats) -> Floats:
-        """(slots, …) the records of all entries, spread: (entries, …) are their counts."""
+        """(slots, …) the records of all entries, spread over slots; counts: (entries, …)."""
         parts = [
             (self.shares * column[:, None]).sum(axis=0)  # no BLAS: its sums depend on the machine
             for column in counts.reshape(len(counts), -1).T
@@ -58,7 +58,7 @@ class Cells:
 
 
 def columns_of(release: Release, recodings: Sequence[Recoding]) -> list[Cells]:
-    """Return columns as the released rows publish them."""
+    """Return columns as published in the released rows."""
     rows = np.flatnonzero(released(release))
     return [Cells.of(each, rows) for each in recodings]
 
@@ -71,7 +71,7 @@ def released(release: Release) -> Bools:
 
 
 def records(release: Release) -> Floats:
-    """(rows,) how many records a row stands for."""
+    """(rows,) the number of records that each row stands for."""
     counts = release.original.counts
     return np.ones(len(release.original)) if counts is None else counts.astype(np.float64)
 
@@ -83,9 +83,9 @@ def untouched(release: Release) -> Release:
 
 
 def rows_of_same_person(table: Table, rows: Counts, taught: Bools) -> tuple[Counts, Counts]:
-    """Return pairs of an asked row, by its place in `rows`, and a taught row of the same person.
+    """Return pairs of a row, by its index in `rows`, and a training row of the same person.
 
-    taught: (table rows,) whether the row is learned from. A row is paired with itself, too.
+    taught: (table rows,) whether the row is a training row. A row is also paired with itself.
     """
     known, groups = np.flatnonzero(taught), owners(table)
     if groups is None:
@@ -100,9 +100,9 @@ def rows_of_same_person(table: Table, rows: Counts, taught: Bools) -> tuple[Coun
 
 
 def sample(weights: Floats, most: int) -> Counts:
-    """Return the row of each record, or of as many records drawn at random as there may be.
+    """Return the row of each record, or of a random sample of at most `most` records.
 
-    Who is drawn depends on nothing but the number of records.
+    The sample depends only on the number of records.
     """
     ends = np.cumsum(weights)
     total = int(ends[-1]) if len(ends) else 0

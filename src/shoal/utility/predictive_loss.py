@@ -1,8 +1,8 @@
-"""Predictive loss: how much of what the raw table tells, a reader of the release no longer learns.
+"""Predictive loss: the share of the information in the raw table that a release no longer conveys.
 
-An estimate of learning utility without training: a look at what counts alone say, a second or two
-for a census. With a target, two readers guess raw records' labels (see `predictive_readers`);
-without, columns are held against each other two by two (see `predictive_pairs`).
+An estimate of learning utility from counts, without training; a census takes a second or two. With
+a target, two readers guess the labels of raw records (see `predictive_readers`); without one, it
+compares pairs of columns (see `predictive_pairs`).
 """
 
 from __future__ import annotations
@@ -18,16 +18,21 @@ from shoal.utility.predictive_pairs import gains
 from shoal.utility.predictive_readers import Labels, skill
 from shoal.utility.targets import Target
 
-_PARTS = 5  # of equally many records, in which numbers are guessed
+_PARTS = 5  # quantile groups in which numbers are guessed
 
 
 def predictive(release: Release, target: str | None = None) -> float:
-    """Loss of what the release teaches, from 0, as much as the raw table, to 1, nothing.
+    """Return the loss of predictive information, from 0 (as in the raw table) to 1 (none left).
 
-    Where the raw table teaches nothing either, nothing is lost: 0.
+    If the raw table has no predictive information, the loss is 0.
 
-    target: the column to be predicted, as in `evaluate`; by default all pairs of
-        quasi-identifiers and sensitive columns count alike, by how much they tell of each other.
+    Parameters:
+        release: The release.
+        target: The column to predict, as in `evaluate`; by default all pairs of quasi-identifiers
+            and sensitive columns count, by how much they predict each other.
+
+    Returns:
+        The loss.
     """
     if not release.original.records:
         return 0.0
@@ -38,14 +43,14 @@ def predictive(release: Release, target: str | None = None) -> float:
             if column.role is Role.SENSITIVE
         ]
         if len(release.recodings) + len(others) < 2:
-            raise InputError("predictive takes two columns or more, or a target; name a target")
+            raise InputError("predictive needs at least two columns or a target; name a target")
         return _lost(
             float(gains(release, others).sum()), float(gains(untouched(release), others).sum())
         )
     labels = _labels(release, target)
     columns = [name for name in release.recodings if name != target]
     if not columns:
-        raise InputError("there is no column to learn from beside the target")
+        raise InputError("there are no columns to learn from besides the target")
     return _lost(skill(release, labels, columns), skill(untouched(release), labels, columns))
 
 
@@ -56,7 +61,7 @@ def _lost(kept: float, there: float) -> float:
 
 
 def _labels(release: Release, name: str) -> Labels:
-    """Return the classes of a target; numbers are guessed by fifths."""
+    """Return the classes of a target; numbers are grouped into fifths."""
     goal = Target.of(release, name, None)
     codes = goal.column.codes.astype(np.int64)
     if not goal.regressed:

@@ -1,7 +1,8 @@
-"""What a release still tells of columns two by two, where no target is named.
+"""The information that a release conveys about pairs of columns, for use without a target.
 
-The gain of a pair is how much likelier a raw record is by what the release says of both columns
-together than by what it says of each alone: their mutual information where nothing was changed.
+The gain of a pair is the log-likelihood of raw records under the released joint distribution of
+both
+columns minus that under the two marginals: their mutual information if nothing was changed.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.utility.predictive_cells import Cells, columns_of, records, released, sample
 
-_ASKED = 20_000  # records that the gain is taken over at most
-_DOUBT = 2.0  # records without any relation that are added to what is told
+_ASKED = 20_000  # maximum number of records that the gain is averaged over
+_DOUBT = 2.0  # pseudo-records of independent columns that smooth the joint distribution
 
 
 def gains(release: Release, passed_on: Sequence[Recoding]) -> Floats:
-    """(pairs,) the gain of each pair of columns in nats a record, not below 0.
+    """(pairs,) the gain of each pair of columns in nats per record, at least 0.
 
-    passed_on: columns beside the quasi-identifiers.
+    passed_on: columns published unchanged, in addition to the quasi-identifiers.
     """
     columns = columns_of(release, [*release.recodings.values(), *passed_on])
     weights = records(release)
@@ -37,20 +38,20 @@ def gains(release: Release, passed_on: Sequence[Recoding]) -> Floats:
 def _gain(first: Cells, second: Cells, weights: Floats, rows: Counts) -> float:
     total = weights.sum()
     alone = _spread(first, weights)[:, None] * _spread(second, weights) / total
-    told = _joint(first, second, weights) + _DOUBT / total * alone
-    ratio = np.ones_like(told)  # a value that nobody may have tells nothing
-    np.divide(told, (1 + _DOUBT / total) * alone, out=ratio, where=alone > 0)
+    joint = _joint(first, second, weights) + _DOUBT / total * alone
+    ratio = np.ones_like(joint)  # no gain for values that no record may have
+    np.divide(joint, (1 + _DOUBT / total) * alone, out=ratio, where=alone > 0)
     return float(np.log(ratio)[first.slots[rows], second.slots[rows]].mean())
 
 
 def _spread(cells: Cells, weights: Floats) -> Floats:
-    """(slots,) the records that may have a value."""
+    """(slots,) the number of records that may have each value."""
     counts = np.bincount(cells.entries, weights, minlength=len(cells.shares))
     return cells.spread(counts.astype(np.float64))
 
 
 def _joint(first: Cells, second: Cells, weights: Floats) -> Floats:
-    """(slots, slots) the records that may have both values."""
+    """(slots, slots) the number of records that may have both values."""
     used, place = np.unique(
         first.entries * len(second.shares) + second.entries, return_inverse=True
     )

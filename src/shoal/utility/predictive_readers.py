@@ -1,8 +1,8 @@
-"""Two readers of a release who guess a raw record's label by counting, nothing fitted.
+"""Two readers that guess a raw record's label from a release by counting, without fitting.
 
-One adds up what each column says by itself, the other asks the nearest released records. Neither
-may use other rows of the same person, and the second not even the record's own. Their skill is 0
-for a guess by the labels' shares, 1 for certainty.
+One adds up the evidence of each column separately, the other uses the nearest released records.
+Neither uses other rows of the same person, and the second does not use the record itself either.
+Their skill is 0 for guessing by the shares of the labels and 1 for certainty.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from shoal.utility.predictive_cells import (
 )
 from shoal.utility.scoring import Predictions, auroc
 
-_ASKED = 20_000  # records that the first reader is tried on at most
-_ASKED_NEAR = 1_000  # and the second, who looks at all classes for each
+_ASKED = 20_000  # maximum number of records to test the first reader on
+_ASKED_NEAR = 1_000  # the same for the second reader, which compares each with all classes
 _NEIGHBOURS = 5
-_DOUBT = 2.0  # records, shared as all are, that a reader adds to what is told of a value
-_DECIMALS = 9  # beyond, evidence differs by rounding alone
+_DOUBT = 2.0  # pseudo-records with the overall shares that smooth the evidence of a value
+_DECIMALS = 9  # further digits of the evidence are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What is to be guessed.
+    """The labels to guess.
 
-    codes: (rows,) each row's label; known: (rows,) whether it has one; count: of labels.
+    codes: (rows,) the label of each row; known: (rows,) whether it has one; count: number of
+        labels.
     """
 
     codes: Counts
@@ -45,32 +46,33 @@ class Labels:
 
 
 def skill(release: Release, labels: Labels, columns: Sequence[str]) -> float:
-    """Return the mean skill of both readers, not below 0; columns: which they may look at."""
-    told = columns_of(release, [release.recodings[name] for name in columns])
+    """Return the mean skill of both readers on these columns, at least 0."""
+    all_cells = columns_of(release, [release.recodings[name] for name in columns])
     taught = released(release) & labels.known
     weights = records(release)
     totals = np.bincount(labels.codes[taught], weights[taught], minlength=labels.count)
     if totals.sum() <= 1:
         return 0.0
     asked = np.where(labels.known, weights, 0.0)
-    by_column = _by_column(release, told, labels, weights * taught, sample(asked, _ASKED))
-    nearest = _nearest(release, told, labels, weights * taught, sample(asked, _ASKED_NEAR))
+    by_column = _by_column(release, all_cells, labels, weights * taught, sample(asked, _ASKED))
+    nearest = _nearest(release, all_cells, labels, weights * taught, sample(asked, _ASKED_NEAR))
     return max((by_column + nearest) / 2, 0.0)
 
 
 def _by_column(
-    release: Release, told: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts
+    release: Release, all_cells: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts
 ) -> float:
     """Return 2 · AUROC − 1 of evidence added up over columns.
 
-    A record's own row counts: taken out, it would break every tie against the record's label, and
-    among all who may have a value it weighs little. Further rows of its person do not count.
+    A record's own row counts: without it, every tie would be decided against the record's label,
+    and its weight among all records that may have a value is small. Other rows of its person do not
+    count.
     """
     further = _further_rows(release, weights, rows)
     totals = np.bincount(labels.codes, weights, minlength=labels.count)
     usual = totals / totals.sum()
     evidence = np.tile(np.log(np.maximum(totals, 0.5)), (len(rows), 1))
-    for cells in told:
+    for cells in all_cells:
         seen = _seen(cells, labels, weights)[cells.slots[rows]]  # (asked, labels)
         seen = np.maximum(seen - _repeated(cells, labels, rows, further), 0.0)
         among = seen.sum(axis=1, keepdims=True) + _DOUBT
@@ -86,7 +88,7 @@ _Further = tuple[Counts, Counts, Floats]
 
 
 def _further_rows(release: Release, weights: Floats, rows: Counts) -> _Further:
-    """Return the asked row, another row of its person and its weight, one of each for every pair.
+    """Return each tested row, another row of its person and its weight, one of each for every pair.
 
     A row of a weighted table that stands for several records of one person is paired with itself.
     """
@@ -100,7 +102,7 @@ def _further_rows(release: Release, weights: Floats, rows: Counts) -> _Further:
 
 
 def _repeated(cells: Cells, labels: Labels, rows: Counts, further: _Further) -> Floats:
-    """(asked, labels) what further rows of the same person say where the raw value lies."""
+    """(asked, labels) the evidence of other rows of the same person at the raw value."""
     places, others, weight = further
     said = weight * cells.shares[cells.entries[others], cells.slots[rows[places]]]
     where = places * labels.count + labels.codes[others]
@@ -109,14 +111,14 @@ def _repeated(cells: Cells, labels: Labels, rows: Counts, further: _Further) -> 
 
 
 def _seen(cells: Cells, labels: Labels, weights: Floats) -> Floats:
-    """(slots, labels) the records that may have a value, by label."""
+    """(slots, labels) the number of records that may have each value, by label."""
     places = cells.entries * labels.count + labels.codes
     counts = np.bincount(places, weights, minlength=len(cells.shares) * labels.count)
     return cells.spread(counts.astype(np.float64).reshape(-1, labels.count))
 
 
 def _odds(evidence: Floats) -> Floats:
-    """(rows, labels) logarithms of a label's share against that of all others together."""
+    """(rows, labels) logarithms of a label's share relative to all others together."""
     rows = np.arange(len(evidence))
     best = evidence.argmax(axis=1)
     others = evidence.copy()
@@ -132,11 +134,11 @@ def _odds(evidence: Floats) -> Floats:
 
 
 def _nearest(
-    release: Release, told: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts
+    release: Release, all_cells: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts
 ) -> float:
-    """Return the share of its label among a record's neighbours, against chance.
+    """Return the share of a record's label among its neighbours, relative to chance.
 
-    Distances are those between flags: a wide cell is far from everyone.
+    Distances are those between flags: a wide cell is far from every record.
     """
     from shoal.utility._nearest import nearest_votes
 
@@ -148,19 +150,19 @@ def _nearest(
     class_of = np.full(len(ids), -1, dtype=np.int64)
     class_of[taught] = dense
     places, own = rows_of_same_person(release.original, rows, weights > 0)
-    single = owners(release.original) is None  # then a weighted row is of several people
-    flags = [cells.shares > 0 for cells in told]
+    single = owners(release.original) is None  # then a weighted row stands for several people
+    flags = [cells.shares > 0 for cells in all_cells]
     steps = [(f.sum(axis=1)[None, :] + 1 - 2 * f.T).astype(np.int32) for f in flags]
     starts = np.cumsum([0, *(step.size for step in steps)])
     begins = [
         start + cells.slots[rows] * step.shape[1]
-        for start, cells, step in zip(starts[:-1], told, steps, strict=True)
+        for start, cells, step in zip(starts[:-1], all_cells, steps, strict=True)
     ]
     votes = np.zeros((len(rows), labels.count))
     nearest_votes(
         np.concatenate([step.ravel() for step in steps]),
         np.stack(begins, axis=1),
-        np.stack([cells.entries[taught[first]] for cells in told]),
+        np.stack([cells.entries[taught[first]] for cells in all_cells]),
         members.astype(np.float64).reshape(-1, labels.count),
         np.searchsorted(places, np.arange(len(rows) + 1)),
         class_of[own],

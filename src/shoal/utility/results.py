@@ -1,4 +1,4 @@
-"""What was found: each model's scores beside those of the raw table and of the majority."""
+"""Results: the scores of each model with those of the raw table and of the majority baseline."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NUMBERS = ("value", "low", "high", "raw", "majority", "kept")
 
 @dataclass(frozen=True)
 class Score:
-    """How well a model does that was trained on a release.
+    """A score of a model that was trained on a release.
 
-    value: its score on raw rows; low, high: a 95 % interval of it.
-    raw: the score of the same model trained on raw rows, None where that was not asked for.
-    majority: the score of who always says the commonest class, or the mean.
+    value: its score on raw rows; low, high: its 95 % confidence interval.
+    raw: the score of the same model trained on raw rows, None if not requested.
+    majority: the score of the baseline that always predicts the most common class, or the mean.
     """
 
     model: str
@@ -34,9 +34,9 @@ class Score:
 
     @property
     def kept(self) -> float | None:
-        """The share that is left of what raw rows teach beyond the majority.
+        """The share of the raw model's gain over the majority that the release keeps.
 
-        Below 0 where the release misleads; None where raw rows teach nothing.
+        Below 0 if the release misleads; None if the raw model has no gain.
         """
         if self.value is None or self.raw is None or self.majority is None:
             return None
@@ -49,9 +49,9 @@ class Score:
 
     @property
     def telling(self) -> bool:
-        """Whether raw rows teach more than chance may, so that a share of it says something.
+        """Whether the raw model's gain exceeds chance, so that the kept share is meaningful.
 
-        They beat the majority by more than half the width of the interval, where there is one.
+        The gain must exceed half the width of the interval, if there is one.
         """
         if self.kept is None or self.raw is None or self.majority is None:
             return False
@@ -59,18 +59,18 @@ class Score:
         return abs(self.raw - self.majority) > chance
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the results as plain data."""
         return {**asdict(self), "kept": self.kept, "telling": self.telling}
 
 
 @dataclass(frozen=True, repr=False)
 class Utility:
-    """What can be learned from a release.
+    """The learning utility of a release.
 
     task: classification or regression.
-    folds: of the cross-validation, None where a test table was given.
-    trained: released rows with a label; trained_people: how many people they are about.
-    tested: raw rows that were predicted; tested_people: how many people they are about.
+    folds: number of folds of the cross-validation, None with a test table.
+    trained: released rows with a label; trained_people: number of people they are about.
+    tested: predicted raw rows; tested_people: number of people they are about.
     left_out: rows of the test table that are about people of the original table.
     """
 
@@ -101,14 +101,17 @@ class Utility:
         raise unknown("no score", ", ".join(names), known)
 
     def __repr__(self) -> str:
-        how = "a test table" if self.folds is None else f"{self.folds} folds"
+        tested_on = "a test table" if self.folds is None else f"{self.folds} folds"
         head = (
             f"Utility({self.target!r}, {self.task}, {self.encoding}, "
             f"trained on {rows_about(self.trained, self.trained_people, 'released')}, "
-            f"tested on {rows_about(self.tested, self.tested_people, 'raw')}, {how})"
+            f"tested on {rows_about(self.tested, self.tested_people, 'raw')}, {tested_on})"
         )
         names = ("model", "score", *_NUMBERS)
-        rows = [names, *([_told(each.to_dict()[name]) for name in names] for each in self.scores)]
+        rows = [
+            names,
+            *([_format_cell(each.to_dict()[name]) for name in names] for each in self.scores),
+        ]
         widths = [max(len(row[i]) for row in rows) for i in range(len(names))]
         lines = [
             "  ".join(
@@ -120,7 +123,7 @@ class Utility:
         return "\n".join([head, *lines])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the results as plain data."""
         return {
             "target": self.target,
             "task": self.task,
@@ -137,9 +140,9 @@ class Utility:
 
     def to_arrow(self) -> Any:
         """Return a row for each model and score as an Arrow table."""
-        told = [each.to_dict() for each in self.scores]
-        texts = {name: pa.array([row[name] for row in told]) for name in ("model", "score")}
-        numbers = {name: pa.array([row[name] for row in told], pa.float64()) for name in _NUMBERS}
+        scores = [each.to_dict() for each in self.scores]
+        texts = {name: pa.array([row[name] for row in scores]) for name in ("model", "score")}
+        numbers = {name: pa.array([row[name] for row in scores], pa.float64()) for name in _NUMBERS}
         return pa.table({**texts, **numbers})
 
     def to_pandas(self) -> Any:
@@ -151,7 +154,7 @@ class Utility:
         return to_polars(self.to_arrow())
 
 
-def _told(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     if cell is None:
         return "–"
     return cell if isinstance(cell, str) else f"{cell:.4f}"

@@ -1,6 +1,6 @@
 """Training and test rows: folds of one table, or a table of other people.
 
-Nobody is on both sides: all rows of a person are in one fold.
+No person is in both: all rows of a person are in the same fold.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from shoal.utility.targets import Target
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One training and its test; rows are positions, repeated by multiplicity.
+    """One round of training and testing; rows are positions, repeated by multiplicity.
 
-    released: training rows that were released; raw: these and those that were suppressed.
-    columns, tested: the columns of the test rows, and which these are.
+    released: released training rows; raw: these and the suppressed training rows.
+    columns: the columns of the test table; tested: the test rows.
     truth: (test rows,) their labels.
     """
 
@@ -50,7 +50,7 @@ class Round:
 class Split:
     """The rounds of an evaluation.
 
-    groups: (test table's rows,) the person of each row, None where each row is one.
+    groups: (test table's rows,) the person of each row, None if each row is a different person.
     left_out: rows of a test table that are about people of the training table.
     """
 
@@ -60,12 +60,12 @@ class Split:
 
     @property
     def tested(self) -> Counts:
-        """The rows that are tested, over all rounds."""
+        """The test rows of all rounds."""
         return np.concatenate([one.tested for one in self.rounds])
 
     @property
     def tested_groups(self) -> Codes | None:
-        """The person of each row that is tested, None where each row is one."""
+        """The person of each test row, None if each row is a different person."""
         return None if self.groups is None else self.groups[self.tested]
 
 
@@ -77,9 +77,9 @@ def people_of(rows: Counts, groups: Codes | None) -> int:
 def folded(
     release: Release, target: Target, cells: Sequence[Recoding], folds: int, seed: int
 ) -> Split:
-    """Return the rounds of a cross-validation; labels are spread evenly over the folds.
+    """Return the rounds of a cross-validation; labels are balanced over the folds.
 
-    The records of a weighted table are assigned one by one, unless they are one person's.
+    The records of a weighted table are assigned individually unless they belong to one person.
     """
     check_whole("folds", folds, 2)
     rows = labelled(release.original, target)
@@ -88,8 +88,8 @@ def folded(
     if people < 2 * folds:
         one, many = ("record", "records") if groups is None else ("person", "people")
         raise InputError(
-            f"{counted(people, f'{one} has', f'{many} have')} a label; {folds} folds need "
-            f"{2 * folds} or more"
+            f"{counted(people, f'{one} has', f'{many} have')} a label; {folds} folds need at least "
+            f"{2 * folds}"
         )
     if groups is None:
         fold = _dealt(target.labels[rows], folds, seed)
@@ -114,7 +114,7 @@ def _dealt(labels: Any, folds: int, seed: int) -> Counts:
 
 
 def held_out(release: Release, target: Target, cells: Sequence[Recoding], test: Table) -> Split:
-    """Return the only round of a given test table: trained on all, tested on its new people."""
+    """Return the single round of a given test table: trained on all rows, tested on new people."""
     people = TestedPeople.of(test, release.original)
     people.check()
     rows = labelled(release.original, target)
@@ -138,5 +138,5 @@ def labelled(table: Table, target: Target) -> Counts:
 
 
 def released_among(release: Release, rows: Counts) -> Counts:
-    """Return those of some rows that are released."""
+    """Return the released rows among some rows."""
     return rows if release.suppressed is None else rows[~release.suppressed[rows]]

@@ -1,4 +1,4 @@
-"""How good predictions are, and how sure that is."""
+"""Scores of predictions, and their confidence intervals."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Interval = tuple[float, float] | tuple[None, None]
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says of test rows, beside the truth.
+    """The predictions of a model for test rows, with the truth.
 
-    truth, said: (rows,) classes by their code, or numbers.
-    shares: (rows, classes) how much each class is believed in, None where the model cannot tell.
+    truth, said: (rows,) true and predicted class codes, or numbers.
+    shares: (rows, classes) the score of each class, None if the model has none.
     """
 
     truth: Any
@@ -29,38 +29,39 @@ class Predictions:
     shares: Floats | None = None
 
     def take(self, rows: Any) -> Predictions:
-        """Return those of some rows."""
+        """Return the predictions of some rows."""
         shares = None if self.shares is None else self.shares[rows]
         return Predictions(self.truth[rows], self.said[rows], shares)
 
     @classmethod
     def of(cls, model: Any, features: Any, truth: Any, classes: int) -> Predictions:
-        """Ask a trained model; classes is 0 for numbers."""
+        """Predict with a trained model; classes is 0 for regression."""
         said = model.predict(features)
         if not classes:
             return cls(truth, np.asarray(said, dtype=np.float64))
         for verb in ("predict_proba", "decision_function"):
             if hasattr(model, verb):
-                told = np.asarray(getattr(model, verb)(features), dtype=np.float64)
+                scores = np.asarray(getattr(model, verb)(features), dtype=np.float64)
                 break
         else:
             return cls(truth, said)
-        if told.ndim == 1:  # of two classes, the second
-            told = np.column_stack([-told, told])
+        if scores.ndim == 1:  # scores of the second of two classes
+            scores = np.column_stack([-scores, scores])
         shares = np.full((len(said), classes), -np.inf)
-        shares[:, np.asarray(model.classes_, dtype=np.int64)] = told
+        shares[:, np.asarray(model.classes_, dtype=np.int64)] = scores
         return cls(truth, said, shares)
 
 
 def accuracy(found: Predictions) -> float | None:
-    """Share of rows whose class was said."""
+    """Share of rows whose class is predicted correctly."""
     return float((found.truth == found.said).mean())
 
 
 def auroc(found: Predictions) -> float | None:
-    """Chance that a row of a class is believed in more than one of another, averaged over classes.
+    """Probability that a row of a class scores higher than a row of another, averaged over classes.
 
-    Of two classes, or one against the rest. Classes that no test row has, or all, do not count.
+    For two classes, or one class against the rest. Classes that no test row or every test row has
+    do not count.
     """
     if found.shares is None:
         return None
@@ -82,13 +83,13 @@ def _area(shares: Floats, inside: Bools) -> float | None:
 
 
 def r2(found: Predictions) -> float | None:
-    """Share of the variance of test rows that is explained; below 0, less than their mean does."""
+    """Share of the variance of test rows that is explained; below 0 if worse than their mean."""
     spread = float(((found.truth - found.truth.mean()) ** 2).sum())
     return 1 - float(((found.truth - found.said) ** 2).sum()) / spread if spread else None
 
 
 def mae(found: Predictions) -> float | None:
-    """Mean distance of what was said from the truth."""
+    """Mean absolute error of the predictions."""
     return float(np.abs(found.truth - found.said).mean())
 
 
@@ -100,10 +101,10 @@ _RANGE = {"accuracy": (0.0, 1.0), "auroc": (0.0, 1.0), "r2": (-math.inf, 1.0)}
 
 
 def over_folds(score: str, values: Sequence[float]) -> Interval:
-    """Return a 95 % interval of a mean over folds, by t.
+    """Return a 95 % t-interval of a mean over folds.
 
-    The folds' training rows overlap, so that their values vary less than those of fresh tables
-    would: the variance is corrected by test over training rows.
+    The training rows of the folds overlap, so their values vary less than those of new tables: the
+    variance is corrected by the ratio of test to training rows.
     Nadeau & Bengio, "Inference for the generalization error", Machine Learning 52, 2003.
     """
     folds = len(values)
@@ -119,10 +120,10 @@ def over_folds(score: str, values: Sequence[float]) -> Interval:
 
 
 def over_rows(score: str, found: Predictions, seed: int, groups: Codes | None = None) -> Interval:
-    """Return a 95 % interval over the test rows: Wilson's of an accuracy, else by resampling.
+    """Return a 95 % interval over the test rows: Wilson's for an accuracy, otherwise the bootstrap.
 
-    groups: (rows,) the person of each row, if people have several: people are resampled then, each
-        with all rows, as rows of one person vary less than rows of different people.
+    groups: (rows,) the person of each row, if people have several: people are then resampled, each
+        with all rows, because rows of one person vary less than rows of different people.
     """
     rows = len(found.truth)
     if score == "accuracy" and groups is None:
@@ -139,12 +140,12 @@ def over_rows(score: str, found: Predictions, seed: int, groups: Codes | None = 
 
 
 def _rows_drawn(rows: int) -> Callable[[np.random.Generator], Counts]:
-    """Return what draws as many rows as there are, with replacement."""
+    """Return a function that samples `rows` rows with replacement."""
     return lambda generator: generator.integers(0, rows, rows)
 
 
 def _people_drawn(groups: Codes) -> Callable[[np.random.Generator], Counts]:
-    """Return what draws as many people as there are, with replacement, each with all rows."""
+    """Return a function that samples as many people as there are, with replacement and all rows."""
     person = np.unique(groups, return_inverse=True)[1]
     order = np.argsort(person, kind="stable")
     ends = np.cumsum(np.bincount(person))

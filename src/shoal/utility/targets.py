@@ -1,4 +1,4 @@
-"""What is to be learned: classes or numbers, from a column that the release passes on whole."""
+"""Prediction targets: classes or numbers of a column that the release publishes unchanged."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from shoal.utility.matrices import studied
 
 Task = Literal["classification", "regression"]
 TASKS: tuple[str, ...] = get_args(Task)
-CLASSES = 20  # values up to which numbers are taken for classes
-_MOST = 100  # classes that are still told apart
+CLASSES = 20  # numbers with up to this many distinct values are treated as classes
+_MAX_CLASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
     """A column to predict.
 
-    column: the original, each value under one code.
+    column: the original column, with one code per value.
     """
 
     column: Column
@@ -33,7 +33,7 @@ class Target:
 
     @classmethod
     def of(cls, release: Release, name: str, task: str | None) -> Target:
-        """Return the target; numbers of more than 20 different values are regressed on."""
+        """Return the target; numbers with more than 20 distinct values are a regression target."""
         if task is not None:
             check_choice("task", task, TASKS)
         column = release.original[name]
@@ -41,8 +41,8 @@ class Target:
             raise InputError(f"target {name!r} is an identifier, which is not released")
         if column.role is Role.QUASI and not _untouched(release, name):
             raise InputError(
-                f"target {name!r} is a quasi-identifier that the release coarsens, so its cells "
-                "are no labels to learn; take a sensitive or insensitive column"
+                f"target {name!r} is a quasi-identifier that the release generalizes, so its cells "
+                "cannot be used as labels; choose a sensitive or insensitive column"
             )
         column = studied(column)
         many = column.kind is Kind.NUMERIC and column.known > CLASSES
@@ -51,36 +51,36 @@ class Target:
             raise InputError(f"target {name!r} is {column.kind}; regression needs numbers")
         if chosen == "regression" and column.ruler.exponent:
             raise InputError(
-                f"target {name!r} holds numbers that are too large or too small to compute errors "
-                "with; express it in another unit, or ask for classification"
+                f"target {name!r} contains numbers that are too large or too small to compute "
+                "errors; use another unit, or choose classification"
             )
         if column.known < 2:
             raise InputError(f"target {name!r} has fewer than two values; nothing can be learned")
-        if chosen == "classification" and column.known > _MOST:
+        if chosen == "classification" and column.known > _MAX_CLASSES:
             raise InputError(
-                f"target {name!r} has {column.known:,} values, and {_MOST} are the most classes; "
-                "name another column, or one that reads as numbers"
+                f"target {name!r} has {column.known:,} values, more than the limit of "
+                f"{_MAX_CLASSES} classes; choose another column, or one with numbers"
             )
         return cls(column, chosen)
 
     @property
     def regressed(self) -> bool:
-        """Whether numbers are to be predicted, not classes."""
+        """Whether the task is regression, not classification."""
         return self.task == "regression"
 
     @property
     def classes(self) -> int:
-        """Number of classes, 0 for numbers."""
+        """Number of classes, 0 for regression."""
         return 0 if self.regressed else self.column.known
 
     @property
     def known(self) -> Bools:
-        """(rows,) whether the row has a label; without one it takes no part."""
+        """(rows,) whether the row has a label; rows without one are ignored."""
         return self.column.codes < self.column.known
 
     @property
     def labels(self) -> Any:
-        """(rows,) numbers, or classes by their code."""
+        """(rows,) numbers, or class codes."""
         if self.regressed:
             return self.column.positions[self.column.codes]
         return self.column.codes.astype(np.int64)
@@ -88,13 +88,13 @@ class Target:
     def labels_of(self, column: Column) -> tuple[Any, Counts]:
         """Return the labels of another table, and its rows that have one.
 
-        A class that the original does not have is −1: nobody can predict it.
+        A class that the original does not have is −1: no model can predict it.
         """
         null = column.values.is_null().to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(~null[column.codes])
         if self.regressed:
             if not ground.is_numeric(column.values.type):
-                raise InputError(f"test: column {column.name!r} has no numbers to compare with")
+                raise InputError(f"test: column {column.name!r} must contain numbers")
             return self.column.ruler.positions(column.values)[column.codes[rows]], rows
         place = {text: code for code, text in enumerate(self.column.labels[: self.classes])}
         codes = np.array([place.get(text, -1) for text in ground.texts(column.values)])
@@ -102,7 +102,7 @@ class Target:
 
 
 def _untouched(release: Release, name: str) -> bool:
-    """Tell whether every released cell of a quasi-identifier is a single value."""
+    """Return whether every released cell of a quasi-identifier is a single value."""
     cells = release.recodings[name]
     codes = cells.codes if release.suppressed is None else cells.codes[~release.suppressed]
     return bool((cells.subsets.sizes[codes] == 1).all())

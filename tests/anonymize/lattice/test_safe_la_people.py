@@ -78,9 +78,11 @@ def test_the_claim_adds_up_over_the_slots():
     assert (claim.unit, claim.max_rows_per_person) == ("person", 3)
     assert claim.sampling_epsilon == pytest.approx(0.8)
     assert claim.delta == pytest.approx(3 * sampling_delta(20, 0.5, 0.8))
-    assert "neighbours: two tables, one of which has one person more" in "".join(claim.arithmetic())
-    assert "together: ε = 0.1 + 3 · 0.8 = 2.5" in claim.arithmetic()
-    assert "At most 3 rows of one person took part" in claim.describe()
+    assert "neighbours: two tables that differ by one added or removed person" in "".join(
+        claim.arithmetic()
+    )
+    assert "total: ε = 0.1 + 3 · 0.8 = 2.5" in claim.arithmetic()
+    assert "At most 3 rows of each person were used" in claim.describe()
     assert 60 < release.to_arrow().num_rows <= 180
 
 

@@ -84,13 +84,13 @@ def test_many_items_are_held_sparsely():
 @pytest.mark.parametrize(
     ("beliefs", "observed", "message"),
     [
-        ([(0, 1)], [1, 2], "1 items have beliefs, 2 were released"),
-        ([(1, 0), (0, 1)], [1, 2], "1 of 2 beliefs are missing, or end before they begin"),
+        ([(0, 1)], [1, 2], "1 beliefs and 2 released items"),
+        ([(1, 0), (0, 1)], [1, 2], "1 of 2 beliefs are missing, or their lowest"),
         ([(float("nan"), 0)], [1], "1 of 1 beliefs are missing"),
-        ([1, 2], [1, 2], "beliefs are pairs of numbers"),
-        ([("secret", 2)], [1], "beliefs are pairs of numbers"),
-        ([(0, 1)], [-1], "frequencies are numbers, 0 or more"),
-        ([(0, 1)], ["secret"], "frequencies are numbers"),
+        ([1, 2], [1, 2], "beliefs must be pairs of numbers"),
+        ([("secret", 2)], [1], "beliefs must be pairs of numbers"),
+        ([(0, 1)], [-1], "frequencies must be numbers of at least 0"),
+        ([(0, 1)], ["secret"], "frequencies must be numbers"),
     ],
 )
 def test_what_is_no_attack_is_refused(beliefs, observed, message):
@@ -100,7 +100,7 @@ def test_what_is_no_attack_is_refused(beliefs, observed, message):
 
 
 def test_no_transactions_are_refused():
-    with pytest.raises(InputError, match="no transactions"):
+    with pytest.raises(InputError, match="transactions are empty"):
         item_frequencies([])
 
 

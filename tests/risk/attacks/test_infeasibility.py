@@ -28,7 +28,7 @@ def test_values_are_looked_up_in_what_is_released():
     }
     attack = values_attack(known, released)
     assert attack.matrix.tolist() == [[1, 1, 1], [0, 1, 1], [0, 1, 1]]
-    assert "age, sex of everybody" in attack.assumptions[0]
+    assert "age, sex of everyone" in attack.assumptions[0]
     only = values_attack({"sex": known["sex"]}, released)
     assert only.matrix.tolist() == [[1, 1, 1], [0, 1, 1], [1, 1, 1]]
 
@@ -36,8 +36,8 @@ def test_values_are_looked_up_in_what_is_released():
 @pytest.mark.parametrize(
     ("relation", "lists", "message"),
     [
-        ([[0.5, 0.5], [0.5, 0.5]], (), "yes or no"),
-        (lambda one, other: True, (), "needs the original and the released"),
+        ([[0.5, 0.5], [0.5, 0.5]], (), "only 0 and 1"),
+        (lambda one, other: True, (), "give the original and the released"),
         (lambda one, other: True, ([1, 2], [1]), "as many rows as columns, not 2 × 1"),
         ([[1, 0]], (), "as many rows as columns, not 1 × 2"),
     ],
@@ -73,7 +73,7 @@ def test_a_prior_weighs_each_pair():
     attack = relation_attack(np.ones((2, 2))).with_prior([[3, 1], [1, 1]], "A rumour.")
     assert attack.matrix.tolist() == [[3, 1], [1, 1]]
     assert attack.assumptions[-1] == "A rumour."
-    with pytest.raises(InputError, match="3 rows and columns, the attack 2"):
+    with pytest.raises(InputError, match="2 rows and columns, like the attack, not 3"):
         attack.with_prior(np.eye(3), "Too much.")
 
 

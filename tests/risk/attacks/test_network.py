@@ -69,12 +69,12 @@ def test_any_network_gives_rows_and_columns_that_sum_to_one():
 @pytest.mark.parametrize(
     ("wires", "chances", "message"),
     [
-        ([0, 3], "uniform", "wires from 0 to 2, each once"),
+        ([0, 3], "uniform", "one wire from 0 to 2, each once"),
         ([0, 0], "uniform", "each once"),
         ([], "uniform", "at least one"),
-        ([0.5], "uniform", "wires from 0 to 2"),
+        ([0.5], "uniform", "one wire from 0 to 2"),
         ([0, 1], "even", "'uniform' or a doubly stochastic matrix, not 'even'"),
-        ([0, 1], np.eye(3), "2 wires enter the block, its matrix has 3"),
+        ([0, 1], np.eye(3), "each of its 2 wires, not 3"),
         ([0, 1], [[1, 0], [1, 0]], "2 columns of the attack matrix do not sum to 1"),
     ],
 )
@@ -84,7 +84,7 @@ def test_a_block_that_does_not_fit_is_refused(wires, chances, message):
 
 
 def test_networks_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match="3 wires cannot run into a network of 2"):
+    with pytest.raises(InputError, match="a network with 3 wires cannot feed a network with 2"):
         Network(3).then(Network(2))
     with pytest.raises(InputError, match="wires must be a whole number"):
         Network(0)

@@ -72,11 +72,11 @@ def test_a_prior_keeps_who_is_present():
     ("weights", "presence", "truth", "message"),
     [
         (np.ones((1, 2)), 0.5, [0, 0], "no more records than people"),
-        (np.ones(3), 0.5, [0], "a row for each person"),
+        (np.ones(3), 0.5, [0], "one row for each person"),
         (np.ones((2, 1)), [0.5], [2], "truth must name a person from 0 to 1"),
-        (np.ones((2, 2)), 0.5, [0, 0], "each person once at most"),
-        (np.ones((2, 1)), [0.5, 1.5], [0], "1 chance of presence missing or outside"),
-        (np.ones((2, 1)), [0.5, 0.5, 0.5], [0], "a chance for each of 2 people"),
+        (np.ones((2, 2)), 0.5, [0, 0], "each person at most once"),
+        (np.ones((2, 1)), [0.5, 1.5], [0], "1 value is missing or outside"),
+        (np.ones((2, 1)), [0.5, 0.5, 0.5], [0], "one probability for each of the 2 people"),
         ([[-1.0], [1.0]], 0.5, [0], "1 entry of the attack matrix is negative"),
     ],
 )

@@ -94,5 +94,5 @@ def test_messages_that_swing_go_half_way():
 def test_messages_that_do_not_agree_are_told():
     edges = split(np.tril(np.ones((9, 9)), 1)).components[0].edges
     ones = np.ones(9, dtype=np.int64)
-    with pytest.raises(NotConverged, match="did not agree in 3 rounds"):
+    with pytest.raises(NotConverged, match="did not converge in 3 rounds"):
         propagate(*edges, ones, ones, rounds=3)

@@ -67,5 +67,5 @@ def test_high_digits_follow_from_the_permanent():
 
 def test_what_is_too_much_is_refused():
     matrix = np.random.default_rng(0).random((120, 120)) < 0.5
-    with pytest.raises(InputError, match="120 rows hang together with too little structure"):
+    with pytest.raises(InputError, match="120 rows form one component that is too large"):
         count_matchings(matrix)

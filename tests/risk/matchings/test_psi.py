@@ -163,7 +163,7 @@ def test_what_is_no_attack_is_refused():
         psi(np.eye(2), method="quick")
     with pytest.raises(InputError, match="target must be more than 0"):
         psi(np.eye(2), target=0)
-    with pytest.raises(InputError, match="too little structure"):
+    with pytest.raises(InputError, match="too large to solve exactly"):
         psi(np.random.default_rng(0).random((60, 60)), method="exact")
 
 

@@ -82,8 +82,8 @@ def test_edges_and_the_dense_form_say_the_same(attack):
         ([1, 2], "as many rows as columns, not 2"),
         (3.0, "not a single number"),
         ([], "as many rows as columns, not 0"),
-        ([[1, 2], [3]], "rows of one length"),
-        ([["secret", 1], [1, 1]], "must hold numbers"),
+        ([[1, 2], [3]], "rows of equal length"),
+        ([["secret", 1], [1, 1]], "must contain numbers"),
         ([[1, np.nan], [np.inf, 1]], "2 entries of the attack matrix are missing or infinite"),
         ([[1, -0.125], [1, 1]], "1 entry of the attack matrix is negative"),
         ([[1, 0], [1, 0]], "at most 1 of 2 rows can have a record of their own"),
@@ -103,7 +103,7 @@ def test_sums_are_checked_on_request():
     assert split([[0.5, 0.5], [0.5, 0.5]], sums="both").size == 2
     with pytest.raises(InputError, match="2 columns of the attack matrix do not sum to 1"):
         split(rows, sums="both")
-    with pytest.raises(InputError, match=r"1 rows .* the first of them number 1"):
+    with pytest.raises(InputError, match=r"1 rows .* the first is number 1"):
         split(csr_array([[1.0, 0.0], [0.5, 0.75]]), sums="rows")
     with pytest.raises(InputError, match="sums must be one of any, rows, both"):
         split(rows, sums="columns")
@@ -111,7 +111,7 @@ def test_sums_are_checked_on_request():
 
 @pytest.mark.parametrize("mapping", [[0, 0], [0], [1, 2], [0.0, 1.0], [[0, 1]], ["a", "b"]])
 def test_a_mapping_is_a_permutation(mapping):
-    with pytest.raises(InputError, match="each column from 0 to 1 once"):
+    with pytest.raises(InputError, match="each from 0 to 1 once"):
         split(np.ones((2, 2)), mapping)
 
 

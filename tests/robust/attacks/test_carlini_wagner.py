@@ -240,5 +240,5 @@ def test_progress_is_told_to_the_end(ensemble, digits):
 def test_pictures_outside_the_bounds_are_refused(ensemble):
     with pytest.raises(InputError, match="from 0 to 1, the bounds of the model"):
         CarliniWagner().run(ensemble, torch.full((1, 1, 8, 8), 2.0), torch.tensor([1]))
-    with pytest.raises(InputError, match="1 pictures and 2 goals"):
+    with pytest.raises(InputError, match="1 pictures, 2 goals"):
         CarliniWagner().run(ensemble, torch.zeros(1, 1, 8, 8), torch.tensor([1, 2]))

@@ -158,7 +158,7 @@ def test_pixels_at_bounds_that_no_float_meets_are_inside(bounds):
 
 def test_bytes_are_not_taken_for_pixels():
     model, *_ = drawn(1)
-    with pytest.raises(InputError, match=r"not uint8; of bytes make such by images\.float"):
+    with pytest.raises(InputError, match=r"not uint8; convert bytes with images\.float"):
         FGSM().run(model, torch.ones(1, 1, 2, 3, dtype=torch.uint8), torch.tensor([1]))
 
 

@@ -32,5 +32,5 @@ def test_what_failed_is_not_used():
 
 
 def test_no_more_than_there_are():
-    with pytest.raises(InputError, match="3 at most"):
+    with pytest.raises(InputError, match="at most 3"):
         superimpose(found([[True, True]] * 3), 4)

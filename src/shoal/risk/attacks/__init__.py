@@ -1,4 +1,4 @@
-"""What attackers know, made into matrices of who may be whom; each is loaded on first use."""
+"""Attacker knowledge as matrices of possible matches; each attack is imported on first use."""
 
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ __all__ = [
     "values_attack",
 ]
 
-_ON_FIRST_USE = {  # where each of these names is
+_ON_FIRST_USE = {  # the module of each name
     "FrequencyAttack": "frequency",
     "Network": "network",
     "PopulationAttack": "population",
@@ -44,5 +44,5 @@ _ON_FIRST_USE = {  # where each of these names is
     "values_attack": "infeasibility",
 }
 
-if not TYPE_CHECKING:  # a checker would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would otherwise accept any name
     __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)

@@ -1,4 +1,4 @@
-"""An attack: how much the attacker holds each pair for, what is true, and what that rests on."""
+"""An attack: the weight that the attacker gives each pair, the truth, and the assumptions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from shoal.risk.matchings.structure import check_mapping, check_matrix
 if TYPE_CHECKING:
     from shoal.risk.matchings.psi import Psi
 
-EVERYBODY = "Every original entity has exactly one released one, and the attacker knows that."
-TRUE = "What the attacker holds for impossible is impossible."
+EVERYBODY = "Every original entity has exactly one released entity, and the attacker knows that."
+TRUE = "Every match that the attacker considers impossible is impossible."
 
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """What an attacker makes of a release.
+    """The beliefs of an attacker about a release.
 
-    matrix: (n, n) weights, rows original entities, columns released ones; only ratios count.
-    mapping: (n,) the column that each row truly has.
-    assumptions: on the attacker, a sentence each.
+    Parameters:
+        matrix: (n, n) weights, rows original entities, columns released entities; only ratios
+            matter.
+        mapping: (n,) the true column of each row.
+        assumptions: Assumptions about the attacker, one sentence each.
     """
 
     matrix: Any = field(repr=False)
@@ -40,22 +42,24 @@ class Attack:
         return len(self.mapping)
 
     def psi(self, **options: Any) -> Psi:
-        """Return how many entities are expected to be found; options as `shoal.risk.psi`."""
+        """Return the expected number of re-identified entities; options as in `shoal.risk.psi`."""
         from shoal.risk.matchings.psi import psi
 
         return psi(self.matrix, self.mapping, **options)
 
     def with_prior(self, prior: Any, why: str) -> Attack:
-        """Return the attack of one who also held each pair for more or less likely beforehand.
+        """Return the attack of an attacker who also has prior weights for each pair.
 
-        prior: (n, n) weights. One number for each row would change nothing, for every row is
-            matched: see `population_attack` for people who may be missing.
-        why: what the prior rests on, a sentence.
+        Parameters:
+            prior: (n, n) weights. One number per row would change nothing, because every row is
+                matched; see `population_attack` for people who may be absent.
+            why: The basis of the prior, as a sentence.
         """
         weights = check_matrix(prior)
         if weights.shape != self.matrix.shape:
             raise InputError(
-                f"the prior has {weights.shape[0]} rows and columns, the attack {len(self)}"
+                f"the prior must have {len(self)} rows and columns, like the attack, not "
+                f"{weights.shape[0]}"
             )
         product = (
             weights * self.matrix if hasattr(weights, "flags") else weights.multiply(self.matrix)

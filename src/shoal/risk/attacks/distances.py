@@ -1,8 +1,8 @@
-"""Distances: the attacker knows everybody's values, but not exactly.
+"""Distances: the attacker knows everyone's values with errors.
 
-A pair weighs as much as the attacker's error that it needs is likely: Gaussian for numbers, a rate
-of mistakes for categories. All in logarithms, so that far pairs weigh little and not nothing.
-Fellegi & Sunter, "A theory for record linkage", JASA 64, 1969.
+The weight of a pair is the likelihood of the error that it implies: Gaussian for numbers, a rate of
+mistakes for categories. All weights are logarithms, so distant pairs have small but positive
+weights. Fellegi & Sunter, "A theory for record linkage", JASA 64, 1969.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from shoal.errors import InputError, unknown
 from shoal.privacy.model import check_range, check_whole
 from shoal.risk.attacks.attack import EVERYBODY, Attack
 
-_TOLERANCE = 1e-9  # how far from 1 a balanced row may sum
-_MAX_APART = 1e150  # standard deviations, whose squares still add up
+_TOLERANCE = 1e-9  # tolerance of the sum of a balanced row
+_MAX_APART = 1e150  # standard deviations; larger squares would overflow
 
 
 def distance_attack(
@@ -34,14 +34,15 @@ def distance_attack(
     sweeps: int = 1000,
     mapping: Any = None,
 ) -> Attack:
-    """Return the attack of one who knows values with errors.
+    """Return the attack of an attacker who knows values with errors.
 
-    known: for each attribute the attacker's value of each original entity, missing where unknown.
-    released: the released value of each released entity, likewise.
-    deviations: for each attribute of numbers the standard deviation of the attacker's errors.
-    mistakes: for each attribute of categories the share of values that the attacker has wrong.
-    balanced: scale until rows and columns sum to 1, with so many sweeps at most; no matching's
-        probability changes. Otherwise only rows sum to 1.
+    Parameters:
+        known: For each attribute, the attacker's value of each original entity, missing if unknown.
+        released: For each attribute, the released value of each released entity.
+        deviations: For each numeric attribute, the standard deviation of the attacker's errors.
+        mistakes: For each categorical attribute, the share of values that the attacker has wrong.
+        balanced: Scale until rows and columns sum to 1, with a limited number of sweeps; this does
+            not change the probability of any matching. Otherwise only rows sum to 1.
     """
     deviations, mistakes = deviations or {}, mistakes or {}
     sizes = _check(known, released, deviations, mistakes)
@@ -58,18 +59,18 @@ def distance_attack(
         check_range(f"the share of mistakes in {name}", rate, 0, 1)
         logs += _mistaken(known[name], released[name], rate)
     logs = _balance(logs, sweeps) if balanced else logs - _log_sums(logs, 1)[:, None]
-    told = [f"The attacker knows {', '.join(known)} of everybody, with errors."]
-    told += [
+    assumptions = [f"The attacker knows {', '.join(known)} of everyone, with errors."]
+    assumptions += [
         f"Errors in {name} are Gaussian with standard deviation {deviation:g}."
         for name, deviation in deviations.items()
     ]
-    told += [
-        f"A share {rate:g} of what the attacker knows of {name} is wrong, any other category as "
-        "likely as the next."
+    assumptions += [
+        f"The attacker has a wrong category for a share {rate:g} of the values of {name}; all "
+        "wrong categories are equally likely."
         for name, rate in mistakes.items()
     ]
-    told += ["Errors are independent of each other.", EVERYBODY]
-    return Attack(np.exp(logs), mapping, tuple(told))
+    assumptions += ["Errors are independent of each other.", EVERYBODY]
+    return Attack(np.exp(logs), mapping, tuple(assumptions))
 
 
 def _check(
@@ -78,7 +79,7 @@ def _check(
     deviations: Mapping[str, float],
     mistakes: Mapping[str, float],
 ) -> tuple[int, int]:
-    """Return how many entities are known and released; refuse what does not fit together."""
+    """Return the number of known and of released entities; raise an error if they do not match."""
     if not known:
         raise InputError("name at least one attribute that the attacker knows")
     for name in known:
@@ -86,15 +87,15 @@ def _check(
             raise unknown("no released attribute", name, released)
         if (name in deviations) == (name in mistakes):
             raise InputError(
-                f"{name} needs either a deviation, for numbers, or a share of mistakes, for "
-                "categories"
+                f"{name} needs either a deviation (for numbers) or a share of mistakes (for "
+                "categories)"
             )
     for name in (*deviations, *mistakes):
         if name not in known:
             raise unknown("no known attribute", name, known)
     lengths = [{len(side[name]) for name in known} for side in (known, released)]
     if any(len(found) > 1 for found in lengths):
-        raise InputError("attributes must have as many values as there are entities, all of them")
+        raise InputError("every attribute must have one value for each entity")
     return lengths[0].pop(), lengths[1].pop()
 
 

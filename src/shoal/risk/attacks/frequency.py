@@ -1,8 +1,8 @@
-"""Frequencies: the attacker knows about how often each item occurs, and sees how often each does.
+"""Frequencies: the attacker knows roughly how often each item occurs and sees the true frequencies.
 
-Items are released under other names, transactions as they are. An item may be any released one
-whose frequency lies in the interval that the attacker believes in, so the graph is one of intervals
-and points, and a sweep over the frequencies is exact where not too many items wait at a time.
+Items are released under other names, transactions unchanged. An item may be any released item whose
+frequency lies in the interval that the attacker believes, so the graph consists of intervals and
+points; a sweep over the frequencies is exact if not too many items are open at a time.
 Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", 2005.
 """
 
@@ -29,15 +29,17 @@ from shoal.risk.matchings.structure import NOWHERE, check_mapping, split
 if TYPE_CHECKING:
     from shoal.risk.matchings.psi import Method, Psi
 
-_DENSE = 2000  # items up to which the matrix has its zeros written out
+_DENSE = 2000  # maximum number of items for a dense matrix
 
 
 @dataclass(frozen=True, eq=False)
 class FrequencyAttack(Attack):
     """An attack by frequencies.
 
-    first, last: (items,) the places that each may have among the released items, which are
-        ordered by frequency; own: (items,) its true place.
+    Parameters:
+        first, last: (items,) the range of positions of each item among the released items, which
+            are ordered by frequency.
+        own: (items,) its true position.
     """
 
     first: Counts = field(repr=False)
@@ -46,14 +48,14 @@ class FrequencyAttack(Attack):
 
     @cached_property
     def swept(self) -> Swept | None:
-        """The exact values, None where too many items wait at a time."""
+        """The exact values, None if too many items are open at a time."""
         return sweep(self.first, self.last, self.own)
 
     def psi(self, *, method: Method = "auto", **options: Any) -> Psi:
-        """Return how many items are expected to be found: exact where the sweep is.
+        """Return the expected number of re-identified items: exact if the sweep is possible.
 
-        Otherwise as `shoal.risk.psi` does it, which may be a walk with an interval: see the
-        result's `method` and `guarantee`.
+        Otherwise as in `shoal.risk.psi`, which may be a random walk with an interval: see `method`
+        and `guarantee` of the result.
         """
         from shoal.risk.matchings.psi import Psi
 
@@ -68,14 +70,14 @@ class FrequencyAttack(Attack):
 
     @property
     def compliant(self) -> int:
-        """How many items have their true frequency in the interval."""
+        """Number of items whose true frequency lies in the interval."""
         return int(self._possible.sum())
 
     @property
     def o_estimate(self) -> float:
-        """Σ 1/degree over compliant items: what Lakshmanan et al. estimate the cracks by.
+        """Σ 1/degree over compliant items: the estimate of the cracks by Lakshmanan et al.
 
-        Quick, and without any guarantee: it may be too high or too low.
+        Fast, without any guarantee: it may be too high or too low.
         """
         degrees = (self.last - self.first + 1)[self._possible]
         return float((1 / degrees).sum())
@@ -86,23 +88,27 @@ class FrequencyAttack(Attack):
 
 
 def frequency_attack(beliefs: Any, observed: Any, *, mapping: Any = None) -> FrequencyAttack:
-    """Return the attack of one who believes that each item's frequency lies in an interval.
+    """Return the attack of an attacker who believes that each item's frequency is in an interval.
 
-    beliefs: (items, 2) the lowest and the highest frequency, original item by original item.
-    observed: (items,) the frequency of each released item, in the same unit.
-    mapping: (items,) the released item of each original one, by default that at the same place.
+    Parameters:
+        beliefs: (items, 2) the lowest and the highest frequency of each original item.
+        observed: (items,) the frequency of each released item, in the same unit.
+        mapping: (items,) the released item of each original item, by default at the same position.
     """
     low, high = _check_beliefs(beliefs)
     seen = _check_frequencies(observed)
     if len(seen) != len(low):
-        raise InputError(f"{len(low)} items have beliefs, {len(seen)} were released")
+        raise InputError(
+            f"beliefs must cover each released item: there are {len(low)} beliefs and {len(seen)} "
+            "released items"
+        )
     true = check_mapping(mapping, len(seen))
     order = np.argsort(seen, kind="stable")
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     first = np.searchsorted(seen[order], low, side="left")
     last = np.searchsorted(seen[order], high, side="right") - 1
-    told = (
+    assumptions = (
         "The attacker believes that the frequency of each item lies in an interval, and sees the "
         "frequencies of all released items.",
         EVERYBODY,
@@ -110,11 +116,11 @@ def frequency_attack(beliefs: Any, observed: Any, *, mapping: Any = None) -> Fre
         EVEN,
     )
     ends = (frozen(first), frozen(last), frozen(places[true]))
-    return FrequencyAttack(_matrix(first, last, order), true, told, *ends)
+    return FrequencyAttack(_matrix(first, last, order), true, assumptions, *ends)
 
 
 def beliefs_around(frequencies: Any, within: float) -> Floats:
-    """(items, 2) the intervals of an attacker who is off by no more than `within`."""
+    """(items, 2) the intervals of an attacker whose error is at most `within`."""
     check_range("within", within, 0)
     known = _check_frequencies(frequencies)
     return np.column_stack([known - within, known + within])
@@ -126,10 +132,11 @@ def item_frequencies(
     transaction: str | None = None,
     item: str | None = None,
 ) -> Mapping[Any, float]:
-    """Return the share of transactions that hold each item.
+    """Return the share of transactions that contain each item.
 
-    transactions: collections of items, or a table with a row for each item of a transaction.
-    transaction, item: the columns of such a table.
+    Parameters:
+        transactions: Collections of items, or a table with a row for each item of a transaction.
+        transaction, item: The columns of such a table.
     """
     if isinstance(transactions, Table):
         return _of_table(transactions, transaction, item)
@@ -139,7 +146,7 @@ def item_frequencies(
         held.update(set(each))
         size += 1
     if not held:
-        raise InputError("there are no transactions with items")
+        raise InputError("transactions are empty: no transaction has an item")
     return {name: count / size for name, count in held.items()}
 
 
@@ -161,11 +168,14 @@ def _check_beliefs(beliefs: Any) -> tuple[Floats, Floats]:
     except (TypeError, ValueError):
         intervals = np.empty(0)
     if intervals.ndim != 2 or intervals.shape[1] != 2 or not len(intervals):
-        raise InputError("beliefs are pairs of numbers, the lowest and the highest for each item")
+        raise InputError("beliefs must be pairs of numbers, (lowest, highest) for each item")
     low, high = intervals.T
     wrong = int((~(low <= high)).sum())
     if wrong:
-        raise InputError(f"{wrong} of {len(low)} beliefs are missing, or end before they begin")
+        raise InputError(
+            f"{wrong} of {len(low)} beliefs are missing, or their lowest frequency exceeds the "
+            "highest"
+        )
     return low, high
 
 
@@ -175,12 +185,12 @@ def _check_frequencies(frequencies: Any) -> Floats:
     except (TypeError, ValueError):
         numbers = np.empty((0, 0))
     if numbers.ndim != 1 or not np.isfinite(numbers).all() or (numbers < 0).any():
-        raise InputError("frequencies are numbers, 0 or more, one for each item")
+        raise InputError("frequencies must be numbers of at least 0, one for each item")
     return numbers
 
 
 def _matrix(first: Counts, last: Counts, order: Counts) -> Any:
-    """Return who may be whom, dense where there are few items."""
+    """Return the matrix of possible matches, dense for few items."""
     size = len(order)
     degrees = np.maximum(last - first + 1, 0)
     begins = np.concatenate([[0], np.cumsum(degrees)])

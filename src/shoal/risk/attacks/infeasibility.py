@@ -1,4 +1,4 @@
-"""Infeasibility: the attacker rules pairs out, and holds what is left for equally likely.
+"""Infeasibility: the attacker rules out pairs and considers all other matchings equally likely.
 
 Edman, Sivrikaya & Yener, "A combinatorial approach to measuring anonymity", 2007; Malik,
 "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014, section 2.2.
@@ -15,7 +15,7 @@ from shoal.core.arrays import Bools, Counts
 from shoal.errors import InputError, unknown
 from shoal.risk.attacks.attack import EVERYBODY, TRUE, Attack
 
-EVEN = "Ways to match all entities that are not ruled out are equally likely to the attacker."
+EVEN = "The attacker considers all matchings that are not ruled out equally likely."
 
 
 def relation_attack(
@@ -25,21 +25,25 @@ def relation_attack(
     *,
     mapping: Any = None,
 ) -> Attack:
-    """Return the attack of one who knows which pairs are possible.
+    """Return the attack of an attacker who knows which pairs are possible.
 
-    relation: (n, n) yes or no, or a function of an original and a released entity that says so.
-    original, released: the entities that such a function is asked about.
-    mapping: (n,) the released entity of each original one, by default that at the same place.
+    Parameters:
+        relation: (n, n) whether each pair is possible, or a function of an original and a released
+            entity that returns this.
+        original, released: The entities that such a function compares.
+        mapping: (n,) the released entity of each original entity, by default at the same position.
     """
     if callable(relation):
         if original is None or released is None:
-            raise InputError("a function needs the original and the released entities to look at")
+            raise InputError(
+                "give the original and the released entities that the function compares"
+            )
         matrix = _asked(relation, original, released)
     else:
         matrix = np.asarray(relation)
         if not np.isin(matrix, (0, 1)).all():
             raise InputError(
-                "a relation says yes or no, 1 or 0, and nothing between; for weights use Attack"
+                "a relation must contain only 0 and 1 (or False and True); for weights use Attack"
             )
     return Attack(matrix.astype(np.float64), mapping, (EVERYBODY, TRUE, EVEN))
 
@@ -50,11 +54,12 @@ def values_attack(
     *,
     mapping: Any = None,
 ) -> Attack:
-    """Return the attack of one who knows values of some attributes of everybody.
+    """Return the attack of an attacker who knows values of some attributes of everyone.
 
-    known: for each such attribute its value, original entity by original entity.
-    released: for each attribute what is released, entity by entity: anything that tells by `in`
-        whether it holds a value (a set, a range, an interval).
+    Parameters:
+        known: For each known attribute, the value of each original entity.
+        released: For each attribute, the released cell of each entity: any object that supports
+            `in` (a set, a range, an interval).
     """
     if not known:
         raise InputError("name at least one attribute that the attacker knows")
@@ -63,8 +68,8 @@ def values_attack(
         if name not in released:
             raise unknown("no released attribute", name, released)
         matrix = matrix & _held(name, values, released[name])
-    told = f"The attacker knows {', '.join(known)} of everybody, without error."
-    return Attack(matrix.astype(np.float64), mapping, (told, EVERYBODY, TRUE, EVEN))
+    knowledge = f"The attacker knows {', '.join(known)} of everyone, without error."
+    return Attack(matrix.astype(np.float64), mapping, (knowledge, EVERYBODY, TRUE, EVEN))
 
 
 def _asked(possible: Callable[[Any, Any], Any], original: Sequence[Any], released: Any) -> Bools:
@@ -72,7 +77,7 @@ def _asked(possible: Callable[[Any, Any], Any], original: Sequence[Any], release
 
 
 def _held(name: str, values: Sequence[Any], cells: Sequence[Any]) -> Bools:
-    """(values, cells) whether each cell holds each value; alike ones are asked once."""
+    """(values, cells) whether each cell contains each value; equal pairs are evaluated once."""
     different, value_of = _distinct(values)
     containers, cell_of = _distinct(cells)
     try:
@@ -85,14 +90,14 @@ def _held(name: str, values: Sequence[Any], cells: Sequence[Any]) -> Bools:
 
 
 def _distinct(values: Sequence[Any]) -> tuple[list[Any], Counts]:
-    """Return the different values and which of them stands at each place."""
+    """Return the distinct values and the index of each value among them."""
     seen: dict[Any, int] = {}
     kept: list[Any] = []
     places = np.empty(len(values), dtype=np.int64)
     for place, value in enumerate(values):
         try:
             found = seen.setdefault(value, len(kept))
-        except TypeError:  # cannot be looked up, such as a set
+        except TypeError:  # not hashable, such as a set
             found = len(kept)
         if found == len(kept):
             kept.append(value)

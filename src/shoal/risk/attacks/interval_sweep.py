@@ -43,7 +43,7 @@ class Swept:
 
 
 class _Queue(NamedTuple):
-    """Items by stretches of places that no interval tells apart.
+    """Items by stretches of positions that no interval distinguishes.
 
     sizes: (stretches,) places of each; begin, deadline, own: (items,) stretches.
     possible: (items,) whether the own place lies in the interval.
@@ -182,7 +182,7 @@ def _levels(queue: _Queue) -> Levels:
             made, reached = expand(states, choices, steps, table, found)
             if not reached:
                 raise InputError(
-                    "no perfect matching: no way gives every item a released item of its own, so "
+                    "no perfect matching: not every item can have a released item of its own, so "
                     "the attacker's intervals contradict the released frequencies"
                 )
             states = found[:reached].copy()

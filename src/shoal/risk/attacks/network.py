@@ -1,7 +1,7 @@
-"""Dataflow networks: wires that run through blocks, each of which shuffles those that enter it.
+"""Dataflow networks: wires run through blocks, and each block shuffles its wires.
 
-The attacker knows the network, not what the blocks did. The chance that a wire's entity leaves on
-another wire is a product of doubly stochastic matrices, one for each block.
+The attacker knows the network but not what the blocks did. The probability that an entity that
+enters on one wire leaves on another is a product of doubly stochastic matrices, one for each block.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014,
 section 3.1.
 """
@@ -21,11 +21,11 @@ from shoal.risk.attacks.attack import EVERYBODY, Attack
 from shoal.risk.matchings.structure import check_mapping, check_matrix
 
 _ASSUMED = (
-    "The attacker knows how the network is built, what enters it and the labels that leave it.",
-    "The attacker knows nothing of what single blocks did.",
+    "The attacker knows the structure of the network, its inputs and its output labels.",
+    "The attacker does not know what individual blocks did.",
     EVERYBODY,
-    "The attacker weighs a way to match all entities by the product of its single chances; what "
-    "the network does to several entities at once may have other chances.",
+    "The attacker weights a matching of all entities by the product of its individual "
+    "probabilities; the true joint probabilities of the network may differ.",
 )
 
 
@@ -33,8 +33,9 @@ _ASSUMED = (
 class Block:
     """A node that shuffles some wires.
 
-    wires: their numbers, which are those of its ways in and of its ways out.
-    chances: (wires, wires) that what enters on one leaves on another; rows and columns sum to 1.
+    wires: the numbers of its wires, the same for inputs and outputs.
+    chances: (wires, wires) the probability that an entity that enters on one wire leaves on
+        another; rows and columns sum to 1.
     """
 
     wires: tuple[int, ...]
@@ -43,9 +44,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Network:
-    """Blocks in the order in which entities meet them; the wires are numbered from 0.
+    """Blocks in the order in which entities pass them; wires are numbered from 0.
 
-    wires: how many there are.
+    wires: number of wires.
     """
 
     wires: int
@@ -57,14 +58,16 @@ class Network:
     def mix(self, wires: Sequence[int], chances: Any = "uniform") -> Network:
         """Return the network with one more block at its end.
 
-        chances: "uniform", or a doubly stochastic matrix over these wires.
+        Parameters:
+            wires: The wires of the block.
+            chances: "uniform", or a doubly stochastic matrix over these wires.
         """
         chosen = tuple(wires)
         whole = all(isinstance(wire, (int, np.integer)) for wire in chosen)
         inside = whole and all(0 <= wire < self.wires for wire in chosen)
         if not chosen or not inside or len(set(chosen)) < len(chosen):
             raise InputError(
-                f"a block names wires from 0 to {self.wires - 1}, each once, and at least one"
+                f"a block must name at least one wire from 0 to {self.wires - 1}, each once"
             )
         if isinstance(chances, str):
             if chances != "uniform":
@@ -74,18 +77,23 @@ class Network:
             chances = np.full((len(chosen), len(chosen)), 1 / len(chosen))
         matrix = np.asarray(check_matrix(chances, sums="both"))
         if len(matrix) != len(chosen):
-            raise InputError(f"{len(chosen)} wires enter the block, its matrix has {len(matrix)}")
+            raise InputError(
+                f"the matrix of a block must have one row for each of its {len(chosen)} wires, not "
+                f"{len(matrix)}"
+            )
         block = Block(tuple(map(int, chosen)), tuple(map(tuple, matrix.tolist())))
         return Network(self.wires, (*self.blocks, block))
 
     def then(self, other: Network) -> Network:
-        """Return this network with another behind it, wire by wire."""
+        """Return this network followed by another, wire by wire."""
         if other.wires != self.wires:
-            raise InputError(f"{self.wires} wires cannot run into a network of {other.wires}")
+            raise InputError(
+                f"a network with {self.wires} wires cannot feed a network with {other.wires}"
+            )
         return Network(self.wires, (*self.blocks, *other.blocks))
 
     def beside(self, other: Network) -> Network:
-        """Return both networks side by side; the other's wires are counted on from this one's."""
+        """Return both networks in parallel; the wires of the other follow those of this one."""
         moved = tuple(
             Block(tuple(wire + self.wires for wire in block.wires), block.chances)
             for block in other.blocks
@@ -94,22 +102,23 @@ class Network:
 
     @property
     def matrix(self) -> Floats:
-        """(wires, wires) the chance that what enters on one leaves on another."""
+        """(wires, wires) the probability that an entity on one wire leaves on another."""
         chances = np.eye(self.wires)
         for block in self.blocks:
             wires = list(block.wires)
-            # not by BLAS, whose sums differ with the number of threads
+            # no BLAS: its sums depend on the number of threads
             chances[:, wires] = np.einsum("ij,jk->ik", chances[:, wires], np.array(block.chances))
         return frozen(chances)
 
     def attack(
         self, outputs: Sequence[int] | Counts | None = None, *, mapping: Any = None
     ) -> Attack:
-        """Return the attack of one who watches both ends of the network.
+        """Return the attack of an attacker who observes both ends of the network.
 
-        outputs: (wires,) the wire that each released entity, in its order, leaves on; by default
-            its own number.
-        mapping: (wires,) the released entity of each original one, by default its own number.
+        Parameters:
+            outputs: (wires,) the output wire of each released entity, by default its own number.
+            mapping: (wires,) the released entity of each original entity, by default its own
+                number.
         """
         order = check_mapping(outputs, self.wires)
         return Attack(self.matrix[:, order], mapping, _ASSUMED)

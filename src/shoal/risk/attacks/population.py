@@ -1,7 +1,7 @@
-"""Populations: more people than records, and a prior chance that each is in the table at all.
+"""Populations: more people than records, and a prior probability that each person is in the table.
 
-Whoever is not in the table is matched with one of as many empty places as there are such people.
-A journalist's attacker: who finds a person in the population need not know that they are released.
+A person who is not in the table is matched with an empty place; there is one for each such person.
+This is the journalist attacker, who does not know which people of the population are released.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PopulationAttack(Attack):
-    """An attack on a table that holds part of a population.
+    """An attack on a table that contains part of a population.
 
-    present: (people,) who is in the table; only they can be found. The matrix has an empty place as
-        a column for each who is not, after the records.
+    Parameters:
+        present: (people,) who is in the table; only they can be re-identified. After the records,
+            the matrix has one empty column for each person who is not.
     """
 
     present: Bools = field(repr=False)
 
     @property
     def structure(self) -> Structure:
-        """The attack taken apart, with nobody to find among those who are not in the table."""
+        """The components of the attack; people who are not in the table have no true record."""
         whole = split(self.matrix, self.mapping)
         return Structure(whole.mapping, tuple(map(self._without_absent, whole.components)))
 
     def psi(self, **options: Any) -> Psi:
-        """Return how many people in the table the attacker is expected to find."""
+        """Return how many people in the table the attacker is expected to re-identify."""
         from shoal.risk.matchings.psi import psi
 
         return psi(self.structure, **options)
 
     def with_prior(self, prior: Any, why: str) -> PopulationAttack:
-        """Return the attack with each person and column, empty places included, weighed anew."""
+        """Return the attack with prior weights for each person and column, empty ones included."""
         changed = super().with_prior(prior, why)
         return replace(self, matrix=changed.matrix, assumptions=changed.assumptions)
 
@@ -54,13 +55,14 @@ class PopulationAttack(Attack):
 
 
 def population_attack(weights: Any, presence: Any, truth: Any) -> PopulationAttack:
-    """Return the attack of one who knows the population and how likely each is in the table.
+    """Return the attack of an attacker who knows a population and the presence probabilities.
 
-    weights: (people, records) how well each record fits each person, if they are in the table;
-        only ratios count.
-    presence: (people,) the prior chance that each is in the table. One chance for all changes
-        nothing, for the number of records is known.
-    truth: (records,) the person that each record is of, a row of `weights`.
+    Parameters:
+        weights: (people, records) how well each record fits each person, if they are in the table;
+            only ratios matter.
+        presence: (people,) the prior probability that each is in the table. The same probability
+            for everyone changes nothing, because the number of records is known.
+        truth: (records,) the person of each record, a row of `weights`.
     """
     fit = _check_weights(weights)
     people, records = fit.shape
@@ -73,13 +75,13 @@ def population_attack(weights: Any, presence: Any, truth: Any) -> PopulationAtta
     mapping = np.empty(people, dtype=np.int64)
     mapping[person] = np.arange(records)
     mapping[~present] = np.arange(records, people)
-    told = (
-        f"The attacker knows a population of {counted(people, 'person', 'people')}, all of "
-        "those in the table among them, and that each has one record at most.",
+    assumptions = (
+        f"The attacker knows a population of {counted(people, 'person', 'people')} that includes "
+        "everyone in the table, and that each person has at most one record.",
         f"The attacker knows that the table has {counted(records, 'record')}.",
-        "Each person has a chance of being in the table, independent of the others.",
+        "Each person is in the table with some probability, independently of the others.",
     )
-    return PopulationAttack(matrix, mapping, told, frozen(present))
+    return PopulationAttack(matrix, mapping, assumptions, frozen(present))
 
 
 def _check_weights(weights: Any) -> Floats:
@@ -89,8 +91,8 @@ def _check_weights(weights: Any) -> Floats:
         fit = np.empty(0)
     if fit.ndim != 2 or not 0 < fit.shape[1] <= fit.shape[0]:
         raise InputError(
-            "weights need a row for each person and a column for each record, no more records "
-            "than people"
+            "weights must have one row for each person and one column for each record, and no more "
+            "records than people"
         )
     return fit
 
@@ -99,10 +101,15 @@ def _check_chances(presence: Any, people: int) -> Floats:
     try:
         chances = np.broadcast_to(np.asarray(presence, dtype=np.float64), (people,))
     except (TypeError, ValueError):
-        raise InputError(f"presence must be a chance for each of {people} people") from None
+        raise InputError(
+            f"presence must be one probability for each of the {people} people"
+        ) from None
     wrong = int((~((chances >= 0) & (chances <= 1))).sum())
     if wrong:
-        raise InputError(f"{counted(wrong, 'chance')} of presence missing or outside 0 to 1")
+        raise InputError(
+            f"presence must be from 0 to 1; {counted(wrong, 'value is', 'values are')} missing or "
+            "outside"
+        )
     return chances
 
 
@@ -111,7 +118,7 @@ def _check_truth(truth: Any, people: int, records: int) -> Counts:
     whole = person.dtype.kind in "iu" and person.shape == (records,)
     if not whole or len(np.unique(person)) < records or person.min() < 0 or person.max() >= people:
         raise InputError(
-            f"truth must name a person from 0 to {people - 1} for each of {records} records, each "
-            "person once at most"
+            f"truth must name a person from 0 to {people - 1} for each of the {records} records, "
+            "each person at most once"
         )
     return person.astype(np.int64)

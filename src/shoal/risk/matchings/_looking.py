@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: what a matching tells of the cracks in all that lie one swap away."""
+"""Kernels: estimates of the cracks from a matching and all matchings one swap away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIES = 2  # slots of a class that a look goes through
 
 
 class Look(NamedTuple):
-    """What the matchings tell, and room to find it.
+    """Estimates from the matchings, and scratch arrays.
 
     order: classes in the order in which they are looked at.
     baseline: (classes,) a guess of the cracks of each class.

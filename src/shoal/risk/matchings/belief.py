@@ -65,8 +65,8 @@ def propagate(
     while apart > tolerance:
         if done == rounds:
             raise NotConverged(
-                f"messages did not agree in {rounds:,} rounds (off by {apart:.1g}); use another "
-                "method"
+                f"belief propagation did not converge in {rounds:,} rounds (difference "
+                f"{apart:.1g}); use another method"
             )
         report("belief propagation", done)
         if done % _PATIENCE == 0:  # some swing to and fro for ever: those go half-way

@@ -137,9 +137,7 @@ class Chains:
         )
         wrong = _worm.settle(self.links, self.records, walker, start.astype(np.int64))
         if wrong:
-            raise InputError(
-                f"no matching to start from: {counted(wrong, 'record')} cannot be where it says"
-            )
+            raise InputError(f"the starting matching is not valid for {counted(wrong, 'record')}")
         return walker
 
     def _look(self, seed: np.random.SeedSequence) -> Look:
@@ -199,7 +197,10 @@ def link(indptr: Counts, indices: Counts | None, weights: Floats, capacity: Coun
 def place(row_type: Counts, capacity: Counts, truth: Counts) -> Records:
     """Lay the records out by their true class."""
     if len(row_type) != capacity.sum():
-        raise InputError(f"{int(capacity.sum())} slots do not fit {len(row_type)} records")
+        raise InputError(
+            f"there must be one slot for each of the {len(row_type)} records, not "
+            f"{int(capacity.sum())} slots"
+        )
     first = np.concatenate(([0], np.cumsum(capacity))).astype(np.int64)
     member = np.lexsort((row_type, truth))
     starts = np.searchsorted(truth[member], np.arange(len(capacity) + 1))

@@ -53,7 +53,7 @@ class Convergence:
 
     @cached_property
     def correlation_time(self) -> float:
-        """How many draws tell as much as one independent draw; 1 at least."""
+        """Number of draws that carry the information of one independent draw; at least 1."""
         if self.constant:
             return 1.0
         count = self.draws.shape[1]
@@ -71,7 +71,7 @@ class Convergence:
 
     @property
     def effective(self) -> float:
-        """How many independent draws would tell as much."""
+        """Effective sample size: the number of independent draws with the same information."""
         return self.draws.size / self.correlation_time
 
     @cached_property

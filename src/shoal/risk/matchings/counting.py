@@ -45,15 +45,15 @@ def _count(component: Component, threads: int) -> int:
         return count(way.plan)
     if component.size > _RYSER:
         raise InputError(
-            f"{component.size} rows hang together with too little structure to count their "
-            "matchings; estimate their logarithm"
+            f"{component.size} rows form one component that is too large to count its matchings; "
+            "estimate their logarithm"
         )
     low, part = _ryser(component, threads), way.solve(threads)
     about, rest = Fraction(math.exp(part.log_permanent)), 1 << 64
     if (part.error + 1e-13) * about > rest / 4:
         raise InputError(
-            f"{component.size} rows have too many matchings for a whole number; ask for the "
-            "logarithm of the permanent"
+            f"{component.size} rows have too many matchings for an integer; compute the logarithm "
+            "of the permanent"
         )
     high = round((about - low) / rest)
     return int(high * rest + low)

@@ -1,8 +1,8 @@
 """Exact values: the permanent, the expected cracks Ψ, and how likely each true pair is.
 
-Component by component, by whichever costs less: a sweep over its columns, where few counts stay
-open, or Glynn's formula, up to about thirty rows without structure. What arithmetic may have lost
-is bounded and told.
+Each component is solved by the cheaper of two ways: a sweep over its columns, if few counts stay
+open, or Glynn's formula, up to about thirty rows without structure. Rounding errors are bounded and
+reported.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014, for
 Ψ.
 """
@@ -91,15 +91,15 @@ def all_marginals(matrix: Any) -> Floats:
 
 
 def exact_cost(matrix: Any, *, every: bool = False) -> Cost:
-    """Return about what `exact` would take on one core, or with `every` what `all_marginals` would.
+    """Return the approximate cost of `exact` on one core, or with `every` that of `all_marginals`.
 
-    Seconds are infinite where no way is known; the route is that of the dearest component.
+    Seconds are infinite if no way is known; the route is that of the most expensive component.
     """
     structure = matrix if isinstance(matrix, Structure) else split(matrix)
     costs = [Way(component).cost(every=every) for component in structure.components]
-    dearest = max(costs, key=lambda cost: cost.seconds)
+    costliest = max(costs, key=lambda cost: cost.seconds)
     megabytes = max(cost.megabytes for cost in costs)
-    return Cost(dearest.route, sum(cost.seconds for cost in costs), megabytes)
+    return Cost(costliest.route, sum(cost.seconds for cost in costs), megabytes)
 
 
 def _ways(structure: Structure, *, every: bool) -> list[Way]:
@@ -108,7 +108,7 @@ def _ways(structure: Structure, *, every: bool) -> list[Way]:
     for way in ways:
         if way.cost(every=every).seconds > _HOUR:
             raise InputError(
-                f"{way.component.size} rows hang together with too little structure for exact "
-                "values; ask for an estimate"
+                f"{way.component.size} rows form one component that is too large to solve exactly; "
+                "use an estimate"
             )
     return ways

@@ -55,7 +55,7 @@ def glynn(matrix: Floats, *, threads: int = 1) -> Sums:
     rounded = np.rint(padded * 2.0**52) * 2.0**-52
     totals = _totals(rounded, threads)
     if not totals[0] > 0:
-        raise InputError("rounding leaves nothing of the permanent; scale the matrix first")
+        raise InputError("the permanent is too small for floating point; scale the matrix first")
     whole, without, bounds = totals[0], totals[1 : 1 + columns], totals[1 + columns :]
     by_row = np.repeat(bounds, 4)[:columns]  # at least the absolute products without that row
     moved = np.abs(rounded - padded).sum(axis=1)

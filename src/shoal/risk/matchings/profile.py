@@ -170,7 +170,7 @@ def _placed(kinds: Kinds, order: Counts) -> Iterator[tuple[int, Counts, Counts, 
 
 
 def fits_word(kinds: Kinds, order: Counts) -> bool:
-    """Tell whether every state fits one word, gaps between counts included."""
+    """Return whether every state fits one word, including gaps between counts."""
     widths = _widths(kinds)
     tops = (int((s + widths)[s >= 0].max()) for _, _, _, s in _placed(kinds, order))
     return max(tops) <= MOST_BITS

@@ -1,6 +1,6 @@
-"""Ψ: how many people an attacker is expected to find, given how likely each pair seems to him.
+"""Ψ: how many people an attacker is expected to re-identify, given a weight for each pair.
 
-Every perfect matching weighs the product of its pairs; Ψ is the mean number of true pairs in one.
+The weight of a perfect matching is the product of its pairs; Ψ is its mean number of true pairs.
 On zeros and ones it is ε, the expected cracks of Lakshmanan, Ng & Ramesh.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014;
 Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", 2005.
@@ -28,17 +28,20 @@ _SCALED = 1e-4  # how far from 1 sums may be for a walk
 
 @dataclass(frozen=True, eq=False)
 class Psi:
-    """The expected number of people found, Ψ.
+    """The expected number of re-identified people, Ψ.
 
-    low, high: the interval that holds it, as certain as `guarantee` says: "exact" but for rounding,
-        "95 %" of such intervals, or "none": then they are what any attack of its kind keeps to.
-    method: how it was found: "exact", "worm" (a walk over matchings, perhaps beside exact parts),
-        or "belief propagation".
-    marginals: (rows,) the chance of each to be found.
-    forced: rows that are in their own record's place in every perfect matching.
-    rhat, effective: of the walk: how well its chains agree, 1 at best, and how many independent
-        draws would tell as much, each the worst over components; None without a walk.
-    steps: of the walk.
+    Parameters:
+        low, high: The interval of Ψ, with the certainty that `guarantee` states: "exact" up to
+            rounding, "95 %" of such intervals, or "none": then they are bounds for any attack of
+            this kind.
+        method: "exact", "worm" (a random walk over matchings, possibly with exact parts), or
+            "belief propagation".
+        marginals: (rows,) the probability that each row is re-identified.
+        forced: Rows that are matched with their own record in every perfect matching.
+        rhat: How well the chains of the walk agree, 1 at best; None without a walk.
+        effective: Effective sample size of the walk, the smallest over components; None without a
+            walk.
+        steps: Steps of the walk.
     """
 
     value: float
@@ -63,15 +66,23 @@ def psi(
     threads: int = 1,
     sums: Sums = "any",
 ) -> Psi:
-    """Return how many rows are expected to be matched with their true columns.
+    """Return the expected number of rows that are matched with their true columns.
 
-    matrix: (n, n) weights, 0 or more: an array, or a scipy sparse one.
-    mapping: (n,) the column of each row's true record, by default its own number.
-    method: "exact"; "auto": exact where that is quick, else a walk over matchings until the 95 %
-        interval is within a share `target` of the value, or NotConverged; "fast": belief
-        propagation, without guarantee.
-    seed: of the walk, the same on any number of threads.
-    sums: "rows" asks for rows that sum to 1, "both" for columns too.
+    Parameters:
+        matrix: (n, n) weights of at least 0: an array or a scipy sparse array.
+        mapping: (n,) the column of each row's true record, by default its own number.
+        method: "exact"; "auto": exact where that is fast, otherwise a random walk over matchings
+            until the 95 % interval is within a share `target` of the value; "fast": belief
+            propagation, without a guarantee.
+        target: Half the width of the interval, relative to the value.
+        seed: Seed of the walk; the result does not depend on the number of threads.
+        sums: "rows" requires rows that sum to 1, "both" also columns.
+
+    Returns:
+        The value with its interval.
+
+    Raises:
+        NotConverged: The walk did not reach the target.
     """
     check_choice("method", method, ("auto", "exact", "fast"))
     check_range("target", target, 0, 1, above=True)

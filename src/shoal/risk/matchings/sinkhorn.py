@@ -1,4 +1,4 @@
-"""Sinkhorn scaling, and whether an attack tells more than which pairs are possible.
+"""Sinkhorn scaling, and whether an attack uses more than which pairs are possible.
 
 Multiplying a row or a column by a number changes no matching's probability, so a matrix may be
 scaled until all its rows and columns sum to 1; it is flat where it may be scaled to zeros and ones.
@@ -123,7 +123,7 @@ def flatten(component: Component, *, tolerance: float = _FLAT) -> Flat | None:
 
 
 def is_flat(structure: Structure) -> bool:
-    """Tell whether all perfect matchings are equally likely."""
+    """Return whether all perfect matchings are equally likely."""
     return all(flatten(component) is not None for component in structure.components)
 
 

@@ -132,23 +132,23 @@ def check_matrix(matrix: Any, *, sums: Sums = "any") -> Any:
     stored = _as_numbers(matrix)
     shape = tuple(stored.shape)
     if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
-        told = " × ".join(map(str, shape)) or "a single number"
-        raise InputError(f"the attack matrix must have as many rows as columns, not {told}")
+        size = " × ".join(map(str, shape)) or "a single number"
+        raise InputError(f"the attack matrix must have as many rows as columns, not {size}")
     entries = stored if isinstance(stored, np.ndarray) else stored.data
-    for wrong, told in (
-        (~np.isfinite(entries), "missing or infinite; give a number, 0 for what cannot be"),
+    for wrong, problem in (
+        (~np.isfinite(entries), "missing or infinite; give a number, 0 for impossible pairs"),
         (entries < 0, "negative; they must be 0 or more"),
     ):
         if wrong.any():
             words = ("entry of the attack matrix is", "entries of the attack matrix are")
-            raise InputError(f"{counted(int(wrong.sum()), *words)} {told}")
+            raise InputError(f"{counted(int(wrong.sum()), *words)} {problem}")
     for axis, line in ((1, "rows"), (0, "columns")):
         if sums in ("both", line):
             off = np.abs(np.asarray(stored.sum(axis=axis)).ravel() - 1) > _SUM
             if off.any():
                 raise InputError(
-                    f"{int(off.sum())} {line} of the attack matrix do not sum to 1, the first of "
-                    f"them number {int(off.argmax())}, counted from 0"
+                    f"{int(off.sum())} {line} of the attack matrix do not sum to 1; the first is "
+                    f"number {int(off.argmax())} (counted from 0)"
                 )
     return stored
 
@@ -159,7 +159,7 @@ def _as_numbers(matrix: Any) -> Any:
             return np.array(matrix, dtype=np.float64)
         stored = matrix.tocsr().astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError("the attack matrix must hold numbers, in rows of one length") from None
+        raise InputError("the attack matrix must contain numbers in rows of equal length") from None
     stored.sum_duplicates()
     stored.eliminate_zeros()
     return stored
@@ -173,7 +173,7 @@ def check_mapping(mapping: Sequence[int] | Counts | None, size: int) -> Counts:
     whole = given.dtype.kind in "iu" and given.shape == (size,)
     if not whole or not np.array_equal(np.sort(given), np.arange(size)):
         raise InputError(
-            f"the true mapping must name each column from 0 to {size - 1} once, one for each row"
+            f"the true mapping must give one column for each row: each from 0 to {size - 1} once"
         )
     return frozen(given.astype(np.int64))
 

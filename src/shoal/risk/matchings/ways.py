@@ -213,6 +213,6 @@ def _by_subsets(matrix: Floats) -> tuple[Floats, float]:
 
 
 def _mixed(matrix: Floats) -> bool:
-    """Tell from the rows that the first column may have that no order keeps few counts open."""
+    """Return whether the rows of the first column show that no order keeps few counts open."""
     rows = np.flatnonzero(matrix[:, 0])[: 4 * MOST_BITS]
     return len({matrix[row].tobytes() for row in rows}) > MOST_BITS

@@ -33,7 +33,7 @@ class Sample:
     """Expected cracks by a walk, with their 95 % interval.
 
     marginals: (records,) the chance that each is found in its own slot.
-    rhat: how well the chains agree, 1 at best; effective: independent draws that tell as much.
+    rhat: how well the chains agree, 1 at best; effective: effective sample size.
     chains, draws, steps: how many chains there were, draws of each, and steps of all.
     """
 
@@ -141,12 +141,12 @@ def _refusal(found: Convergence, target: float, walk: Chains) -> NotConverged:
         why = f"{walk.broken:,} of {walk.walked:,} loops did not close"
     elif not found.settled:
         why = (
-            f"R-hat is {found.rhat:.3f} ({RHAT} at most is asked for), and {found.draws.size:,} "
-            f"draws tell as much as {found.effective:,.0f}"
+            f"R-hat is {found.rhat:.3f} (at most {RHAT} is required), and the effective sample "
+            f"size of {found.draws.size:,} draws is {found.effective:,.0f}"
         )
     else:
-        why = f"the interval is ±{found.half_width / found.mean:.3g}, asked for was ±{target:g}"
+        why = f"the interval is ±{found.half_width / found.mean:.3g}, wider than ±{target:g}"
     return NotConverged(
-        f"the walk over matchings did not settle in {walk.steps:,} steps: {why}; allow more steps "
-        "or a wider target"
+        f"the random walk over matchings did not converge in {walk.steps:,} steps: {why}; allow "
+        "more steps or a wider target"
     )

@@ -184,6 +184,6 @@ def _nearest(correlation: Floats) -> Floats:
     values, vectors = np.linalg.eigh(correlation)
     if values.min() > 1e-6:
         return correlation
-    mended = (vectors * values.clip(1e-6)) @ vectors.T
-    scale = np.sqrt(np.diag(mended))
-    return np.asarray(mended / np.outer(scale, scale), dtype=np.float64)
+    repaired = (vectors * values.clip(1e-6)) @ vectors.T
+    scale = np.sqrt(np.diag(repaired))
+    return np.asarray(repaired / np.outer(scale, scale), dtype=np.float64)

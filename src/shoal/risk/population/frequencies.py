@@ -75,7 +75,7 @@ def class_sizes(source: Release | Table | Classes, columns: Sequence[str] | None
     if isinstance(source, Table):
         return classes_by(source, columns).people
     if columns is not None:
-        raise InputError("columns can be chosen of a table only; a release has its classes")
+        raise InputError("columns can only be chosen for a table; a release has fixed classes")
     return source.classes.people if isinstance(source, Release) else source.people
 
 
@@ -89,7 +89,7 @@ def chosen_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ..
     """Return the columns asked for, by default the quasi-identifiers."""
     names = table.quasi if columns is None else tuple(dict.fromkeys(columns))
     if not names:
-        raise InputError("no columns to go by; name some, or give quasi-identifiers their role")
+        raise InputError("no columns to compare; name columns, or declare quasi-identifiers")
     for name in names:
         table[name]  # refuses one that is not there
     return names

@@ -28,9 +28,9 @@ from shoal.risk.population.frequencies import classes_by
 _MOST = 1_000_000  # people that are drawn from the model
 _FAR = 25.0  # ln of the scale, at most
 LIMITS = (
-    "values that the sample does not show are unknown to the model, and so is what three columns "
-    "say together beyond what pairs do; the interval tells how much the average varies with the "
-    "records, and not that the model may be wrong"
+    "the model does not know values that are absent from the sample, nor dependencies among three "
+    "or more columns beyond those between pairs; the interval covers the variation of the average "
+    "with the sampled records, not a wrong model"
 )
 
 
@@ -66,8 +66,8 @@ class IndividualUniqueness:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data, without those of single records."""
-        told = {name: value for name, value in self.__dict__.items() if np.isscalar(value)}
-        return {**told, "limits": LIMITS}
+        figures = {name: value for name, value in self.__dict__.items() if np.isscalar(value)}
+        return {**figures, "limits": LIMITS}
 
 
 def individual_uniqueness(
@@ -88,8 +88,8 @@ def individual_uniqueness(
     view = classes_by(table, columns)
     sizes = view.people
     if sizes.sum() < 2:
-        told = counted(int(sizes.sum()), "record is", "records are")
-        raise InputError(f"{told} too few to model; two or more are needed")
+        few = counted(int(sizes.sum()), "record is", "records are")
+        raise InputError(f"{few} too few to fit a model; at least two are needed")
     model = Copula.fit(_each_once(table, view), columns)
     studied = [table[name] for name in model.columns]
     kinds = group([c.codes for c in studied], [c.domain for c in studied])

@@ -1,7 +1,7 @@
-"""Population uniqueness: how many people nobody else of the population is like.
+"""Population uniqueness: how many people are unique in the population.
 
-A sample unique is no risk while others outside the sample share its values. Who is asked are
-models of how classes grow from the sample to the population; they differ, so all are told.
+A sample unique is not at risk if others outside the sample share its values. Models describe how
+classes grow from the sample to the population; their estimates differ, so all are reported.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from shoal.risk.population.snb import SlideNegativeBinomial
 ESTIMATES = ("pitman", "zayatz", "snb")
 _SMALL = 20  # records of a class that may or may not have been drawn; larger ones were sure to be
 LIMITS = (
-    "the sample is taken to be drawn at random; the interval tells how much the estimate varies "
-    "with the draw, and not that the model may be wrong"
+    "the sample is assumed to be drawn at random; the interval covers the variation of the "
+    "estimate with the sample, not a wrong model"
 )
 
 
@@ -38,7 +38,7 @@ class Uniqueness:
     records: of the sample, those with equal values of one person being one; sample_uniques: those
         whose values no other person has.
     population: its size, records / sampling_fraction.
-    model: whose estimate is told; estimates: those of all models, None where one has no fit.
+    model: the model of the reported estimate; estimates: those of all models, None without a fit.
     uniques: people alone in the population; low, high: 95 % of refits lie between, NaN where
         there were none.
     """
@@ -105,7 +105,7 @@ def population_uniqueness(
     sampling_fraction: the share of the population that the records are, above 0.
     columns: of a table, what others know; by default its quasi-identifiers.
     model: pitman, zayatz, snb, or dankar, whose rule chooses among them.
-    refits: how often the classes are drawn anew for the interval; 0 for none.
+    refits: number of resampled sets of classes for the interval; 0 for no interval.
     """
     check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
     check_whole("refits", refits, 0)
@@ -196,7 +196,7 @@ def _interval(
             value = estimates(drawn, fraction, again)[model]
         if value is not None:
             found.append(value * scale)
-    if len(found) < refits / 2:  # too often without a fit to tell
+    if len(found) < refits / 2:  # too few fits for an interval
         return float("nan"), float("nan")
     low, high = np.quantile(found, [0.025, 0.975])
     return float(low), float(high)

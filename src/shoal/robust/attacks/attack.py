@@ -46,7 +46,7 @@ class Examples:
         for name, shape in shapes.items():
             found = tuple(getattr(self, name).shape)
             if found != shape:
-                raise InputError(f"{name} must be of shape {shape}, as the others are, not {found}")
+                raise InputError(f"{name} must have shape {shape} like the others, not {found}")
 
     @property
     def distances(self) -> Tensor:
@@ -57,7 +57,7 @@ class Examples:
     def perturbations(self) -> Tensor:
         """(networks, rows) ‖a − s‖ / ‖s‖, equation 4.3.1 of the thesis.
 
-        Of an original that is all 0, endless, or 0 where nothing was changed.
+        For an original that is all 0, infinite, or 0 if nothing was changed.
         """
         sizes = self.originals.flatten(1).double().norm(dim=1)
         return torch.where(self.distances > 0, self.distances / sizes, 0.0)
@@ -130,7 +130,7 @@ def excess(logits: Tensor, goals: Tensor, targeted: bool) -> Tensor:
 
 
 def reached(logits: Tensor, goals: Tensor, targeted: bool) -> Tensor:
-    """Tell where the class named is the one wanted, or no longer the label."""
+    """Return where the predicted class is the target, or no longer the label."""
     return (logits.argmax(dim=-1) == goals) == targeted
 
 

@@ -14,7 +14,7 @@ class Constants(NamedTuple):
     """Constants that grow tenfold until an attack succeeds, and are halved between then on.
 
     now: (networks, rows) those to be tried next.
-    lower, upper: the last that failed, 0 if none has, and that succeeded, endless if none has.
+    lower, upper: the last constant that failed, 0 if none, and that succeeded, infinite if none.
     """
 
     now: Tensor

@@ -63,14 +63,14 @@ def squared_lengths(perturbed: Tensor, originals: Tensor) -> Tensor:
 
 
 def leads_enough(leads: Tensor, confidence: float) -> Tensor:
-    """Tell where the goal leads by the confidence, or, for none, leads at all."""
+    """Return where the goal leads by the confidence, or leads at all if the confidence is 0."""
     return leads <= -confidence if confidence else leads < 0
 
 
 class Hunt:
     """Examples at work.
 
-    squares, adversarial: (networks, rows, …) what was found so far, endless where nothing was.
+    squares, adversarial: (networks, rows, …) the best examples so far; infinite without any.
     live: (networks, places) rows at work; where a network has fewer than another, some stand there
     that are through and no longer `real`. The tensors of `state` have these two axes in front.
     """

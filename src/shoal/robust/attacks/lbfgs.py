@@ -34,7 +34,7 @@ class LBFGS:
     steps: of descent for each constant.
     searches: constants tried for each example.
     constant: c to begin with.
-    memory: past steps that tell the curvature.
+    memory: number of past steps that estimate the curvature.
     """
 
     name: ClassVar[str] = "lbfgs"

@@ -27,7 +27,9 @@ def superimpose(
     networks = len(examples.adversarial)
     check_whole("count", count, 1)
     if count > networks:
-        raise InputError(f"count must be {networks} at most, the networks attacked, not {count}")
+        raise InputError(
+            f"count must be at most {networks}, the number of attacked networks, not {count}"
+        )
     kept_in = examples.bounds if bounds is None else check_bounds(bounds)
     lengths = torch.where(examples.success, examples.distances, torch.inf)
     chosen = lengths.argsort(dim=0, stable=True)[:count]  # (count, rows) networks
