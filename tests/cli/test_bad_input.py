@@ -174,7 +174,7 @@ def test_no_guarantee_is_none(anonymize):
     [
         ("l-diversty(2, disease)", "'l-diversty' (did you mean 'l-diversity'?); there are k-an"),
         ("l-diversity(2, job)", "no column 'job'"),
-        ("l-diversity(2, age)", "column 'age' is quasi; the model needs it sensitive"),
+        ("l-diversity(2, age)", "column 'age' is quasi; the model needs a sensitive column"),
         ("l-diversity(1, disease)", "l-diversity: l must be"),
         ("l-diversity(2", "privacy model: expected"),
         ("l-diversity(2, disease, odd=5)", "no option 'odd'"),
