@@ -99,7 +99,7 @@ def test_a_model_named_twice_counts_once():
         ("k-anonymity(5, k=6)", "option 'k' is given twice"),
         ("k-anonymity(five)", "k-anonymity: k must be a whole number, 2 or more, not 'five'"),
         ("k-anonymity(2.5)", "k must be a whole number, 2 or more, not 2.5"),
-        ("t-closeness(2, x)", "t-closeness: t must be 0 or more, 1 at most, not 2"),
+        ("t-closeness(2, x)", "t-closeness: t must be 0 or more and at most 1, not 2"),
         ("beta-likeness(1, x, maybe)", "enhanced must be true or false, not 'maybe'"),
         ("t-closeness(0.1, x, [y)", "distance must be one of equal"),
         ('l-diversity(3, "x)', "expected a value at character 16"),
