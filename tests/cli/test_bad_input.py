@@ -391,7 +391,7 @@ def test_an_option_may_not_be_given_twice(anonymize):
     [
         ("mask: {length: 100000000}", "its hierarchy would have 99,999,999 levels"),
         ("quantiles: [1000000000]", "groups must be from 1 to 1,000,000"),
-        ("ordering: -1", "fanout must be 2 or more"),
+        ("ordering: -1", "fanout must be a whole number, 2 or more"),
     ],
 )
 def test_a_recipe_that_would_never_end_is_refused(anonymize, recipe, told):

@@ -84,13 +84,13 @@ def agree(
     range, a set or one of its members. The root may stand for the whole domain.
     """
     given = np.array(texts, dtype=object)
-    told: Bools = subsets.whole & (given == ROOT)
+    matches: Bools = subsets.whole & (given == ROOT)
     heights = np.full(len(subsets), -1, dtype=np.int32) if levels is None else levels
-    for height in np.unique(heights[~told]).tolist():
-        entries = np.flatnonzero(~told & (heights == height))
+    for height in np.unique(heights[~matches]).tolist():
+        entries = np.flatnonzero(~matches & (heights == height))
         check = _are_plain if height < 0 else partial(_are_groups, height)
-        told[entries] = check(column, subsets.take(entries), given[entries])
-    return told
+        matches[entries] = check(column, subsets.take(entries), given[entries])
+    return matches
 
 
 def _are_groups(height: int, column: Column, subsets: Subsets, texts: Any) -> Bools:
@@ -106,14 +106,18 @@ def _are_groups(height: int, column: Column, subsets: Subsets, texts: Any) -> Bo
 def _are_plain(column: Column, subsets: Subsets, texts: Any) -> Bools:
     place = {text: code for code, text in enumerate(column.labels)}
     codes = np.array([place.get(text, -1) for text in texts.tolist()], dtype=np.int32)
-    told = (codes >= 0) & subsets.hold(np.arange(len(subsets), dtype=np.int32), codes)
+    matches = (codes >= 0) & subsets.hold(np.arange(len(subsets), dtype=np.int32), codes)
     if column.ordered:
-        rest = np.flatnonzero(~told & _without_gaps(column, subsets))
-        told[rest] = np.array(range_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
-    rest = np.flatnonzero(~told)
+        rest = np.flatnonzero(~matches & _without_gaps(column, subsets))
+        matches[rest] = (
+            np.array(range_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
+        )
+    rest = np.flatnonzero(~matches)
     if len(rest):
-        told[rest] = np.array(set_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
-    return told
+        matches[rest] = (
+            np.array(set_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
+        )
+    return matches
 
 
 def _without_gaps(column: Column, subsets: Subsets) -> Bools:

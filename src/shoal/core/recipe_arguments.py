@@ -38,9 +38,9 @@ def over_domain(values: Any) -> Column:
     domain = domains.between(column.type, column.bounds)
     if domain is None:
         return column
-    nobody = np.zeros(0, dtype=np.int32)
+    no_rows = np.zeros(0, dtype=np.int32)
     return replace(
-        column, codes=nobody, values=domain, declared=True, spelling=None, hierarchy=None
+        column, codes=no_rows, values=domain, declared=True, spelling=None, hierarchy=None
     )
 
 

@@ -275,7 +275,7 @@ class Table:
         arrow = from_frame(data)
         names = list(arrow.column_names)
         check_unique(names)
-        specs = {name: checked_spec(name, told) for name, told in roles.items()}
+        specs = {name: checked_spec(name, stated) for name, stated in roles.items()}
         _check_known(specs, names, "given a role")
         units = {"person": as_names(person), "household": as_names(household)}
         for what, identifying in units.items():

@@ -67,9 +67,9 @@ class Tally:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain data."""
-        told = asdict(self)
-        told |= {"suppressed": self.suppressed, "suppressed_people": self.suppressed_people}
-        return told
+        counts = asdict(self)
+        counts |= {"suppressed": self.suppressed, "suppressed_people": self.suppressed_people}
+        return counts
 
 
 def released_of(tally: dict[str, Any]) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 from shoal.anonymize.partition._boxes import ONE, add_record, enter
 from shoal.core.compiling import njit
 
-NOBODY = np.int32(-1)
-ENDLESS = np.int64(2**62)
+NO_INDEX = np.int32(-1)
+INFINITE_COST = np.int64(2**62)
 
 
 @njit(cache=True, error_model="numpy")
@@ -59,7 +59,7 @@ def fill_costs(points, boxes, partners, done, first, last, forbidden, costs):
     """Fill `costs` with the growth of boxes first … last − 1 by every record."""
     for box in range(first, last):
         for record in range(costs.shape[1]):
-            costs[box, record] = growth(points, boxes, box, record, ENDLESS)
+            costs[box, record] = growth(points, boxes, box, record, INFINITE_COST)
         for i in range(done):
             costs[box, partners[box, i]] = forbidden
 
@@ -75,7 +75,7 @@ def take_in_turn(points, boxes, partners, done, first, last, left, given, owner)
     """
     size = len(given) - first
     for box in range(first, last):
-        best, least = np.int64(-1), ENDLESS
+        best, least = np.int64(-1), INFINITE_COST
         start = np.searchsorted(left[:size], box + 1)
         for step in range(size):
             place = start + step if start + step < size else start + step - size
@@ -102,7 +102,7 @@ def trade(points, boxes, partners, done, box, given, owner):
     The other box gives its record and takes a remaining one. The cheapest trade is made, the first
     among equals; with 2k records or more a trade always exists. Returns the record taken.
     """
-    least, giver, taken = ENDLESS, NOBODY, NOBODY
+    least, giver, taken = INFINITE_COST, NO_INDEX, NO_INDEX
     for i in range(done):
         record = partners[box, i]
         if owner[record] >= 0:
@@ -113,9 +113,9 @@ def trade(points, boxes, partners, done, box, given, owner):
                 continue
             if is_partner(partners, done, other, record):
                 continue
-            cost = growth(points, boxes, box, handed, ENDLESS)
-            cost += growth(points, boxes, other, record, ENDLESS)
-            cost -= growth(points, boxes, other, handed, ENDLESS)
+            cost = growth(points, boxes, box, handed, INFINITE_COST)
+            cost += growth(points, boxes, other, record, INFINITE_COST)
+            cost -= growth(points, boxes, other, handed, INFINITE_COST)
             if cost < least:
                 least, giver, taken = cost, np.int32(other), record
     given[box] = given[giver]
@@ -136,7 +136,7 @@ def list_nearest(points, boxes, partners, done, box, owner, near, costs):
         record = box + step if box + step < count else box + step - count
         if owner[record] >= 0:
             continue
-        limit = costs[box, room - 1] if found == room else ENDLESS
+        limit = costs[box, room - 1] if found == room else INFINITE_COST
         cost = growth(points, boxes, box, record, limit)
         if cost >= limit or is_partner(partners, done, box, record):
             continue

@@ -91,8 +91,8 @@ def entries_of(lattice: Lattice, corner: tuple[int, ...]) -> Entries:
         found = group([c.codes for c in others], [c.domain for c in others])
         apart, parts = found.ids.astype(np.int64), len(found)
     records = np.ones(len(tuples), np.int64) if tuples.counts is None else tuples.counts
-    nobody = np.zeros(len(tuples), dtype=np.int64)
-    entries = Entries(ladders, codes, apart, parts, records, None, nobody, 0, 0)
+    no_person = np.zeros(len(tuples), dtype=np.int64)
+    entries = Entries(ladders, codes, apart, parts, records, None, no_person, 0, 0)
     unit, _ = counted_unit(tuples)
     if unit is None or unit.count == tuples.records:
         return entries

@@ -154,12 +154,12 @@ def _by_entropy(column: Column, shares: Floats) -> list[Floats]:
     """Return the information that a value loses, relative to the mean of the original values."""
     assert column.hierarchy is not None
     used = np.where(shares > 0, shares, 1.0)
-    told = float(-(shares * np.log(used)).sum())
+    entropy = float(-(shares * np.log(used)).sum())
     found = []
     for level in column.hierarchy.levels:
         together = np.bincount(level.groups, shares, minlength=len(level))[level.groups]
         hidden = np.log(np.where(shares > 0, together, 1.0) / used)
-        found.append(hidden / told if told else np.zeros(column.domain))
+        found.append(hidden / entropy if entropy else np.zeros(column.domain))
     return found
 
 

@@ -164,9 +164,9 @@ class _Proof:
     def _list(self, limit: int, room: int) -> int:
         """List the groups within the limit of their records' prices; return their number or −1."""
         nodes = self._afford(self._nodes, _NODE_PACE)
-        dearest = np.argsort(-self._duals, kind="stable")  # equal records stay together
+        by_price = np.argsort(-self._duals, kind="stable")  # equal records stay together
         count, left = list_groups(
-            self._space, self._duals, self._cuts, dearest, self._k, float(limit), nodes,
+            self._space, self._duals, self._cuts, by_price, self._k, float(limit), nodes,
             self._scratch, self._groups[:room], self._costs[:room], self._listed,
         )  # fmt: skip
         self._nodes = int(left)
