@@ -49,7 +49,7 @@ def test_a_file_is_checked_as_it_is_written(tmp_path):
 
 
 def test_the_guarantee_and_the_columns_must_be_stated():
-    with pytest.raises(shoal.InputError, match="state a guarantee"):
+    with pytest.raises(shoal.InputError, match="give a guarantee"):
         shoal.check(PUBLISHED, quasi="age")
     with pytest.raises(shoal.InputError, match="quasi="):
         shoal.check(PUBLISHED, k=2, quasi=[])

@@ -156,7 +156,7 @@ def test_every_environment_gives_the_same(environment, folder, expected):
     assert "Traceback" not in said[1]
     assert (folder / "out.csv").read_bytes() == expected
     assert b"k-anonymity" in (folder / "report.html").read_bytes()
-    noted = said[1].count("compiled kernels cannot be kept")
+    noted = said[1].count("compiled kernels cannot be stored")
     assert noted <= 1  # one for all kernels
     assert noted or environment.kernels
     left = {path.name for path in folder.iterdir()} - {"package"}

@@ -1,7 +1,7 @@
 """Shoal: safety in numbers for what you publish.
 
-Tables, models and methods are loaded here; what reads, measures and reports them on first use, and
-heavy libraries (DuckDB, numba) by the work that needs them.
+Tables, privacy models and methods are imported here. Reading, metrics and reports are imported on
+first use, and heavy libraries (DuckDB, numba) only when they are needed.
 """
 
 from typing import TYPE_CHECKING
@@ -82,7 +82,7 @@ __all__ = [
 __all__ += methods.__all__
 __all__ += models.__all__
 
-_ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
+_ON_FIRST_USE = {  # the module that defines each name, "" if the name is a module
     "dp": "",
     "metrics": "",
     "report": "",
@@ -102,5 +102,5 @@ _ON_FIRST_USE = {  # where each of these names is, "" for a module of its own
 }
 
 
-if not TYPE_CHECKING:  # a checker would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would accept any name
     __getattr__, __dir__ = on_first_use(__name__, _ON_FIRST_USE)

@@ -81,7 +81,7 @@ def test_columns_without_a_role_are_left_out_with_a_warning_at_the_call():
     ("given", "message"),
     [
         ({"k": 2}, r"quasi=\[…\]"),
-        ({"quasi": "age"}, "state a guarantee"),
+        ({"quasi": "age"}, "give a guarantee"),
         ({"k": 2, "quasi": "age", "sensitive": "age"}, "named as quasi and as sensitive"),
         ({"model": 5, "quasi": "age"}, "not int"),
     ],
@@ -93,7 +93,7 @@ def test_what_is_missing_is_asked_for(given, message):
 
 def test_a_table_keeps_its_own_roles():
     table = shoal.Table.from_arrow(pa.table(PEOPLE), {"age": "quasi"})
-    with pytest.raises(shoal.InputError, match="roles of its columns"):
+    with pytest.raises(shoal.InputError, match="already has roles"):
         shoal.anonymize(table, k=2, quasi="age")
 
 

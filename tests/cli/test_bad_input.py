@@ -174,7 +174,7 @@ def test_no_guarantee_is_none(anonymize):
     [
         ("l-diversty(2, disease)", "'l-diversty' (did you mean 'l-diversity'?); there are k-an"),
         ("l-diversity(2, job)", "no column 'job'"),
-        ("l-diversity(2, age)", "column 'age' is quasi; the model needs it sensitive"),
+        ("l-diversity(2, age)", "column 'age' is quasi; the model needs a sensitive column"),
         ("l-diversity(1, disease)", "l-diversity: l must be"),
         ("l-diversity(2", "privacy model: expected"),
         ("l-diversity(2, disease, odd=5)", "no option 'odd'"),
@@ -207,14 +207,14 @@ def test_a_guarantee_beyond_the_data_is_infeasible_and_so_status_1(anonymize):
 def test_a_hierarchy_that_misses_values_counts_them(anonymize, folder):
     (folder / "town.csv").write_text(f"{SECRET} 0;*\n")
     (folder / "s.yaml").write_text("columns: {town: {role: quasi, hierarchy: town.csv}}")
-    said = refused(anonymize(roles=("--schema", "s.yaml")), "column 'town'", "misses 1 of 2 values")
+    said = refused(anonymize(roles=("--schema", "s.yaml")), "column 'town'", "lacks 1 of 2 values")
     assert "shoal hierarchy check" in said
 
 
 def test_a_torn_hierarchy_is_refused_by_its_file(anonymize, folder):
     (folder / "town.csv").write_text(f"{SECRET} 0;a;x;*\n{SECRET} 1;a;y;*\n")
     (folder / "s.yaml").write_text("columns: {town: {role: quasi, hierarchy: town.csv}}")
-    refused(anonymize(roles=("--schema", "s.yaml")), "town.csv: ", "torn")
+    refused(anonymize(roles=("--schema", "s.yaml")), "town.csv: ", "not nested")
 
 
 def test_a_column_has_one_role(anonymize):
@@ -248,7 +248,7 @@ def test_a_missing_file_is_told_before_what_else_is_missing(shoal, arguments):
         ("age", "hierarchy 'age' must be written column=file or column=recipe"),
         ("=age.csv", "must be written column=file"),
         ("age=no.csv", "no.csv: no such file; check the path"),
-        ("age=bisect: 2", "column 'age': a hierarchy is a file or one of intervals"),
+        ("age=bisect: 2", "column 'age': hierarchy must be a file or one of intervals"),
         ("town=intervals: [5]", "column 'town': intervals"),
         ("job=ordering", "column 'job' is given a hierarchy but not in the data"),
     ],
@@ -274,7 +274,7 @@ def test_an_existing_output_stays_unless_forced(anonymize, shoal, folder):
     [
         ("out.docx", "out.docx: cannot write this kind of file; end the name in .csv"),
         ("out", "out: cannot write this kind of file"),
-        ("nowhere/out.csv", "its folder does not exist; make nowhere first"),
+        ("nowhere/out.csv", "its folder does not exist; create nowhere first"),
         ("people.csv/out.csv", "its folder does not exist"),
         (".", "cannot write this kind of file"),
     ],
@@ -289,7 +289,7 @@ def test_a_folder_that_may_not_be_written_to_is_refused(anonymize, folder, monke
     monkeypatch.setattr(  # root, who may run these tests, may write anywhere
         os, "access", lambda path, mode: not str(path).endswith("shut") and allowed(path, mode)
     )
-    refused(anonymize(output="shut/out.csv"), "shut/out.csv: its folder may not be written to")
+    refused(anonymize(output="shut/out.csv"), "shut/out.csv: its folder is not writable")
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no such folder here")
@@ -390,8 +390,8 @@ def test_an_option_may_not_be_given_twice(anonymize):
     ("recipe", "told"),
     [
         ("mask: {length: 100000000}", "its hierarchy would have 99,999,999 levels"),
-        ("quantiles: [1000000000]", "each number of groups is from 1 to 1,000,000"),
-        ("ordering: -1", "fanout must be 2 or more"),
+        ("quantiles: [1000000000]", "groups must be from 1 to 1,000,000"),
+        ("ordering: -1", "fanout must be a whole number, 2 or more"),
     ],
 )
 def test_a_recipe_that_would_never_end_is_refused(anonymize, recipe, told):
@@ -471,7 +471,7 @@ def test_patients_and_demo_refuse_what_they_cannot_do(shoal, folder):
     refused(shoal("datasets", "patients", 10**8 + 1, "-o", "p.csv"), f"{told} 100,000,001; choose")
     refused(shoal("demo", "--rows", 0), "'--rows'", "1")
     refused(shoal("datasets", "patients", 5, "-o", "p.docx"), "p.docx: cannot write")
-    refused(shoal("demo", "--out", "people.csv"), "people.csv: cannot be made")
+    refused(shoal("demo", "--out", "people.csv"), "people.csv: cannot be created")
     assert sorted(p.name for p in folder.iterdir()) == ["people.csv"]
 
 
@@ -512,9 +512,9 @@ def test_repeatable_options_and_flags_may_be_given_twice(shoal):
 @pytest.mark.parametrize(
     ("recipe", "told"),
     [
-        ("town=dates: [month]", "dates: needs dates, and some values read as text; write all like"),
-        ("town=intervals: [5]", "intervals: needs numbers, and some values read as text; write"),
-        ("age=dates: [month]", "dates: needs dates, and the values are numeric, of type int64"),
+        ("town=dates: [month]", "dates: needs dates, but some values read as text; write all like"),
+        ("town=intervals: [5]", "intervals: needs numbers, but some values read as text; write"),
+        ("age=dates: [month]", "dates: needs dates, but the values are numeric, of type int64"),
     ],
 )
 def test_a_recipe_for_other_values_says_how_to_write_them(anonymize, recipe, told):

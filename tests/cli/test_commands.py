@@ -277,7 +277,7 @@ def test_kernels_that_cannot_be_kept_are_noted_once_instead(shoal, said, monkeyp
     found = shoal("anonymize", "people.csv", *ROLES, "-k", 3)
     unkept._warn_once.cache_clear()
     assert (found.status, said) == (0, [])
-    notes = [line for line in found.err.splitlines() if "compiled kernels cannot be kept" in line]
+    notes = [line for line in found.err.splitlines() if "compiled kernels cannot be stored" in line]
     assert len(notes) == 1
     assert notes[0].startswith("note: ")
     assert "KernelsNotKept" not in found.err
@@ -440,7 +440,7 @@ def test_hierarchy_check_shows_its_owner_the_values_that_are_missing(shoal, fold
     (folder / "town.csv").write_text("QXZW 0;*\n")
     found = shoal("hierarchy", "check", "town.csv", "people.csv", "-c", "town")
     assert (found.status, found.err) == (2, "")
-    assert "misses 1 of 2 values" in found.out
+    assert "lacks 1 of 2 values" in found.out
     assert "QXZW 1" in found.out
     data = parsed(
         shoal("hierarchy", "check", "town.csv", "people.csv", "-c", "town", "--json"), status=2

@@ -122,6 +122,6 @@ def test_methods_with_and_without_hierarchies_are_ranked_by_one_named_loss(shoal
     assert lines[2] == "method k hierarchies risk loss smallest suppressed time"
     assert any(line.startswith("* flash 4 used") for line in lines)
     assert any(line.startswith("sorted 4 not used") for line in lines)
-    assert "loss: hierarchy-ncp, what a published cell leaves open" in shown
+    assert "loss: hierarchy-ncp, uncertainty of a published cell" in shown
     flash, ranges = json.loads(shoal(*asked, "--json").out)["runs"]
     assert flash["hierarchy-ncp"] <= ranges["hierarchy-ncp"]

@@ -29,7 +29,7 @@ def grouped(table, ids, model=None):
     [
         (KAnonymity(2), "done", ""),
         (KAnonymity(2) & LDiversity(2, "disease"), "failed", "whole broke"),
-        (LDiversity(2, "age"), "unfit", "the model needs it sensitive"),
+        (LDiversity(2, "age"), "unfit", "the model needs a sensitive column"),
     ],
 )
 def test_a_run_says_how_it_ended(model, status, told):

@@ -78,10 +78,10 @@ def test_an_order_may_be_written_as_values(cells, order, labels):
     [
         ({"order": ["a"]}, "leaves out 1 of 2 values"),
         ({"order": ["a", "b", "a"]}, "names a value twice"),
-        ({"order": ["a", "b"], "kind": "nominal"}, "goes with kind ordinal"),
+        ({"order": ["a", "b"], "kind": "nominal"}, "order needs kind ordinal"),
         ({"kind": "ordinal"}, "needs its order"),
         ({"kind": "numeric"}, "kind numeric, but"),
-        ({"bounds": (0, 1)}, "bounds go with kind numeric"),
+        ({"bounds": (0, 1)}, "bounds need kind numeric"),
         ({"weight": -1}, "weight must be from 0 to 1e"),
         ({"weight": 1e308}, "weight must be from 0 to 1e"),
         ({"weight": float("nan")}, "weight must be from 0 to 1e"),
@@ -97,9 +97,9 @@ def test_options_that_do_not_fit_text_are_refused(options, message):
     ("bounds", "message"),
     [
         ((20, 30), "3 of 5 cells are outside the bounds, the first in row 1;"),
-        ((30, 20), "finite and ascend"),
-        ((0, float("inf")), "finite and ascend"),
-        ((0, float("nan")), "finite and ascend"),
+        ((30, 20), "finite and in ascending order"),
+        ((0, float("inf")), "finite and in ascending order"),
+        ((0, float("nan")), "finite and in ascending order"),
     ],
 )
 def test_bounds_must_hold_the_values_which_are_not_quoted(bounds, message):
@@ -162,7 +162,7 @@ def test_every_cell_comes_back_exactly(given_cells):
     ("option", "huge", "message"),
     [
         ("weight", 10**400, "weight must be a number from 0 to 1e"),
-        ("bounds", (0, 10**400), "bounds has a number too large"),
+        ("bounds", (0, 10**400), "bounds contain a number that is too large"),
     ],
     ids=["weight", "bounds"],
 )

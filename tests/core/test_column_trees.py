@@ -59,7 +59,7 @@ def test_missing_parents_are_passed_over_where_another_row_has_one():
         (
             [SECRET, "b", "c"],
             [None, None, "Utah"],
-            "2 of 3 values occur without a value of",
+            "2 of 3 values have no value of",
         ),
     ],
 )
@@ -73,11 +73,11 @@ def test_a_value_with_no_parent_or_several_is_counted_not_shown(cells, states, t
 @pytest.mark.parametrize(
     ("stated", "told"),
     [
-        ({"from": []}, "from: a list of other columns"),
-        ({"from": ["city"]}, "from: a list of other columns"),
-        ({"from": ["state", "state"]}, "from: a list of other columns"),
-        ({"from": ["state"], "mask": "right"}, "from: a list of other columns"),
-        ({"from": 5}, "from: a list of other columns"),
+        ({"from": []}, "from must be a list of other columns"),
+        ({"from": ["city"]}, "from must be a list of other columns"),
+        ({"from": ["state", "state"]}, "from must be a list of other columns"),
+        ({"from": ["state"], "mask": "right"}, "from must be a list of other columns"),
+        ({"from": 5}, "from must be a list of other columns"),
         ({"from": "town"}, "column 'town' is named as a level of 'city' but not in the data"),
         ({"from": ["county"]}, "would publish column 'county', which is sensitive"),
     ],

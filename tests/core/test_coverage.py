@@ -187,17 +187,17 @@ def test_blocks_give_what_the_whole_gives(monkeypatch):
 
 
 def test_too_many_pairs_are_refused(monkeypatch):
-    monkeypatch.setattr(module, "_MOST", 3)
+    monkeypatch.setattr(module, "_MAX_PAIRS", 3)
     found = published([0, 1, 2], [{0, 1, 2}] * 3).coverage  # one box: three pairs
     assert found.most_partners() == 3
     wider = published([0, 1, 2], [{0, 1}, {1, 2}, {0, 2}]).coverage
-    with pytest.raises(InputError, match="6 pairs of records fit each other"):
+    with pytest.raises(InputError, match="6 pairs of people and records fit"):
         wider.matchable()
 
 
 def test_more_partners_than_can_be_counted_are_refused(monkeypatch):
-    monkeypatch.setattr(module, "_WHOLE", 5)
-    with pytest.raises(InputError, match="6 partners are more than can be dealt out"):
+    monkeypatch.setattr(module, "_MAX_FLOW", 5)
+    with pytest.raises(InputError, match="6 partners are too many to assign"):
         published([0, 1, 2], [{0, 1, 2}] * 3).coverage.short_of(2)
 
 

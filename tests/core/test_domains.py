@@ -70,7 +70,7 @@ def test_a_boolean_is_closed_by_nature():
     [
         ([], "values must be a list of one or more values"),
         (["f", None], "must not list a missing value"),
-        (["f", "f"], "name a value twice"),
+        (["f", "f"], "contain a value twice"),
         (["f", "m"], "3 of 4 cells are not among the declared values, the first in row 2; fix"),
     ],
 )
@@ -130,5 +130,5 @@ def test_unused_values_stand_in_the_hierarchy_of_a_lattice():
     lattice = Lattice.of(Table((full,)))
     assert lattice.heights == (2,)
     assert Recoding.at_level(full, 1).to_arrow().to_pylist() == ["known", "known"]
-    with pytest.raises(InputError, match="its hierarchy misses 1 of 3 values"):
+    with pytest.raises(InputError, match="its hierarchy lacks 1 of 3 values"):
         Column.encode("sex", ["f"], values=["f", "m", "z"]).with_hierarchy(tree)

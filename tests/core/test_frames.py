@@ -30,7 +30,7 @@ def test_names_must_differ():
 
 
 def test_what_pandas_cannot_hold_is_refused_without_being_quoted():
-    with pytest.raises(InputError, match="values that pandas cannot") as caught:
+    with pytest.raises(InputError, match="values that pandas cannot represent") as caught:
         to_pandas(pa.table({"a": pa.array([987], pa.time64("ns"))}))
     assert "987" not in str(caught.value)
     assert caught.value.__suppress_context__

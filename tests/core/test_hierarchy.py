@@ -36,10 +36,10 @@ def test_levels_group_the_values():
     ("rows", "message"),
     [
         ([], "no values"),
-        ([("a", "*"), ("b", "x", "*")], "1 of 2 lines without the 2 fields of the first"),
+        ([("a", "*"), ("b", "x", "*")], "1 of 2 lines without 2 fields as in the first line"),
         ([("a", "*"), ("a", "*"), ("b", "*")], "1 value is listed more than once"),
         ([("a", "top"), ("b", "bottom")], "last level has 2 labels"),
-        ([("a", "x", "1", "*"), ("b", "x", "2", "*")], "1 group is torn"),
+        ([("a", "x", "1", "*"), ("b", "x", "2", "*")], "1 group is not nested"),
     ],
     ids=["empty", "ragged", "twice", "two roots", "torn"],
 )
@@ -61,7 +61,7 @@ def test_bare_values_get_a_root():
 
 
 def test_a_value_that_the_hierarchy_misses_is_counted_but_not_quoted():
-    with pytest.raises(HierarchyError, match="column 'c': its hierarchy misses 1 of 2") as caught:
+    with pytest.raises(HierarchyError, match="column 'c': its hierarchy lacks 1 of 2") as caught:
         Column.encode("c", ["Nice", "secret"], hierarchy=Hierarchy.from_rows(PLACES))
     assert caught.value.missing == ("secret",)
     assert "secret" not in str(caught.value)

@@ -60,9 +60,9 @@ def test_widths_that_do_not_nest_are_refused(widths):
 
 
 def test_intervals_need_numbers():
-    with pytest.raises(InputError, match="needs numbers, and some values read as text"):
+    with pytest.raises(InputError, match="needs numbers, but some values read as text"):
         recipes.intervals(["a"], [5])
-    with pytest.raises(InputError, match="dates have `dates`"):
+    with pytest.raises(InputError, match="for dates use `dates`"):
         recipes.intervals([date(2024, 1, 1)], [5])
 
 
@@ -90,7 +90,7 @@ def test_every_interval_holds_its_values_exactly(cells, widths):
     ids=["least", "equal", "close", "beyond", "huge"],
 )
 def test_ends_that_cannot_be_written_exactly_are_refused(cells, width):
-    with pytest.raises(InputError, match=r"column 'values': intervals: .* no exact numbers"):
+    with pytest.raises(InputError, match=r"column 'values': intervals: .* as exact numbers"):
         recipes.intervals(cells, [width])
 
 

@@ -136,7 +136,7 @@ def test_nothing_is_written_unless_the_cells_are_true(tmp_path):
     age = release.recodings["age"]
     swapped = Recoding(age.column, 1 - age.codes, age.subsets, age.labels)  # two entries
     lying = Release(release.original, {**release.recodings, "age": swapped}, release.model)
-    with pytest.raises(NotAnonymous, match="do not cover the original values"):
+    with pytest.raises(NotAnonymous, match="do not cover their original value"):
         lying.write(tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
 
@@ -148,7 +148,7 @@ def test_nothing_is_written_under_a_wrong_label(tmp_path):
     wrong = replace(age, labels=("[20, 22]", *age.labels[1:]))
     lying = replace(release, recodings={**release.recodings, "age": wrong})
     assert not lying.verify().truthful
-    with pytest.raises(NotAnonymous, match="or say other than they cover"):
+    with pytest.raises(NotAnonymous, match="or their text does not match"):
         lying.write(tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -79,7 +79,7 @@ def test_a_name_that_occurs_twice_is_refused(frame):
     [
         ({}, "no column has a role"),
         ({"agee": "quasi"}, "column 'agee' is given a role but not in the data"),
-        ({"AGE": "quasi"}, r"not in the data \(did you mean 'age'\?\); does it begin with a line"),
+        ({"AGE": "quasi"}, r"not in the data \(did you mean 'age'\?\); is its header line"),
         ({"AGE": "quasi", "city": "quasi"}, r"did you mean .age.\?\): name, age, "),
         ({"age": "shy"}, "column 'age': role 'shy' is not one of identifier, quasi"),
         ({"age": {"kind": "numeric"}}, "column 'age': no role"),

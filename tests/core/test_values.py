@@ -237,7 +237,7 @@ def test_bounds_become_positions(limits, kind, expected):
 
 @pytest.mark.parametrize("limits", [5, "09", (1,), (1, 2, 3)])
 def test_bounds_that_are_no_pair_are_refused(limits):
-    with pytest.raises(InputError, match="column 'c': bounds are two values"):
+    with pytest.raises(InputError, match="column 'c': bounds must be two values"):
         ground.bounds(limits, pa.int64(), "c")
 
 

@@ -159,7 +159,7 @@ def test_a_file_is_judged_in_its_own_order(tmp_path):
 def test_classes_alone_may_settle_it_or_say_that_they_cannot():
     table, recodings = chain()
     classes = Release(table, recodings, KAnonymity(2)).classes
-    with pytest.raises(InputError, match="classes alone do not show"):
+    with pytest.raises(InputError, match="which classes do not show"):
         judge(classes, FreeformAnonymity(2))
     whole = Release.of_groups(table, np.zeros(4, dtype=np.int32), 1, KAnonymity(2)).classes
     assert judge(whole, FreeformAnonymity(4)).levels == {"freeform-anonymity(k=4)": 4.0}

@@ -153,5 +153,5 @@ def test_recursive_c_is_more_than_nothing():
 
 
 def test_a_column_that_is_not_sensitive_is_refused(grouped):
-    with pytest.raises(InputError, match="'zip' is quasi; the model needs it sensitive"):
+    with pytest.raises(InputError, match="'zip' is quasi; the model needs a sensitive column"):
         EntropyLDiversity(2, "zip").check(grouped("ab").table)

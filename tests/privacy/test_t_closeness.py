@@ -130,7 +130,7 @@ def test_a_distance_that_does_not_fit_the_column_is_refused(grouped):
 
 
 def test_options_out_of_range_are_refused():
-    with pytest.raises(InputError, match="t must be 0 or more, 1 at most"):
+    with pytest.raises(InputError, match="t must be 0 or more and at most 1"):
         TCloseness(1.1, "disease")
     with pytest.raises(InputError, match="distance must be one of equal, ordered, hierarchical"):
         TCloseness(0.2, "disease", "euclidean")

@@ -128,7 +128,9 @@ def test_the_options_of_files_do_not_go_with_frames(option):
 
 
 def test_a_frame_is_anonymized_once_its_columns_have_roles():
-    with pytest.raises(InputError, match=r"which columns of the pyarrow Table may others know"):
+    with pytest.raises(
+        InputError, match="quasi is required: list the columns of the pyarrow Table"
+    ):
         shoal.anonymize(pa.table({"age": [1, 2]}), shoal.KAnonymity(2))
 
 

@@ -147,8 +147,8 @@ def test_reading_leaves_nothing_behind(write, tmp_path, monkeypatch):
         ("folder", "is a directory"),
         ("people.xlsx", "damaged or not a spreadsheet"),
         ("empty.csv", "the file is empty"),
-        ("pipe", "not a plain file"),
-        ("a\0b", "character that no file name can have"),
+        ("pipe", "not a regular file"),
+        ("a\0b", "character that file names cannot have"),
     ],
 )
 def test_what_is_no_readable_file_is_refused(write, tmp_path, name, told):

@@ -208,9 +208,9 @@ def test_a_role_may_be_added_to_what_the_schema_says(people):
         ),
         ({"role": "quasi", "bounds": [100, 0]}, "column 'age': bounds must"),
         ({"role": "quasi", "bounds": [None, 9]}, "column 'age': bounds must be of the column's"),
-        ({"role": "quasi", "hierarchy": {"mesh": 5}}, "column 'age': a hierarchy is a file or"),
+        ({"role": "quasi", "hierarchy": {"mesh": 5}}, "column 'age': hierarchy must be a file or"),
         ({"role": "quasi", "hierarchy": {"intervals": "x"}}, "column 'age': "),
-        ({"role": "quasi", "kind": "nominal", "bounds": [0, 99]}, "bounds go with kind numeric"),
+        ({"role": "quasi", "kind": "nominal", "bounds": [0, 99]}, "bounds need kind numeric"),
     ],
 )
 def test_a_spec_that_does_not_fit_the_data_is_refused_by_column(people, spec, told):
@@ -248,7 +248,7 @@ def test_names_in_other_capitals_are_told_apart_from_a_missing_header(people):
 def test_a_hierarchy_that_misses_values_is_refused_with_their_number(write, people):
     tree = write("Oslo;*\n", "town.csv")
     with pytest.raises(
-        HierarchyError, match=r"people\.csv: column 'town': .*misses 1 of 2"
+        HierarchyError, match=r"people\.csv: column 'town': .*lacks 1 of 2"
     ) as caught:
         shoal.read(people, roles={"town": "quasi"}, hierarchies={"town": tree})
     assert caught.value.missing == ("Rome",)
@@ -272,7 +272,7 @@ def test_a_schema_may_be_an_object_and_roles_a_mapping_only(people):
 
 def test_a_pipe_is_refused_unopened(tmp_path):
     os.mkfifo(tmp_path / "pipe")  # to open it would wait for a writer
-    with pytest.raises(InputError, match="pipe: not a plain file"):
+    with pytest.raises(InputError, match="pipe: not a regular file"):
         shoal.Schema.read(tmp_path / "pipe")
 
 

@@ -181,7 +181,7 @@ def test_correlations_are_those_of_the_metric(told, release):
 def test_without_a_second_column_there_are_no_correlations():
     some = shoal.Table.from_arrow(pa.table({"age": [1, 1, 2, 2]}), {"age": "quasi"})
     found = contents(shoal.anonymize(some, KAnonymity(2)))["correlations"]
-    assert found == {"pairs": [], "reason": "it takes two quasi-identifiers or more"}
+    assert found == {"pairs": [], "reason": "needs at least two quasi-identifiers"}
 
 
 def test_attacks_are_those_of_the_checks(told, release):

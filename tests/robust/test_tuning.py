@@ -68,7 +68,7 @@ def test_the_choice_holds_best_among_the_accurate(swept):
     assert chosen["vote_attacked"] == max(row["vote_attacked"] for row in fit)
     with pytest.raises(InputError, match="no setting reaches"):
         choose(swept, least_accuracy=1)
-    with pytest.raises(InputError, match="least_accuracy must be 0 or more, 1 at most"):
+    with pytest.raises(InputError, match="least_accuracy must be 0 or more and at most 1"):
         choose(swept, least_accuracy=95)
 
 

@@ -1,4 +1,4 @@
-"""The one door: algorithms are run from here only, and none is taken at its word."""
+"""The only entry point that runs algorithms; it verifies every release independently."""
 
 from __future__ import annotations
 
@@ -52,27 +52,27 @@ def anonymize(
     what: str = "",
     **options: Any,
 ) -> Release:
-    """Anonymize a table and check the release, from the released values alone.
+    """Anonymize a table and check the release, using only the released values.
 
     Parameters:
-        data: A frame (pandas, polars, pyarrow or any other that speaks the Arrow C stream), with
-            the roles of its columns as keywords; or a `Table` from `shoal.read`, which has them.
+        data: A frame (pandas, polars, pyarrow or any other with the Arrow C stream interface), with
+            the roles of its columns as keywords; or a `Table` from `shoal.read`, which has roles.
         model: The guarantee: a privacy model, or its text such as `"l-diversity(3, disease)"`.
         method: A name from `METHODS`, with its options as keywords, or an instance.
-        k: Adds k-anonymity to the guarantee, or is all of it.
+        k: Adds k-anonymity to the guarantee; without a model it is the whole guarantee.
         quasi: Columns that others may know about a person; they are generalized.
-        sensitive: Columns that nobody may learn about a person; they are published as they are.
-        insensitive: Columns that are published as they are and need no protection.
+        sensitive: Columns that others must not learn about a person; they are published unchanged.
+        insensitive: Columns that are published unchanged and need no protection.
         identifier: Columns that name people; they are not published.
-        person: Columns that identify the person behind a row; guarantees then count people.
+        person: Columns that identify the person of a row; guarantees then count people.
         household: The same for households.
         rows_are_people: State that every row is a different person, although identifiers repeat.
         hierarchies: Hierarchies or recipes by column, such as `{"age": {"intervals": [5, 10]}}`.
-            False: the method ignores the hierarchies that the table has, if it can do without.
+            With False the method ignores the hierarchies of the table, if it does not need them.
         seed: For methods that draw at random; the same seed gives the same release.
-        ledger: Pays for a release with a differential privacy claim before anything is drawn. A
-            ledger of a table with another schema is refused.
-        what: Names the release in the ledger.
+        ledger: The ledger that a release with a differential privacy claim is charged to before
+            anything is drawn. A ledger of a table with another schema is rejected.
+        what: Name of the release in the ledger.
         options: Options of the method.
 
     Returns:
@@ -113,7 +113,7 @@ def anonymize(
 
 
 def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> Release:
-    """Search, check, and say how it was done."""
+    """Search for a release, check it, and record how it was produced."""
     begun = time.perf_counter()
     report("search", 0, None)
     release: Release = algorithm.search(table, model)
@@ -121,7 +121,7 @@ def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> R
     report("verify", 0, None)
     _check_same(release, table, algorithm)
     checked = release.verify()
-    if checked and release.model != model:  # a stricter one, one hopes
+    if checked and release.model != model:  # presumably a stricter one
         checked = replace(release, model=model).verify()
     if not checked.truthful:
         raise NotAnonymous(
@@ -139,9 +139,9 @@ def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> R
 
 
 def _check_same(release: Release, table: Table, algorithm: Any) -> None:
-    """Refuse the release of another table.
+    """Reject a release of another table.
 
-    Columns may have weights of their own, and a table that counts records a row for each.
+    Weights of columns may differ, and a weighted table may be expanded to one row per record.
     """
     original = release.original
     if original is table:
@@ -170,13 +170,13 @@ def _same_units(one: Unit | None, other: Unit | None, by_row: bool) -> bool:
 
 
 def check_askable(table: Table, model: Model | None, *, any_size: bool = False) -> None:
-    """Refuse a table without quasi-identifiers or rows, or one that the model does not fit.
+    """Reject a table without quasi-identifiers or rows, or one that the model does not apply to.
 
-    any_size: take a table however small, for a method that must not tell that it is.
+    any_size: accept tables of any size, for a method that must not reveal that a table is small.
     """
     if not table.quasi:
         raise InputError(
-            "no column is quasi-identifying; give that role to what others know of a person"
+            "no column is quasi-identifying; give the role quasi to columns that others may know"
         )
     if any_size:
         return
@@ -192,7 +192,7 @@ def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, 
             raise unknown("no method", method, METHODS)
         chosen = make(METHODS[method], options)
     elif options:
-        raise InputError("options go with a method's name; an instance has its own")
+        raise InputError("options need a method's name; set the options of an instance directly")
     else:
         chosen = method
     if seed is not None and is_dataclass(chosen) and "seed" in {f.name for f in fields(chosen)}:
@@ -201,9 +201,9 @@ def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, 
 
 
 def _price(algorithm: Any, table: Table, model: Model) -> Claim:
-    """Return what a release will claim, which is known before anything is drawn."""
+    """Return the claim of a release, which is known before anything is drawn."""
     if not hasattr(algorithm, "price"):
-        raise InputError(f"{algorithm.name} makes no claim that a ledger could count; safe-la does")
+        raise InputError(f"{algorithm.name} makes no differential privacy claim; use safe-la")
     algorithm.check(table)
     claim: Claim = algorithm.price(model, table)
     return claim

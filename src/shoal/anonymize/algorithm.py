@@ -1,4 +1,4 @@
-"""What an algorithm is: a frozen dataclass of options with one verb, `search`."""
+"""The interface of algorithms: a frozen dataclass of options with one method, `search`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.privacy.model import Model
 
 
 class Algorithm(Protocol):
-    """Finds a release of a table that keeps a model; its fields are its options."""
+    """Finds a release of a table that meets a model; its fields are its options."""
 
     name: ClassVar[str]
 
@@ -32,7 +32,7 @@ class Option:
 
 
 def options_of(algorithm: type[Any]) -> tuple[Option, ...]:
-    """Return the options of an algorithm class, read off its fields."""
+    """Return the options of an algorithm class, which are its fields."""
     hints = get_type_hints(algorithm)
     return tuple(
         Option(
@@ -46,7 +46,7 @@ def options_of(algorithm: type[Any]) -> tuple[Option, ...]:
 
 
 def make(algorithm: type[Any], options: Mapping[str, Any]) -> Any:
-    """Make an algorithm with these options, refusing unknown ones and values outside a choice."""
+    """Create an algorithm with these options; reject unknown options and values."""
     known = {option.name: option for option in options_of(algorithm)}
     for name in options:
         if name not in known:
@@ -55,7 +55,7 @@ def make(algorithm: type[Any], options: Mapping[str, Any]) -> Any:
 
 
 def check_choice(option: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    """Refuse a value that is not among the allowed ones."""
+    """Reject a value that is not among the allowed ones."""
     if value not in allowed:
-        told = ", ".join(str(choice) for choice in allowed)
-        raise InputError(f"{option} must be one of {told}, not {value!r}")
+        choices = ", ".join(str(choice) for choice in allowed)
+        raise InputError(f"{option} must be one of {choices}, not {value!r}")

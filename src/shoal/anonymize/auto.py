@@ -1,4 +1,4 @@
-"""Auto: picks the method that loses least in the time allowed, and says why."""
+"""Auto: chooses the method with the least loss in the time allowed, and states the reason."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from shoal.core.release import Release, Run
 from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range, check_whole
 
-_FEW, _SMALL_K = 60, 5  # records and k up to which an optimum is usually proven in a minute
-_STEP = 1.2e-7  # seconds of annealing for a record, a column and a step, on one core
-_START = 1.5e-5  # seconds for a record and a column before annealing begins
-_FREEFORM = 3_000  # records up to which freeform boxes lose less; beyond, sorting loses to anneal
+_MAX_PROVABLE_RECORDS, _MAX_PROVABLE_K = 60, 5  # an optimum is usually proven within a minute
+_STEP = 1.2e-7  # seconds of annealing per record, column and step, on one core
+_START = 1.5e-5  # seconds per record and column before annealing begins
+_MAX_FREEFORM_RECORDS = 3_000  # above it freeform boxes lose more than anneal
 
 
 @dataclass(frozen=True, kw_only=True)
 class Auto:
-    """Chooses by rows, columns, k, model, hierarchies and time; the release tells why.
+    """Chooses a method by rows, columns, k, model, hierarchies and time; the release states why.
 
-    time_limit: seconds that the search may take.
-    seed: of methods that draw at random.
+    time_limit: time limit of the search in seconds.
+    seed: seed of methods that use random numbers.
     """
 
     name: ClassVar[str] = "auto"
@@ -46,16 +46,16 @@ class Auto:
         """Return the method for a table and a model, and why."""
         rows, width = len(table), len(table.quasi)
         if table.counts is not None:
-            return Mondrian(), "rows stand for several records each, which it keeps together"
-        detailed = not model.by_class and model.by_size  # who asks so takes ranges, not labels
-        if detailed and rows <= _FREEFORM:
+            return Mondrian(), "it keeps the records of each row of a weighted table together"
+        detailed = not model.by_class and model.by_size  # these accept ranges for labels
+        if detailed and rows <= _MAX_FREEFORM_RECORDS:
             boxes = DokaHungarian()
-            return boxes, f"{model} allows each record a range of its own, and loses less so"
+            return boxes, f"{model} allows each record its own ranges, which lose less"
         if not detailed and any(column.hierarchy is not None for column in table.quasi_columns):
-            return Mondrian(), "it publishes labels of the hierarchies, record by record"
-        if rows <= _FEW and model.least_size <= _SMALL_K:
+            return Mondrian(), "it publishes labels of the hierarchies, chosen class by class"
+        if rows <= _MAX_PROVABLE_RECORDS and model.least_size <= _MAX_PROVABLE_K:
             few = Optimal(time_limit=self.time_limit)
-            return few, f"{rows} records are few enough to look for the best there is"
+            return few, f"{rows} records are few enough to search for the optimum"
         start = rows * width * _START
         full = Anneal(seed=self.seed)
         needed = start + rows * width * full.steps * _STEP
@@ -64,4 +64,4 @@ class Auto:
         if start <= self.time_limit / 4:
             short = replace(full, time_limit=self.time_limit - start)
             return short, f"it loses least, and stops after {self.time_limit:g} s"
-        return Mondrian(), f"anything finer takes over {self.time_limit:g} s for {rows} records"
+        return Mondrian(), f"slower methods need over {self.time_limit:g} s for {rows} records"

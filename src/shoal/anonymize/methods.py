@@ -1,4 +1,4 @@
-"""Every method: its import, and its name in `__all__`, from which all else follows."""
+"""All methods; add a method here by its import and its name in `__all__`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shoal.anonymize.partition.optimal import Optimal
 from shoal.anonymize.partition.sorted import Sorted
 from shoal.anonymize.partition.split_carry import SplitCarry
 
-__all__ = [  # noqa: RUF022  in the order in which people are told of them
+__all__ = [  # noqa: RUF022  in the order of the documentation
     "Auto",
     "Mondrian",
     "Anneal",

@@ -1,4 +1,4 @@
-"""What a caller passes, as a table and a model: frames with lists of columns, models as text."""
+"""Conversion of arguments to a table and a model: frames with column lists, models as text."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Described:
 
     Parameters:
         quasi: Columns that others may know about a person; they are generalized.
-        sensitive: Columns that nobody may learn about a person; they are published as they are.
-        insensitive: Columns that are published as they are and need no protection.
+        sensitive: Columns that others must not learn about a person; they are published unchanged.
+        insensitive: Columns that are published unchanged and need no protection.
         identifier: Columns that name people; they are not published.
-        person: Columns that identify the person behind a row; guarantees then count people.
+        person: Columns that identify the person of a row; guarantees then count people.
         household: The same for households.
         rows_are_people: State that every row is a different person, although identifiers repeat.
         hierarchies: Hierarchies or recipes by column, such as `{"age": {"intervals": [5, 10]}}`.
@@ -43,17 +43,17 @@ class Described:
         return self != Described()
 
     def table(self, data: Any, stacklevel: int = 2) -> Table:
-        """Return the table that a frame holds; a table is returned as it is."""
+        """Return a frame as a table; a table is returned unchanged."""
         if isinstance(data, Table):
             if self:
                 raise InputError(
-                    "a shoal.Table has the roles of its columns; pass quasi, sensitive and the "
-                    "others only with a frame"
+                    "a shoal.Table already has roles; pass quasi, sensitive and the other roles "
+                    "only with a frame"
                 )
             return data
         if not as_names(self.quasi):
             raise InputError(
-                f"which columns of the {_kind(data)} may others know? name them with "
+                f"quasi is required: list the columns of the {_kind(data)} that others may know as "
                 "quasi=[…]; shoal.inspect suggests some, and shoal.read reads a schema"
             )
         table = Table.from_arrow(
@@ -69,7 +69,7 @@ class Described:
 
 
 def as_model(model: Model | str | None, k: int | None) -> Model:
-    """Return a model that is given as one, as text, as k, or as k and one of these.
+    """Return a model given as a model, as text, as k, or as k and one of these.
 
     >>> print(as_model("l-diversity(2, disease)", 5))
     k-anonymity(k=5) & l-diversity(l=2, column=disease)
@@ -83,7 +83,7 @@ def as_model(model: Model | str | None, k: int | None) -> Model:
         )
     if k is None:
         if model is None:
-            raise InputError("state a guarantee: k=5, or a model such as 'l-diversity(2, disease)'")
+            raise InputError("give a guarantee: k=5, or a model such as 'l-diversity(2, disease)'")
         return model
     size = KAnonymity(k)
     return size if model is None else size & model

@@ -1,4 +1,4 @@
-"""The ground: tables of codes, hierarchies, recodings, classes, releases."""
+"""Core objects: columns, tables, hierarchies, recodings, classes and releases."""
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: which tuples of values lie inside which boxes.
 
-Tuples and boxes are cut apart along one column after the other until few are left together; a box
-that reaches over a cut goes to both sides, a tuple to one.
+Tuples and boxes are split recursively by the values of one column until few pairs are left; a box
+that spans a split goes to both sides, a tuple to one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from shoal.core.compiling import njit
 
-SAMPLE = 32  # tuples, and twice as many boxes, by which a cut is chosen
-_FEW = 4096  # pairs that are not worth a cut,
-_SINGLE = 4  # nor are pairs of so few tuples or boxes
-_GAIN = 0.9  # share of pairs that may be left for a cut to be worth while
+SAMPLE = 32  # tuples, and twice as many boxes, from which a split is chosen
+_MIN_PAIRS = 4096  # a node with fewer pairs is not split,
+_MIN_SIDE = 4  # nor is one with so few tuples or boxes
+_GAIN = 0.9  # a split must leave at most this share of the pairs
 
 
 class Cells(NamedTuple):
@@ -34,13 +34,13 @@ class Cells(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What is still to be looked at.
+    """The nodes that remain to be processed.
 
-    order: (tuples,) those that belong together side by side.
-    boxes: the boxes of all nodes, one after the other; those of the last node last.
+    order: (tuples,) tuples, with those of a node next to each other.
+    boxes: the boxes of all nodes, one node after the other; those of the last node last.
     nodes: (nodes, 4) begin and end of each node's tuples in `order`, and of its boxes in `boxes`.
     left: (1,) how many nodes there are.
-    sample: (SAMPLE,) room.
+    sample: (SAMPLE,) scratch.
     """
 
     order: Any
@@ -52,7 +52,7 @@ class Search(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def is_inside(cells, one, box):
-    """Tell whether a box covers a tuple."""
+    """Return whether a box covers a tuple."""
     for j in range(cells.codes.shape[1]):
         code = cells.codes[one, j]
         found = False
@@ -67,10 +67,10 @@ def is_inside(cells, one, box):
 
 @njit(cache=True, error_model="numpy")
 def count_fits(cells, search, most, people, copies, by_tuple, by_box, pairs):
-    """Count, tuple by tuple, the records of the boxes that cover it, and back; return the tuples.
+    """Count the records that cover each tuple and the people in each box; return the tuples done.
 
     pairs: (tuples,) the number of boxes that cover each tuple.
-    most: pairs after which the kernel returns; it goes on from there when called again.
+    most: pairs after which the kernel returns; the next call continues from there.
     """
     done, looked = 0, 0
     while search.left[0] > 0 and looked < most:
@@ -108,13 +108,13 @@ def list_fits(cells, search, most, indptr, indices):
 
 @njit(cache=True, error_model="numpy")
 def _next_leaf(cells, search):
-    """Take the last node, cut it until it is small, and return its tuples and boxes."""
+    """Take the last node, split it until it is small, and return its tuples and boxes."""
     order, boxes, nodes = search.order, search.boxes, search.nodes
     while True:
         node = search.left[0] - 1
         first, last, begin, end = nodes[node]
         tuples, many = last - first, end - begin
-        if tuples * many <= _FEW or min(tuples, many) <= _SINGLE:
+        if tuples * many <= _MIN_PAIRS or min(tuples, many) <= _MIN_SIDE:
             break
         if node + 2 > len(nodes) or end + 2 * many > len(boxes):
             break
@@ -147,13 +147,13 @@ def _next_leaf(cells, search):
 
 @njit(cache=True, error_model="numpy")
 def _choose(cells, search, first, last, begin, end):
-    """Return the column and the code at which a cut leaves the fewest pairs, −1 where too many."""
+    """Return the column and code whose split leaves the fewest pairs, −1 if too many are left."""
     seen = min(last - first, SAMPLE)
     looked = min(end - begin, 2 * SAMPLE)
     chosen, best, pivot = -1, _GAIN * seen * looked, 0
     for column in range(cells.codes.shape[1]):
         sample = search.sample[:seen]
-        for i in range(seen):  # sorted as they come: numpy's sort takes longer to compile
+        for i in range(seen):  # insertion sort: numpy's sort takes longer to compile
             code = cells.codes[search.order[first + i * (last - first) // seen], column]
             place = i
             while place > 0 and sample[place - 1] > code:
@@ -162,7 +162,7 @@ def _choose(cells, search, first, last, begin, end):
             sample[place] = code
         middle = sample[seen // 2]
         if middle == sample[0]:
-            middle += 1  # the cut is in front of the code: something must be left of it
+            middle += 1  # the split is before the code, so the left side must not be empty
         left = 0
         while left < seen and sample[left] < middle:
             left += 1
@@ -181,7 +181,7 @@ def _choose(cells, search, first, last, begin, end):
 
 @njit(cache=True, error_model="numpy")
 def _part(codes, order, first, last, pivot):
-    """Put the tuples below the pivot in front of the others; return where these begin."""
+    """Move the tuples below the pivot to the front; return the index of the first other tuple."""
     low, high = first, last
     while low < high:
         if codes[order[low]] < pivot:

@@ -1,4 +1,4 @@
-"""Array types by meaning, and arrays that nobody can write to."""
+"""Array types by meaning, and read-only arrays."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def frozen(array: _Array) -> _Array:
 
 
 def weighted_sum(values: NDArray[Any], weights: NDArray[Any]) -> float:
-    """Return the sum of products, the same on one core or many: BLAS would share it out."""
+    """Return the sum of products; unlike with BLAS, it does not depend on the number of cores."""
     return float((values * weights).sum())

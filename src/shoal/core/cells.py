@@ -1,7 +1,7 @@
 """Published cells as numbers: the two ends of a range, for analysis.
 
-Only what the label says: a cell that shows an interval of a hierarchy has the interval's ends, not
-those of the values behind it, and a hidden cell has none.
+The ends follow from the label only: a cell that shows an interval of a hierarchy has the ends of
+the interval, not those of its original values, and a hidden cell has none.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def check_cells(cells: str) -> None:
-    """Refuse a form of cells that does not exist."""
+    """Reject an unknown form of cells."""
     if cells not in get_args(Cells):
         raise unknown("no form of cells", cells, get_args(Cells))
 
 
 def published_bounds(recoding: Recoding) -> tuple[Floats, Floats]:
-    """(entries,) least and greatest number that each label allows, NaN where it does not say."""
+    """(entries,) least and greatest number that each label allows, NaN if it states none."""
     low, high = (recoding.column.to_numbers(ends) for ends in _bound_positions(recoding))
     return low, high
 
@@ -45,7 +45,7 @@ def _bound_positions(recoding: Recoding) -> tuple[Floats, Floats]:
         entries = np.flatnonzero(heights == height)
         level = column.hierarchy.levels[height] if column.hierarchy else None
         if level is None or level.bounds is None:
-            low[entries] = high[entries] = np.nan  # a name says nothing about numbers
+            low[entries] = high[entries] = np.nan  # a name states no numbers
             continue
         groups = level.groups[subsets.first[entries]]
         low[entries], high[entries] = level.bounds[groups, 0], level.bounds[groups, 1]
@@ -57,7 +57,8 @@ def _bound_positions(recoding: Recoding) -> tuple[Floats, Floats]:
 def with_bounds(data: Any, recodings: Mapping[str, Recoding], rows: Any) -> Any:
     """Return published rows with two columns, NAME_low and NAME_high, for each numeric one.
 
-    rows: the positions of the published rows in the original.
+    Parameters:
+        rows: The positions of the published rows in the original.
     """
     columns: dict[str, Any] = {}
     for name in data.column_names:
@@ -69,8 +70,8 @@ def with_bounds(data: Any, recodings: Mapping[str, Recoding], rows: Any) -> Any:
         for ending, ends in zip(("low", "high"), _typed_bounds(recoding), strict=True):
             if f"{name}_{ending}" in data.column_names:
                 raise InputError(
-                    f"column {name!r} cannot become two, as there is a column "
-                    f"'{name}_{ending}'; rename that one"
+                    f"column {name!r} cannot be split into bounds because column "
+                    f"'{name}_{ending}' exists; rename that column"
                 )
             columns[f"{name}_{ending}"] = ends.take(codes)
     return pa.table(columns)

@@ -1,7 +1,7 @@
-"""Equivalence classes: rows that look alike, and what each class shows of sensitive columns.
+"""Equivalence classes: rows with equal published values, and their sensitive values.
 
-Privacy models and metrics ask their questions here, class by class. Models count people, metrics
-count rows; where each row is a person of their own that is the same.
+Privacy models and metrics are computed from classes. Models count people, metrics count rows; the
+two are the same if each row is a different person.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ SUPPRESSED = -1
 class Classes:
     """The classes of a table's rows.
 
-    table: the rows; its sensitive columns are read class by class.
+    table: the rows; its sensitive columns are counted in each class.
     ids: (rows,) the class of each row, SUPPRESSED for a row that is not released.
-    origin: the table whose distributions count as known to everybody: the input, suppressed rows
-        included.
+    origin: the table whose distributions are assumed to be public: the input, including suppressed
+        rows.
     """
 
     table: Table
@@ -41,7 +41,7 @@ class Classes:
 
     @classmethod
     def of(cls, table: Table, ids: Codes, origin: Table | None = None) -> Classes:
-        """Return the classes that the ids describe, 0 … without gaps."""
+        """Return the classes with these ids, which run from 0 without gaps."""
         return cls(table, ids, table if origin is None else origin)
 
     @classmethod
@@ -74,13 +74,13 @@ class Classes:
 
     @cached_property
     def households(self) -> Counts | None:
-        """(classes,) different households in each class, where the table names them."""
+        """(classes,) different households in each class, None if the table has no households."""
         household = self.table.household
         return None if household is None else frozen(self._distinct(household))
 
     @cached_property
     def sizes(self) -> Counts:
-        """(classes,) what k is compared with: people, or households where those are fewer."""
+        """(classes,) the number compared with k: people, or households if there are fewer."""
         if self.households is None:
             return self.people
         return frozen(np.minimum(self.people, self.households))
@@ -102,7 +102,7 @@ class Classes:
         return int(np.count_nonzero(np.bincount(person.ids[self.ids >= 0], minlength=1)))
 
     def histogram(self, name: str) -> Histogram:
-        """Return how many people of each class show each value of a column.
+        """Return how many people of each class have each value of a column.
 
         A person with several rows of one value counts once for it; a person with several values
         counts once for each.
@@ -120,7 +120,7 @@ class Classes:
         return cache[name]
 
     def row_histogram(self, name: str) -> Histogram:
-        """Return how many records of each class show each value of a column."""
+        """Return how many records of each class have each value of a column."""
         cache: dict[str, Histogram] = self.__dict__["_row_histograms"]
         if name not in cache:
             column = self.table[name]
@@ -128,19 +128,19 @@ class Classes:
         return cache[name]
 
     def distinct(self, name: str) -> Counts:
-        """(classes,) how many different values of a column each class shows."""
+        """(classes,) number of different values of a column in each class."""
         return np.diff(self.histogram(name).indptr)
 
     def shares(self, name: str) -> Floats:
-        """Return, beside each histogram entry, the share of the class's people who show it.
+        """Return, for each histogram entry, the share of the class's people who have the value.
 
-        Shares of people with several values each add up to more than 1.
+        If people have several values each, the shares add up to more than 1.
         """
         histogram = self.histogram(name)
         return histogram.counts / np.repeat(self.people, np.diff(histogram.indptr))
 
     def distribution(self, name: str) -> Floats:
-        """Return the histogram of each class, scaled to a sum of 1."""
+        """Return the histogram of each class, scaled to sum to 1."""
         histogram = self.histogram(name)
         return histogram.counts / np.repeat(self.shown(name), np.diff(histogram.indptr))
 
@@ -152,10 +152,10 @@ class Classes:
         return np.add.reduceat(histogram.counts, histogram.indptr[:-1]) if len(self) else self.rows
 
     def reference(self, name: str) -> Floats:
-        """(domain,) the share of the input table's people who show each value."""
+        """(domain,) share of the input table's people who have each value."""
         return self.origin.people_with(name) / max(self.origin.people, 1)
 
     def reference_distribution(self, name: str) -> Floats:
-        """(domain,) how the values of a column are distributed in the input table, summing to 1."""
+        """(domain,) distribution of a column in the input table, summing to 1."""
         shown = self.origin.people_with(name)
         return shown / max(int(shown.sum()), 1)

@@ -1,6 +1,6 @@
-"""A column: codes into its sorted ground values.
+"""A column: codes into its sorted distinct values.
 
-Integer codes everywhere; a missing value is a value with a code of its own, the last one.
+All values are integer codes; a missing value has a code of its own, the last one.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ MAX_WEIGHT = 1e12  # so that sums and squares of weighted losses stay in the ran
 class Role(StrEnum):
     """What a column is to the person behind the row."""
 
-    IDENTIFIER = "identifier"  # names the person: never leaves
-    QUASI = "quasi"  # known to others: coarsened
-    SENSITIVE = "sensitive"  # not to be learned about a person: kept, guarded by the model
-    INSENSITIVE = "insensitive"  # passes through unchanged
+    IDENTIFIER = "identifier"  # names the person: never published
+    QUASI = "quasi"  # known to others: generalized
+    SENSITIVE = "sensitive"  # must not be learned about a person: unchanged, protected by the model
+    INSENSITIVE = "insensitive"  # published unchanged
 
     @classmethod
     def _missing_(cls, value: object) -> Role:
         """Return the role of another spelling, such as `quasi-identifier` or `QID`.
 
         Raises:
-            InputError: The word is no role.
+            InputError: The word is not a role.
         """
         word = re.sub(r"[\W_]+", "", str(value).casefold())
         found = next((role for role, words in _ROLE_WORDS.items() if word in words), None)
@@ -80,18 +80,18 @@ class Column:
     """One attribute of a table.
 
     codes: (rows,) positions in `values`.
-    values: the ground domain in order, without repeats; a null, if any, comes last.
-    weight: how much losing this attribute hurts, against the others.
-    bounds: permissible least and greatest value, where wider than the data's.
+    values: the domain in ascending order, without duplicates; a null, if any, comes last.
+    weight: cost of losing this attribute, relative to the others.
+    bounds: permissible least and greatest value, if wider than the data's.
     hierarchy: aligned with `values`: level maps are indexed by code.
-    type: the declared type, such as `integer` or `decimal(2)`; None where it was inferred.
-    declared: whether the domain is a declared list: `values` then has all of it, used or not, and
-        ends with the missing value.
-    spelling: (known,) the text of each value, where its type does not settle it.
-    ruler: how its numbers become positions; what is derived from a column keeps its ruler.
+    type: the declared type, such as `integer` or `decimal(2)`; None if it was inferred.
+    declared: whether the domain is a declared list: `values` then contains all of it, used or not,
+        and ends with the missing value.
+    spelling: (known,) the text of each value, if the type does not determine it.
+    ruler: maps the numbers of the column to positions; columns derived from it keep the ruler.
 
-    An identifier or insensitive column is carried, not studied: its values may repeat and stand
-    in row order.
+    An identifier or insensitive column is passed through unchanged: its values are in row order and
+    may repeat.
     """
 
     name: str
@@ -105,7 +105,7 @@ class Column:
     type: str | None = None
     declared: bool = False
     spelling: tuple[str, ...] | None = None
-    ruler: Ruler = None  # type: ignore[assignment]  # made of the values unless stated
+    ruler: Ruler = None  # type: ignore[assignment]  # derived from the values by default
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", frozen(self.codes))
@@ -114,7 +114,7 @@ class Column:
                 f"column {self.name!r}: weight must be from 0 to {MAX_WEIGHT:g}, not {self.weight}"
             )
         if self.bounds is not None and self.kind is not Kind.NUMERIC:
-            raise InputError(f"column {self.name!r}: bounds go with kind numeric, not {self.kind}")
+            raise InputError(f"column {self.name!r}: bounds need kind numeric, not {self.kind}")
         if getattr(self, "ruler") is None:  # noqa: B009  to mypy it never is
             numeric = self.kind is Kind.NUMERIC
             ruler = Ruler.of(self.values, self.bounds) if numeric else Ruler()
@@ -142,7 +142,7 @@ class Column:
 
     @property
     def domain(self) -> int:
-        """Number of ground values, missing included."""
+        """Number of distinct values, including the missing one."""
         return len(self.values)
 
     @cached_property
@@ -152,7 +152,7 @@ class Column:
 
     @property
     def known(self) -> int:
-        """Number of ground values that are not missing: codes below are in order."""
+        """Number of distinct values that are not missing; codes below it are in order."""
         return self.domain if self.missing is None else self.missing
 
     @property
@@ -162,7 +162,7 @@ class Column:
 
     @property
     def ordered(self) -> bool:
-        """Whether ranges of values make sense."""
+        """Whether the values have an order, so that ranges are meaningful."""
         return self.kind is not Kind.NOMINAL
 
     @cached_property
@@ -172,7 +172,7 @@ class Column:
 
     @cached_property
     def positions(self) -> Floats:
-        """(domain,) where each value lies on a line, by its ruler or its rank; NaN for missing."""
+        """(domain,) position of each value, by the ruler or by rank; NaN for missing."""
         if self.kind is Kind.NUMERIC:
             return frozen(self.ruler.positions(self.values))
         ranks = np.arange(self.domain, dtype=np.float64)
@@ -196,13 +196,13 @@ class Column:
         return (float(self.positions[0]), float(self.positions[self.known - 1]))
 
     def share_of_extent(self, widths: Floats) -> Floats:
-        """Return widths against the column's extent, 0 to 1; NaN, for missing alone, is 0."""
+        """Return widths divided by the column's extent, 0 to 1; NaN, for missing only, is 0."""
         low, high = self.extent
         share = widths / (high - low) if high > low else np.zeros_like(widths)
         return np.clip(np.nan_to_num(share), 0.0, 1.0)
 
     def check_finite(self) -> None:
-        """Refuse infinite numbers: no range, distance or mean can be computed with them."""
+        """Reject infinite numbers: no range, distance or mean can be computed with them."""
         infinite = int(np.isinf(self.positions).sum())
         if infinite:
             raise InputError(
@@ -212,11 +212,11 @@ class Column:
             )
 
     def take(self, rows: Any) -> Column:
-        """Return the column at these row positions; the ground domain stays."""
+        """Return the column at these row positions, with the same domain."""
         return replace(self, codes=self.codes[rows])
 
     def to_arrow(self, *, as_text: bool = False) -> Any:
-        """Return the values row by row, as the text in which they are published if asked."""
+        """Return the values of all rows; with `as_text` as the text in which they are published."""
         values = pa.array(self.labels, pa.string()) if as_text else self.values
         return values.take(pa.array(self.codes))
 
@@ -235,7 +235,7 @@ class Column:
         type: DataType | str | None = None,
         values: Sequence[Any] | None = None,
     ) -> Column:
-        """Make a column of a sequence or an Arrow array.
+        """Encode a sequence or an Arrow array as a column.
 
         Parameters:
             name: The column's name.
@@ -243,15 +243,21 @@ class Column:
             role: What the column is to the person behind the row.
             kind: By default numeric for numbers and dates, ordinal for ordered categories of a
                 frame, nominal otherwise.
-            weight: How much losing this column hurts, against the others.
+            weight: Cost of losing this column, relative to the others.
             bounds: Least and greatest permissible value. With a declared type they close the
                 domain.
             order: The values of an ordinal column, from least to greatest; by default the order of
                 a frame's categories.
             hierarchy: Covers every value; it is aligned with the column here.
             type: The declared type, such as `integer` or `decimal(2)`; inferred by default.
-            values: The closed list of values that may occur, whether they do or not. It is in
-                ascending order if the kind is ordinal and no order is given.
+            values: The closed list of values that may occur. It is in ascending order if the kind
+                is ordinal and no order is given.
+
+        Returns:
+            The encoded column.
+
+        Raises:
+            InputError: The cells do not fit the stated type, values, bounds, kind or order.
 
         >>> Column.encode("sex", ["f"], values=["f", "m"]).labels
         ('f', 'm', None)
@@ -259,7 +265,7 @@ class Column:
         role, weight = Role(role), _weight(name, weight)
         wanted = domains.declared_type(type, values, name)
         if role in (Role.IDENTIFIER, Role.INSENSITIVE):
-            return cls._carried(name, data, role, kind, weight, wanted, values, bounds)
+            return cls._unchanged(name, data, role, kind, weight, wanted, values, bounds)
         made = domains.encode(data, name, wanted, values, guarded=role is Role.SENSITIVE)
         if order is None and kind in (None, Kind.ORDINAL) and values is None:
             order = ground.category_order(data)
@@ -285,7 +291,7 @@ class Column:
         return column if hierarchy is None else column.with_hierarchy(hierarchy)
 
     @classmethod
-    def _carried(
+    def _unchanged(
         cls,
         name: str,
         data: Any,
@@ -296,16 +302,16 @@ class Column:
         values: Sequence[Any] | None,
         bounds: Sequence[float] | None,
     ) -> Column:
-        """Make a column that passes unchanged, of its declared type if it has one."""
-        carried = domains.carried(data, name, wanted, values)
+        """Return a column that is passed through unchanged, in its declared type if it has one."""
+        array = domains.unchanged(data, name, wanted, values)
         closed = values is not None or (wanted is not None and wanted.name == "boolean")
         if wanted is not None and wanted.numeric and bounds is not None:
-            cells = read_as(carried, wanted, name)
+            cells = read_as(array, wanted, name)
             domains.check_bounds(cells, name, ground.bounds(bounds, cells.type, name))
             closed = True
-        codes = np.arange(len(carried), dtype=np.int32)
+        codes = np.arange(len(array), dtype=np.int32)
         return cls(
-            name, role, Kind(kind or Kind.NOMINAL), codes, carried, weight,
+            name, role, Kind(kind or Kind.NOMINAL), codes, array, weight,
             type=None if wanted is None else str(wanted), declared=closed,
         )  # fmt: skip
 
@@ -330,7 +336,7 @@ def _kind(name: str, kind: Kind | str | None, order: Sequence[Any] | None, value
             "fix the values that are not numbers or dates, or make it nominal"
         )
     if order is not None and kind is not None and chosen is not Kind.ORDINAL:
-        raise InputError(f"column {name!r}: an order goes with kind ordinal, not {chosen}")
+        raise InputError(f"column {name!r}: order needs kind ordinal, not {chosen}")
     return chosen
 
 

@@ -25,19 +25,20 @@ def source_columns(hierarchy: Any, name: str) -> tuple[str, ...]:
     fit = is_list(sources) and sources and all(isinstance(each, str) for each in sources)
     if not fit or len(hierarchy) > 1 or len({name, *sources}) <= len(sources):
         raise InputError(
-            f"column {name!r}: from: a list of other columns, finest first, such as [county, state]"
+            f"column {name!r}: from must be a list of other columns, finest first, such as "
+            "[county, state]"
         )
     return tuple(sources)
 
 
 def from_columns(column: Column, levels: Mapping[str, Any]) -> Hierarchy:
-    """Group the values of a column by what other columns say in the same rows.
+    """Group the values of a column by the values of other columns in the same rows.
 
-    Each value needs one parent in each of them. A label that stands for two groups is qualified:
+    Each value needs exactly one parent in each of them. A label of two groups is qualified:
     by the label above it, `Washington (Oregon)`, or by the name of its column, `New York (state)`.
 
     Parameters:
-        column: The column to coarsen.
+        column: The column to generalize.
         levels: For each other column, from the finest to the coarsest, its cells.
 
     Returns:
@@ -80,7 +81,7 @@ def _parents(column: Column, name: str, cells: Any) -> list[str]:
         raise refusal(
             column,
             "from",
-            f"{none:,} of {column.known:,} values occur without a value of {name!r}; fill it in",
+            f"{none:,} of {column.known:,} values have no value of {name!r}; fill it in",
         )
     return [str(texts[code]) for code in high]
 
@@ -92,7 +93,7 @@ def _known_codes(texts: Sequence[str | None]) -> Counts:
 def _distinct_labels(
     labels: Sequence[str], parents: Sequence[Sequence[str]], names: Sequence[str]
 ) -> list[list[str]]:
-    """Return the labels of each level such that groups that differ have labels that differ."""
+    """Return the labels of each level, qualified so that different groups have different labels."""
     members: dict[str, tuple[int, ...]] = {ROOT: tuple(range(len(labels)))}
     members |= {label: (i,) for i, label in enumerate(labels)}
     above = [ROOT] * len(labels)
@@ -117,7 +118,7 @@ def _distinct_labels(
 def _free_label(
     plain: str, name: str, values: tuple[int, ...], members: Mapping[str, tuple[int, ...]]
 ) -> str:
-    """Return the label, qualified where it already stands for other values."""
+    """Return the label, qualified if it is already the label of other values."""
     label, count = plain, 1
     while members.get(label, values) != values:
         label = f"{plain} ({name})" if count == 1 else f"{plain} ({name} {count})"

@@ -1,10 +1,10 @@
-"""Compiling: numba's `njit`, with fewer compilations and a store of kernels that never fails.
+"""Compilation: numba's `njit`, with fewer compilations and a kernel cache that never fails.
 
-numba stores kernels file by file. After an upgrade it would fail on those whose types have moved,
-and run those that were compiled with what another file has changed since. Here a store of another
-version, of changed kernel files, or one that cannot be read counts as empty: the kernel is compiled
-again. Where nothing can be stored, kernels that are stored already are used, others are compiled
-for this process alone, and one warning says so.
+numba caches kernels per file. After an upgrade it would fail on kernels whose types have moved, and
+run stale kernels that include code of another, changed file. Here a cache of another version, of
+changed kernel files, or one that cannot be read counts as empty, and the kernel is compiled again.
+If the cache is not writable, cached kernels are used, other kernels are compiled for this process
+only, and a single warning is issued.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ except ValueError as refusal:  # numba checks its environment variables as it lo
     ) from None
 
 __all__ = ["KernelsNotKept", "are_kept", "event", "intrinsic", "njit"]
-_read_only: set[str] = set()  # folders that kernels of this process can only be loaded from
+_read_only: set[str] = set()  # folders from which kernels are loaded but not stored
 
 
 class KernelsNotKept(UserWarning):
@@ -47,11 +47,12 @@ class KernelsNotKept(UserWarning):
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a kernel when it is first called.
 
-    Two things save time. No wrapper for C is made, as nothing here would call it. And what a kernel
-    hands to another, a constant or an index from an array of int32, is taken as int64, where numba
-    would compile the other again for every constant and every width.
+    Two things reduce compilation. No C wrapper is generated, as nothing here calls it. And integers
+    that one kernel passes to another, constants or elements of int32 arrays, are typed as int64;
+    numba would compile the callee again for every constant and every width.
 
-    cache: store the compiled kernel for later processes, where that is possible.
+    Parameters:
+        cache: Store the compiled kernel for later processes, if possible.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -70,15 +71,15 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 
 
 def are_kept() -> bool:
-    """Whether all kernels of this process could be stored so far."""
+    """Return whether all kernels of this process could be stored so far."""
     return not _read_only and _warn_once.cache_info().currsize == 0
 
 
 @cache
 def _warn_once() -> None:
     warnings.warn(
-        "compiled kernels cannot be kept, so every run compiles them again, which takes up to half "
-        "a minute; set NUMBA_CACHE_DIR to a folder that can be written to",
+        "compiled kernels cannot be stored, so every run compiles them again, which takes up to "
+        "half a minute; set NUMBA_CACHE_DIR to a writable folder",
         KernelsNotKept,
         stacklevel=2,
     )
@@ -87,7 +88,8 @@ def _warn_once() -> None:
 class _CompiledCode(CompileResultCacheImpl):  # type: ignore[misc]
     """Chooses the folder of a kernel: NUMBA_CACHE_DIR, beside its source, or in the home folder.
 
-    The first that can be written to, or else read: a package may be installed with its kernels.
+    The first writable one, or else the first readable one: a package may be installed with its
+    kernels.
     """
 
     @property
@@ -95,7 +97,7 @@ class _CompiledCode(CompileResultCacheImpl):  # type: ignore[misc]
         found = list(CompileResultCacheImpl._locator_classes)
         try:
             Path.home()
-        except RuntimeError:  # numba would make a folder named ~ in the current one
+        except RuntimeError:  # numba would create a folder named ~ in the current one
             found = [each for each in found if "UserWide" not in each.__name__]
         stated = ["UserProvided"] if numba.config.CACHE_DIR else []
         return [*found, *(_ReadOnly(name) for name in [*stated, "InTree"])]
@@ -103,7 +105,7 @@ class _CompiledCode(CompileResultCacheImpl):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class _ReadOnly:
-    """Locates a folder that cannot be written to, by the name of the class that locates others."""
+    """Locates a read-only folder, by the name of the class that locates writable ones."""
 
     name: str
 
@@ -118,7 +120,7 @@ class _ReadOnly:
 
 
 class _Store(FunctionCache):  # type: ignore[misc]
-    """The stored code of one kernel; whatever goes wrong, the kernel is compiled instead."""
+    """The stored code of one kernel; on any failure the kernel is compiled instead."""
 
     _impl_class = _CompiledCode
 
@@ -133,7 +135,7 @@ class _Store(FunctionCache):  # type: ignore[misc]
             return super().load_overload(*asked)
 
     def save_overload(self, *code: Any) -> None:
-        """Store code, unless the folder is full, gone or read-only by now."""
+        """Store code, unless the folder has become full, missing or read-only."""
         try:
             super().save_overload(*code)
         except OSError:
@@ -144,9 +146,9 @@ class _Store(FunctionCache):  # type: ignore[misc]
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
     """An index file, and a file of code for each signature that it lists.
 
-    Code is stored before the index that names it, under a name that is never used again. So a
-    process that is cut off in between, or another that stores at the same time, cannot make the
-    index name the code of another signature or of an older source.
+    Code is stored before the index that refers to it, under a name that is never reused. So neither
+    an interrupted process nor a concurrent one can make the index refer to the code of another
+    signature or of an older source.
     """
 
     def __init__(self, folder: str, base: str, stamp: Any) -> None:
@@ -155,7 +157,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
         self._version = f"{numba.__version__}, shoal {__version__}, kernels {_kernels()}"
 
     def save(self, key: Any, data: Any) -> None:
-        """Store code, and remove the files that no index names any more."""
+        """Store code, and remove the files that the index no longer refers to."""
         overloads = self._load_index()
         overloads[key] = f"{self._base}.{uuid.uuid4().hex[:16]}.nbc"
         self._save_data(overloads[key], data)
@@ -173,7 +175,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator of machine code; `plain` does the same where numba does not compile."""
+    """Return a decorator for machine code; `plain` does the same if numba does not compile."""
 
     def decorate(generate: Callable[..., Any]) -> Any:
         return plain if numba.config.DISABLE_JIT else _intrinsic(generate)
@@ -182,7 +184,7 @@ def intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel for Python to run, its numbers wrapping around in silence as compiled."""
+    """Return a kernel for Python to run, with silent integer overflow as in compiled code."""
 
     @wraps(function)
     def run(*arguments: Any) -> Any:
@@ -193,7 +195,7 @@ def _interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the typing of calls by other kernels, in which every signed whole number is int64."""
+    """Return the typing of calls by other kernels, with every signed integer as int64."""
 
     def plain(kind: Any) -> Any:
         kind = types.unliteral(kind)
@@ -208,7 +210,7 @@ def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _kernels() -> str:
-    """Return a digest of all kernel files, as any kernel may be compiled with parts of others."""
+    """Return a digest of all kernel files, as any kernel may include code of others."""
     files = sorted(Path(__file__).parents[1].rglob("_*.py"))
     stats = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
     return hashlib.sha256(repr(stats).encode()).hexdigest()[:12]

@@ -1,8 +1,8 @@
-"""Who may be whom: which original records each released record may stand for.
+"""Coverage: which original records each released record may stand for.
 
-A bipartite graph, read from the published cells alone. Equal originals are one node, and so are
-released records that are published alike; what is asked here of single records is answered exactly
-all the same, as records behind one node may trade places.
+A bipartite graph, derived from the published cells only. Equal originals share a node, and so do
+released records with equal cells; results for single records are still exact, as the records of a
+node are interchangeable.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.core._fits import Cells, Search
 
-_PAIRS = 50_000_000  # looked at between two reports
+_PAIRS = 50_000_000  # processed between two progress reports
 _NODES, _ROOM = 512, 16  # of a search: nodes, boxes in them as a multiple of all
-_MOST = 2**26  # pairs that are written down
-_WHOLE = 2**31 - 1  # what the flow counts with
+_MAX_PAIRS = 2**26  # that are stored
+_MAX_FLOW = 2**31 - 1  # 32-bit integers of the flow
 
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Rows with their place in the graph; `take` the released ones where some are left out.
+    """Rows and their nodes in the graph; use `take` to select released rows if some are suppressed.
 
-    tuples: (rows,) the kind of original behind each released row, SUPPRESSED for one left out.
-    boxes: (rows,) the kind of published row, likewise.
+    tuples: (rows,) node of each row's original, SUPPRESSED for a row that is not released.
+    boxes: (rows,) node of each row's published cells, likewise.
     """
 
     fits: Fits
@@ -53,15 +53,16 @@ class Coverage:
         *,
         everybody: bool = False,
     ) -> Coverage:
-        """Return the coverage of a release, by the columns that recodings are given of.
+        """Return the coverage of a release, over the columns of the recodings.
 
-        ids: (rows,) the class of each row by its published text, SUPPRESSED for one left out.
-        everybody: people who are left out are people all the same, without a record of their own.
+        Parameters:
+            ids: (rows,) class of each row by its published text, SUPPRESSED for a suppressed row.
+            everybody: Count people whose records are suppressed as people without a record.
         """
         kept = np.flatnonzero(ids != SUPPRESSED)
         known = np.arange(len(ids)) if everybody else kept
         columns = [table[name] for name in recodings]
-        spoken = [spoken_of(recoding, ids) for recoding in recodings.values()]
+        spoken = [as_published(recoding, ids) for recoding in recodings.values()]
         originals = group([c.codes[known] for c in columns], [c.domain for c in columns])
         published = group([r.codes[kept] for r in spoken], [len(r.labels) for r in spoken])
         tuples, boxes = (np.full(len(ids), SUPPRESSED, dtype=np.int32) for _ in range(2))
@@ -87,28 +88,28 @@ class Coverage:
         return replace(self, tuples=self.tuples[rows], boxes=self.boxes[rows])
 
     def released(self) -> Counts:
-        """(rows,) how many people have a released record that each row's person fits."""
+        """(rows,) number of people with a released record that the row's person fits."""
         return self.fits.degrees[0][self.tuples]
 
     def originals(self) -> Counts:
-        """(rows,) how many people fit each row's cells."""
+        """(rows,) number of people who fit the row's cells."""
         return self.fits.degrees[1][self.boxes]
 
     def matchable(self) -> Counts:
-        """(rows,) as `released`, where everybody else must still find a record of their own."""
+        """(rows,) like `released`, if everyone else must still be matched to a record."""
         return self.fits.matchable[self.tuples]
 
     def short_of(self, k: int) -> Bools:
-        """(rows,) whether the person or the cells of a row end up with fewer than k partners.
+        """(rows,) whether the person or the cells of a row get fewer than k partners.
 
-        Partners are dealt out so that nobody has more than k and as many pairs as possible are
-        made: where everybody gets k, the graph holds k perfect matchings without a common pair.
+        Partners are assigned so that no one has more than k and the number of pairs is maximal. If
+        everyone gets k, the graph contains k perfect matchings without a common pair.
         """
         tuples, boxes = self.fits.short_of(k)
         return tuples[self.tuples] | boxes[self.boxes]
 
     def most_partners(self) -> int:
-        """Return the largest k that leaves nobody short."""
+        """Return the largest k for which everyone gets k partners."""
         low, high = 0, int(min(self.released().min(), self.originals().min()))
         while low < high:
             middle = (low + high + 1) // 2
@@ -121,10 +122,10 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """The graph between kinds of originals (tuples) and kinds of published rows (boxes).
+    """The graph between distinct originals (tuples) and distinct published rows (boxes).
 
-    people: (tuples,) originals of each kind; copies: (boxes,) released records of each kind.
-    own: (pairs, 2) tuple and box of rows that are released: a truthful one is a pair that fits.
+    people: (tuples,) originals of each tuple; copies: (boxes,) released records of each box.
+    own: (pairs, 2) tuple and box of released rows; the pair fits if the row is truthful.
     """
 
     cells: Cells
@@ -136,7 +137,7 @@ class Fits:
         object.__setattr__(self, "_short", {})
 
     def _look(self, kernel: Callable[..., int], *arrays: Any) -> None:
-        """Have a kernel go through all pairs that may fit, and report now and then."""
+        """Run a kernel over all pairs that may fit, and report progress."""
         search, done = start_search(len(self.people), len(self.copies)), 0
         while search.left[0]:
             report("verify", done, len(self.people))
@@ -153,24 +154,24 @@ class Fits:
 
     @property
     def degrees(self) -> tuple[Counts, Counts]:
-        """(tuples,) released records that each fits; (boxes,) originals that fit each."""
+        """(tuples,) number of released records that each fits; (boxes,) of originals that fit."""
         return self._counted[:2]
 
     @property
     def pairs(self) -> int:
-        """How many pairs of a tuple and a box fit."""
+        """Number of pairs of a tuple and a box that fit."""
         return int(self._counted[2].sum())
 
     @cached_property
     def edges(self) -> tuple[Counts, Codes]:
-        """The boxes that cover each tuple, one after the other, and where those of each begin."""
+        """The boxes that cover each tuple, in compressed row form: row starts and boxes."""
         from shoal.core._fits import list_fits
 
         indptr = np.concatenate(([0], np.cumsum(self._counted[2])))
-        if indptr[-1] > _MOST:
+        if indptr[-1] > _MAX_PAIRS:
             raise InputError(
-                f"{indptr[-1]:,} pairs of records fit each other, more than can be matched; "
-                "ask for k-k-anonymity, or for k-anonymity"
+                f"{indptr[-1]:,} pairs of people and records fit, which is too many to match; "
+                "use k-k-anonymity or k-anonymity"
             )
         indices = np.empty(int(indptr[-1]), dtype=np.int32)
         self._look(list_fits, indptr, indices)
@@ -178,10 +179,11 @@ class Fits:
 
     @cached_property
     def matchable(self) -> Counts:
-        """(tuples,) released records that each can have in some perfect matching.
+        """(tuples,) number of released records that each can have in some perfect matching.
 
-        Everybody with their own record is such a matching. Any other pair that fits is in one just
-        where both lie on a cycle that leaves tuples by pairs that fit and boxes by rows' own.
+        Everyone with their own record is such a matching. Any other pair that fits is in a perfect
+        matching if and only if it lies on a cycle that alternates between pairs that fit and pairs
+        of rows with their own cells.
         """
         (indptr, indices), tuples = self.edges, len(self.people)
         parts, box_parts = strong_parts(indptr, indices, self.own, len(self.copies))
@@ -190,7 +192,7 @@ class Fits:
         return frozen(sum_by(heads[usable], tuples, self.copies[indices[usable]]))
 
     def short_of(self, k: int) -> tuple[Bools, Bools]:
-        """Tell which tuples and which boxes a largest dealing of partners leaves short of k."""
+        """Return which tuples and boxes get fewer than k partners in a maximum assignment."""
         known: dict[int, tuple[Bools, Bools]] = self.__dict__["_short"]
         if k not in known:
             by_tuple, by_box = self.degrees
@@ -201,14 +203,14 @@ class Fits:
         return known[k]
 
     def _flow(self, k: int) -> tuple[Bools, Bools]:
-        """Deal out partners: each person to k boxes, each box to k people, no pair twice."""
+        """Assign partners: each person to k boxes, each box to k people, no pair twice."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow
 
         (indptr, indices), tuples, boxes = self.edges, len(self.people), len(self.copies)
         wanted = int(self.people.sum()) * k
-        if wanted > _WHOLE:
-            raise InputError(f"{wanted:,} partners are more than can be dealt out; lower k")
+        if wanted > _MAX_FLOW:
+            raise InputError(f"{wanted:,} partners are too many to assign; choose a smaller k")
         heads = np.repeat(np.arange(tuples), np.diff(indptr))
         people, copies = self.people[heads], self.copies[indices]
         most = np.minimum(people * np.minimum(copies, k), copies * np.minimum(people, k))
@@ -224,7 +226,7 @@ class Fits:
 
 
 def strong_parts(indptr: Counts, indices: Codes, own: Codes, boxes: int) -> tuple[Codes, Codes]:
-    """(tuples,) and (boxes,) the part of each; pairs of one part lie on cycles, others do not."""
+    """(tuples,) and (boxes,) strong component of each; pairs within one lie on cycles."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -238,11 +240,11 @@ def strong_parts(indptr: Counts, indices: Codes, own: Codes, boxes: int) -> tupl
     return parts[:tuples], parts[tuples:]
 
 
-def spoken_of(recoding: Recoding, ids: Codes) -> Recoding:
-    """Return a recoding that says no more than its text does.
+def as_published(recoding: Recoding, ids: Codes) -> Recoding:
+    """Return a recoding that states no more than its published text.
 
-    A single value published for a wider subset may stand for the values of the rows that show it,
-    and for nothing else: the subset behind it is not published.
+    A single value that is published for a wider subset stands for the values of the rows that show
+    it and nothing else, because the subset is not published.
     """
     column, subsets = recoding.column, recoding.subsets
     place = {text: code for code, text in enumerate(column.labels)}
@@ -258,7 +260,7 @@ def spoken_of(recoding: Recoding, ids: Codes) -> Recoding:
 
 
 def start_search(tuples: int, boxes: int) -> Search:
-    """Return a search through all pairs, from its beginning."""
+    """Return a new search over all pairs."""
     from shoal.core._fits import SAMPLE, Search
 
     room = np.empty(_ROOM * boxes, dtype=np.int32)
@@ -271,16 +273,17 @@ def start_search(tuples: int, boxes: int) -> Search:
 
 
 def _own(tuples: Codes, boxes: Codes, many: int) -> Codes:
-    """(pairs, 2) the pairs of tuple and box that rows have, each once."""
+    """(pairs, 2) distinct pairs of tuple and box over all rows."""
     pairs = np.unique(tuples.astype(np.int64) * many + boxes)
     return np.stack(np.divmod(pairs, max(many, 1)), axis=1).astype(np.int32)
 
 
 def _cells(table: Table, spoken: Sequence[Recoding], originals: Counts, published: Counts) -> Any:
-    """Return the values of some rows, and the runs of the cells of others."""
+    """Return the values of the original rows and the runs of the published cells."""
     from shoal.core._fits import Cells
 
-    spoken = sorted(spoken, key=lambda r: -r.column.domain)  # few pass a fine column
+    # columns with many values first, as they exclude most pairs
+    spoken = sorted(spoken, key=lambda r: -r.column.domain)
     offsets = np.cumsum([0, *(len(r.subsets.starts) for r in spoken)])
     codes = np.stack([table[r.name].codes[originals] for r in spoken], axis=1)
     entries = [r.codes[published] for r in spoken]

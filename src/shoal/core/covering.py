@@ -1,4 +1,4 @@
-"""Which class of a release covers a new row: the recoding, applied to rows it was not made from."""
+"""The class of a release that covers a new row: a recoding applied to other rows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 
 UNCOVERED = -1
-_PAIRS = 1 << 24  # of rows and classes that are looked at together
+_PAIRS = 1 << 24  # of rows and classes that are compared at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Covering:
     """The classes of a release, tightest first.
 
-    recodings: what is published of each quasi-identifier.
+    recodings: the recoding of each quasi-identifier.
     entries: (classes, columns) the dictionary entry of each class in each recoding.
     """
 
@@ -47,9 +47,10 @@ class Covering:
         return cls(recodings, frozen(entries[order]))
 
     def find(self, cells: Mapping[str, Any]) -> Counts:
-        """(rows,) the tightest class that covers each row, UNCOVERED where none does.
+        """(rows,) the tightest class that covers each row, UNCOVERED if none does.
 
-        cells: the values of each quasi-identifier, row by row, as Arrow arrays.
+        Parameters:
+            cells: Values of each quasi-identifier in all rows, as Arrow arrays.
         """
         tables, codes = [], []
         for recoding in self.recodings:
@@ -78,8 +79,8 @@ class Covering:
 def _fits(recoding: Recoding, cells: Any) -> tuple[Codes, Bools]:
     """Return the distinct values of a column as codes, and (entries, values) which covers which.
 
-    A value that the recoding was made from belongs where it was put. Any other number belongs to
-    the entries whose published ends are on either side of it; any other text to none but `*`.
+    A value of the original column belongs to the entries that contain it. Any other number belongs
+    to the entries whose published bounds enclose it, any other text only to `*`.
     """
     column, subsets = recoding.column, recoding.subsets
     new = Column.encode(recoding.name, cells, kind=None if column.known else Kind.NOMINAL)

@@ -1,6 +1,6 @@
-"""Declared types of columns: every cell is read as its type, or counted as one that does not fit.
+"""Declared types of columns: every cell is read as its type, or counted as not fitting.
 
-What one cell is read as never depends on another cell.
+How one cell is read never depends on another cell.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Plain = Callable[[Any], Any]
 class DataType:
     """A declared type, such as `integer` or `decimal(2)`.
 
-    places: decimal places of a decimal, None where each value keeps its own text.
+    places: decimal places of a decimal, None if each value keeps its own text.
     """
 
     name: str
@@ -58,14 +58,14 @@ class DataType:
 
     @property
     def noun(self) -> str:
-        """What cells of this type are called in a message."""
+        """The name of cells of this type in messages."""
         if self.places is None:
             return _NOUNS[self.name]
         return f"{_NOUNS[self.name]} with at most {counted(self.places, 'place')}"
 
     @property
     def numeric(self) -> bool:
-        """Whether values lie on a line: numbers, dates, times."""
+        """Whether values have distances: numbers, dates, times."""
         return self.name in ("integer", "decimal", "float", "date", "datetime")
 
     @classmethod
@@ -88,13 +88,13 @@ class DataType:
 
 
 def read_as(cells: Any, wanted: DataType, column: str, plain: Plain | None = None) -> Any:
-    """Return cells in a declared type, or refuse those that do not fit in one sentence.
+    """Return cells in a declared type, or reject those that do not fit.
 
     Parameters:
         cells: Text or typed cells, as a sequence or Arrow array.
         wanted: The declared type.
         column: The column's name, for the message.
-        plain: Turns texts into the plain notation, null where a text is not written as declared.
+        plain: Converts texts to plain notation; null if a text is not written as declared.
     """
     array = combined_or_spelled(cells, column)
     if is_spelled(array.type):
@@ -120,7 +120,7 @@ def read_as(cells: Any, wanted: DataType, column: str, plain: Plain | None = Non
 
 
 def combined_or_spelled(cells: Any, column: str) -> Any:
-    """Return cells as one Arrow array, numbers that keep their text as they are."""
+    """Return cells as one Arrow array; numbers that keep their text are not converted."""
     if isinstance(cells, (pa.Array, pa.ChunkedArray)) and is_spelled(cells.type):
         return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     array = combined(cells, column)
@@ -128,9 +128,10 @@ def combined_or_spelled(cells: Any, column: str) -> Any:
 
 
 def refuse_misfits(fits: Any, column: str, what: str, advice: str) -> None:
-    """Refuse cells that do not fit: how many, the first row, what to do; never what they hold.
+    """Reject cells that do not fit; the message has their number and first row, never a value.
 
-    fits: (rows,) whether each cell fits. Rows are counted from 1, the header left out.
+    Parameters:
+        fits: (rows,) whether each cell fits. Rows are counted from 1, without the header.
     """
     rows = pc.indices_nonzero(pc.invert(fits))
     if len(rows):
@@ -153,7 +154,7 @@ def _is_already(kind: Any, wanted: DataType) -> bool:
 
 
 def _matching(written: Any, pattern: str) -> Any:
-    """Return texts of a form, null for the others."""
+    """Return texts that match the pattern, null for the others."""
     return pc.if_else(pc.match_substring_regex(written, pattern), written, None)
 
 
@@ -199,7 +200,7 @@ def _datetimes(written: Any, wanted: DataType) -> Any:
 
 
 def _on_calendar(written: Any, kind: Any, parse: Callable[[str], date]) -> Any:
-    """Return texts as dates or times, null for days that no calendar has."""
+    """Return texts as dates or times, null for days that do not exist."""
     try:
         return written.cast(kind)
     except pa.ArrowInvalid:

@@ -96,8 +96,8 @@ def dates(column: Any, levels: Sequence[str] = ("month", "year", "decade")) -> H
         raise refusal(
             column,
             "dates",
-            f"levels are {', '.join(_MONTHLY)}, or {', '.join(_WEEKLY)}, in this order and each "
-            "once; weeks cross months and years",
+            f"levels must be from {', '.join(_MONTHLY)}, or from {', '.join(_WEEKLY)}, in this "
+            "order and without repeats; weeks cross months and years",
         )
     known = column.values[: column.known]
     days = known.cast(pa.date32(), safe=False).to_pylist() if column.known else []
@@ -105,7 +105,7 @@ def dates(column: Any, levels: Sequence[str] = ("month", "year", "decade")) -> H
     bounds: dict[int, dict[str, tuple[float, float]]]
     bounds = {height: {} for height in range(1, len(levels) + 1)}
     groups: list[list[str]] = [[] for _ in levels]
-    above: dict[date, list[str]] = {}  # all days of a month have the same spans above
+    above: dict[date, list[str]] = {}  # by month: its days share all higher spans
     daily = any(name in _WEEKLY for name in levels)
     for day in days:
         start = day if daily else day.replace(day=1)

@@ -1,6 +1,6 @@
-"""What a claim may not rest on: types, domains, hierarchies and files that nobody declared.
+"""Undeclared types, domains, hierarchies and file settings.
 
-A differential-privacy claim must not depend on anything that was found out from the records.
+A differential-privacy claim must not depend on anything that was inferred from the records.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from shoal.core.table import Table
 
 
 def undeclared(table: Table) -> tuple[str, ...]:
-    """List what a differential-privacy claim about a table may not rest on.
+    """List what must be declared before a differential-privacy claim about a table.
 
     Every published column needs a declared type and a closed domain, and every hierarchy an origin
-    that is not the data. An empty result means that another record changes no type, label,
+    other than the data. An empty result means that another record changes no type, label,
     hierarchy level or file setting.
 
     Parameters:

@@ -1,4 +1,4 @@
-"""The ground domain of a column: the values that are declared, or else those that occur."""
+"""The domain of a column: its declared values, or else the values that occur."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _ADVICE = "fix them, add them to the declared values, or declare their text with
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Codes and the ground values that they point into.
+    """Codes and the distinct values that they index.
 
-    spelling: (known,) the text of each value, where its type does not settle it.
+    spelling: (known,) the text of each value, if the type does not determine it.
     declared: whether the values are a declared list, used or not, with a missing value at the end.
     """
 
@@ -46,7 +46,7 @@ class Ground:
 
 
 def declared_type(stated: Any, listed: Sequence[Any] | None, name: str) -> DataType | None:
-    """Return the declared type of a column, or the one that its declared values have.
+    """Return the declared type of a column, or the type of its declared values.
 
     Listed whole numbers are integers and listed dates are dates; anything else is a category.
     """
@@ -71,9 +71,11 @@ def _check_listed(listed: Any, name: str) -> None:
 def encode(
     data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None, *, guarded: bool
 ) -> Ground:
-    """Return the codes of a column over its ground values, in ascending order.
+    """Return the codes of a column and its distinct values in ascending order.
 
-    wanted: the declared type; listed: the declared values. guarded: as in `values.encode`.
+    Parameters:
+        wanted: The declared type.
+        listed: The declared values. guarded: as in `values.encode`.
     """
     cells = data if wanted is None else read_as(data, wanted, name)
     if wanted is not None and wanted.name == "boolean" and listed is None:
@@ -86,7 +88,7 @@ def encode(
 
 
 def _spelled(array: Any, name: str) -> Ground:
-    """Encode numbers that keep their text, worked out once for each distinct text."""
+    """Encode numbers that keep their text, once for each distinct text."""
     encoded = array.storage.dictionary_encode(null_encoding="mask")
     texts = encoded.dictionary
     codes, values = ground.encode(as_number(texts, array.type.number), name)
@@ -99,7 +101,7 @@ def _spelled(array: Any, name: str) -> Ground:
 
 
 def reordered(made: Ground, order: Sequence[Any], name: str) -> Ground:
-    """Return the ground values in the stated order."""
+    """Return the values in the stated order."""
     labels = labels_of(made.values, made.spelling)
     places = ground.reorder(labels, order, name)
     new = np.empty(len(places), dtype=np.int32)
@@ -114,14 +116,14 @@ def reordered(made: Ground, order: Sequence[Any], name: str) -> Ground:
 
 
 def labels_of(values: Any, texts: tuple[str, ...] | None) -> tuple[str | None, ...]:
-    """Return each ground value as it is published, None for missing."""
+    """Return each value as it is published, None for missing."""
     if texts is None:
         return ground.texts(values)
     return (*texts, *([None] * (len(values) - len(texts))))
 
 
-def carried(data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None) -> Any:
-    """Return the cells of a column that passes unchanged, read as declared."""
+def unchanged(data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None) -> Any:
+    """Return the cells of a column that is passed through unchanged, read as declared."""
     if wanted is None:
         return ground.combined(data, name)
     cells = read_as(data, wanted, name)
@@ -131,7 +133,7 @@ def carried(data: Any, name: str, wanted: DataType | None, listed: Sequence[Any]
 
 
 def check_bounds(cells: Any, name: str, limits: tuple[float, float]) -> None:
-    """Refuse cells outside the declared bounds, of which the message counts and places."""
+    """Reject cells outside the declared bounds; the message has their number and first row."""
     values = ground.combined(cells, name)
     ruler = Ruler.of(values, limits)
     places, (low, high) = ruler.positions(values), map(ruler.position, limits)
@@ -142,8 +144,10 @@ def check_bounds(cells: Any, name: str, limits: tuple[float, float]) -> None:
 def step(kind: str | None, limits: tuple[float, float], ruler: Ruler) -> float:
     """Return the distance between neighbouring values of a declared type inside its bounds.
 
-    limits: the bounds as positions, by the ruler.
     Numbers without a fixed number of places count as a million steps, times as seconds.
+
+    Parameters:
+        limits: The bounds as positions, by the ruler.
     """
     wanted = DataType.parse(kind or "float", "")
     if wanted.places is None and wanted.name in ("float", "decimal"):
@@ -152,9 +156,9 @@ def step(kind: str | None, limits: tuple[float, float], ruler: Ruler) -> float:
 
 
 def between(kind: str | None, limits: tuple[float, float] | None) -> Any:
-    """Return all values of a declared type inside its bounds, None where they cannot be listed.
+    """Return all values of a declared type inside its bounds, None if they cannot be listed.
 
-    Integers, dates and decimals of fixed places can, up to 100,000 values.
+    Integers, dates and decimals with fixed places can be listed, up to 100,000 values.
 
     >>> between("decimal(1)", (0.25, 0.5)).to_pylist()
     [Decimal('0.3'), Decimal('0.4'), Decimal('0.5')]
@@ -203,7 +207,7 @@ def _closed(
 def _domain(
     name: str, wanted: DataType, listed: Sequence[Any]
 ) -> tuple[Any, tuple[str, ...] | None]:
-    """Return the declared values in ascending order, and their texts where they keep them."""
+    """Return the declared values in ascending order, and their texts if they keep them."""
     try:
         read = read_as(pa.array(ground.listed_texts(listed), pa.string()), wanted, name)
     except InputError:
@@ -212,12 +216,12 @@ def _domain(
         ) from None
     made = _spelled(read, name) if is_spelled(read.type) else Ground(*ground.encode(read, name))
     if len(made.values) < len(listed):
-        raise InputError(f"column {name!r}: its declared values name a value twice")
+        raise InputError(f"column {name!r}: its declared values contain a value twice")
     return made.values, made.spelling
 
 
 def _by_number(texts: Any, domain: Sequence[str]) -> Any:
-    """(rows,) the place of each text among the domain's, equal by number."""
+    """(rows,) index of each text in the domain, compared as numbers."""
     place = {Decimal(text): code for code, text in enumerate(domain)}
     encoded = texts.dictionary_encode(null_encoding="mask")
     found = [place.get(Decimal(text)) for text in encoded.dictionary.to_pylist()]

@@ -1,4 +1,4 @@
-"""Imports of optional dependencies, with the install hint where one is missing."""
+"""Imports of optional dependencies, with an install hint if one is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shoal.errors import MissingExtra
 
 @contextmanager
 def requires(extra: str) -> Iterator[None]:
-    """Turn a failed import in the block into the hint to install an extra.
+    """Turn a failed import in the block into a hint to install an extra.
 
     >>> with requires("dp"):
     ...     import a_package_that_nobody_has
@@ -22,5 +22,5 @@ pip install 'shoal-privacy[dp]'
         yield
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] == "shoal":
-            raise  # a fault of ours, not of the installation
+            raise  # a bug in Shoal, not in the installation
         raise MissingExtra(str(error.name).partition(".")[0], extra) from None

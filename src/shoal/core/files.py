@@ -1,4 +1,4 @@
-"""Files, read with clear errors and written whole or not at all."""
+"""Files: read with clear errors, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _inputs: ContextVar[set[object] | None] = ContextVar("files that were read", def
 
 @contextmanager
 def guard_inputs() -> Iterator[None]:
-    """Refuse, until the block ends, to write over a file that was read in it, even by force."""
+    """Refuse, inside the block, to overwrite a file that was read in it, even with force."""
     token = _inputs.set(set())
     try:
         yield
@@ -29,7 +29,7 @@ def guard_inputs() -> Iterator[None]:
 
 
 def _identities(path: Path) -> set[object]:
-    """Return what makes two paths the same file: the name without links, and the file itself."""
+    """Return the identities of a file: its path without links, and its device and inode."""
     status = path.stat()
     return {os.path.realpath(path), (status.st_dev, status.st_ino)}
 
@@ -51,7 +51,7 @@ def is_database(path: object) -> bool:
 
 
 def check_readable(path: Path) -> None:
-    """Refuse what is not a readable, non-empty file, saying what it is instead.
+    """Reject a path that is not a readable, non-empty file, with the reason.
 
     The address of a database is accepted; the server is asked when it is read.
     """
@@ -61,8 +61,8 @@ def check_readable(path: Path) -> None:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise InputError(f"{path}: is a directory, not a file; name the file inside it")
-        if not stat.S_ISREG(mode):  # to open a pipe is to wait
-            raise InputError(f"{path}: not a plain file; save what it gives as a file first")
+        if not stat.S_ISREG(mode):  # opening a pipe would block
+            raise InputError(f"{path}: not a regular file; save its content to a file first")
         with path.open("rb") as handle:
             head = handle.read(1)
         if (read := _inputs.get()) is not None:
@@ -74,7 +74,7 @@ def check_readable(path: Path) -> None:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     except ValueError:
-        raise InputError("the path holds a character that no file name can have") from None
+        raise InputError("the path contains a character that file names cannot have") from None
     if not head:
         raise InputError(f"{path}: the file is empty")
 
@@ -98,7 +98,7 @@ def utf8_path(path: Path) -> str:
 
 
 def check_sign(option: str, sign: Any, least: int = 1) -> None:
-    """Refuse what is not one plain character (or, for least 0, none) to write a text file with."""
+    """Reject an option that is not one plain character (or, for least 0, none)."""
     plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))
     if not plain or not least <= len(sign) <= 1:
         came = f"{len(sign)} characters" if isinstance(sign, str) and len(sign) > 1 else repr(sign)
@@ -107,12 +107,13 @@ def check_sign(option: str, sign: Any, least: int = 1) -> None:
 
 
 def check_writable(path: Path, *, force: bool = False, update: bool = False) -> None:
-    """Refuse early an output that exists, is an input as well, or has nowhere to go.
+    """Reject, before any work, an output that exists, is also an input, or cannot be created.
 
-    update: what is written continues what was read from there.
+    Parameters:
+        update: The new content continues the content that was read from the file.
     """
     if "\0" in str(path):
-        raise OutputError("the path holds a character that no file name can have")
+        raise OutputError("the path contains a character that file names cannot have")
     try:
         there = path.exists()
         taken = there and not update and not _identities(path).isdisjoint(_inputs.get() or ())
@@ -126,17 +127,19 @@ def check_writable(path: Path, *, force: bool = False, update: bool = False) -> 
         raise OutputError(f"{path}: exists already; choose another name or overwrite with --force")
     parent = path.parent
     if not parent.is_dir():
-        raise OutputError(f"{path}: its folder does not exist; make {parent} first")
+        raise OutputError(f"{path}: its folder does not exist; create {parent} first")
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{path}: its folder may not be written to")
+        raise OutputError(f"{path}: its folder is not writable; choose another folder")
 
 
 @contextmanager
 def replace_file(path: Path, *, force: bool = False, update: bool = False) -> Iterator[Path]:
-    """Give a temporary path beside the target; the target appears whole when the block ends.
+    """Yield a temporary path in the same folder; it replaces the target when the block ends.
 
-    Whatever happens in between leaves the old file, or none.
-    update: what is written continues what was read from there.
+    If anything fails before that, the old file, or no file, is left.
+
+    Parameters:
+        update: The new content continues the content that was read from the file.
     """
     check_writable(path, force=force, update=update)
     try:
@@ -157,13 +160,13 @@ def replace_file(path: Path, *, force: bool = False, update: bool = False) -> It
 
 
 def reason(error: OSError) -> str:
-    """Return what the system says about an error; a library's own message might hold cells."""
+    """Return the system's text for an error; a library's own message could contain cells."""
     return os.strerror(error.errno) if error.errno else "input or output error"
 
 
 @contextmanager
 def replace_files(folder: Path) -> Iterator[Path]:
-    """Give a temporary folder; its files go to the other one, all together, when the block ends."""
+    """Yield a temporary folder; its files are moved to the folder together when the block ends."""
     try:
         above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
         with temporary_folder(above) as made:
@@ -174,15 +177,18 @@ def replace_files(folder: Path) -> Iterator[Path]:
     except ShoalError:
         raise
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be made ({reason(error)})") from None
+        raise OutputError(f"{folder}: cannot be created ({reason(error)})") from None
 
 
 def _link_new(temporary: Path, path: Path) -> None:
-    """Put the file in place unless one has appeared there meanwhile."""
+    """Move the file into place unless another file has been created there meanwhile."""
     try:
         os.link(temporary, path)
     except FileExistsError:
-        raise OutputError(f"{path}: appeared while Shoal was working; left alone") from None
+        raise OutputError(
+            f"{path}: was created while Shoal was running, so it was not overwritten; "
+            "choose another name"
+        ) from None
     except OSError:  # a file system without hard links
         temporary.replace(path)
 

@@ -1,6 +1,6 @@
-"""A fingerprint of what a table declares: for a ledger that belongs to one table.
+"""A fingerprint of the declared schema of a table, for a ledger that belongs to one table.
 
-It follows from the schema alone: other records leave it as it is.
+It depends on the schema only, not on the records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def schema_fingerprint(table: Table) -> str:
     """Return a digest of the names, roles, declared domains, hierarchies and people of a table.
 
     Parameters:
-        table: The table. Its records do not matter as far as its domains are declared.
+        table: The table. Its records do not matter if its domains are declared.
 
     Returns:
         64 hexadecimal digits.
@@ -35,7 +35,7 @@ def schema_fingerprint(table: Table) -> str:
 
 
 def _stated(column: Column) -> dict[str, Any]:
-    """Return what is declared of a column; cells that are carried are not listed."""
+    """Return what is declared of a column, without cells that are passed through unchanged."""
     studied = column.role in (Role.QUASI, Role.SENSITIVE)
     return {
         "name": column.name,

@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when somebody first asks for them."""
+"""Names of a package that are imported on first use."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ def on_first_use(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package.
 
-    places: the module of each name, "" for a module of its own.
-    extra: an optional dependency's name, then the packages that it installs.
+    Parameters:
+        places: The module of each name, "" if the name is a module.
+        extra: The name of an optional dependency, then the packages that it installs.
     """
     held = sys.modules[package].__dict__
 

@@ -1,8 +1,8 @@
-"""Cells that a spreadsheet would run as a formula, found, escaped and read back.
+"""Cells that a spreadsheet would run as a formula: detect, escape and unescape them.
 
-A text that begins with =, +, -, @, a tab or a carriage return is one, unless it is a number. The
-escape is a single quote before it. A text that already has such quotes gets one more, so that
-escaped cells differ wherever cells differ.
+A text that begins with =, +, -, @, a tab or a carriage return is a formula unless it is a number.
+It is escaped with a single quote in front. A text that already has such quotes gets one more, so
+that different cells stay different.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def escape_formulas(data: Any) -> Any:
 def unescape_formulas(data: Any, original: Table) -> Any:
     """Return released cells without the quotes that escape them, if they are escaped.
 
-    They are if none of them would run, and some have a quote that neither the values nor the labels
-    of the original have.
+    They count as escaped if none of them would run and some have a quote that neither the values
+    nor the labels of the original have.
     """
     columns = {column.name: column for column in original if column.role is not Role.IDENTIFIER}
     named = [name for name in columns if data.column_names.count(name) == 1]
@@ -76,7 +76,7 @@ def unescape_formulas(data: Any, original: Table) -> Any:
 
 
 def _quoted(cells: Any) -> Any:
-    """Return the distinct cells of a column with an escaped one among them, else None."""
+    """Return the distinct cells of a column if one of them is escaped, else None."""
     found = _distinct(cells)
     if found is None or not pc.any(_matches(found.dictionary, _ESCAPED)).as_py():
         return None
@@ -84,7 +84,7 @@ def _quoted(cells: Any) -> Any:
 
 
 def _are_known(cells: Any, column: Column) -> bool:
-    """Tell whether the original has all texts that look escaped just so."""
+    """Return whether all texts that look escaped occur in the original as they are."""
     levels = () if column.hierarchy is None else column.hierarchy.levels
     known = {*ground.texts(column.values), *(text for each in levels for text in each.labels)}
     looks = cells.dictionary.filter(_matches(cells.dictionary, _ESCAPED))
@@ -92,7 +92,7 @@ def _are_known(cells: Any, column: Column) -> bool:
 
 
 def _distinct(cells: Any) -> Any:
-    """Return text cells as a dictionary array, None for cells that are no text."""
+    """Return text cells as a dictionary array, None for cells that are not text."""
     kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
     if not ground.is_text(kind):
         return None
@@ -103,7 +103,7 @@ def _distinct(cells: Any) -> Any:
 
 
 def _matches(texts: Any, pattern: str) -> Any:
-    """Tell which texts match and are no numbers; a missing one does not."""
+    """Return which texts match and are not numbers; a missing text does not match."""
     found = pc.match_substring_regex(texts, pattern)
     number = pc.match_substring_regex(texts, _NUMBER)
     return pc.fill_null(pc.and_not(found, number), False)

@@ -1,4 +1,4 @@
-"""Frames to Arrow tables and back: pandas, polars, whatever speaks the Arrow C stream."""
+"""Frames to Arrow tables and back: pandas, polars and any Arrow C stream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def to_pandas(table: Any) -> Any:
         return table.to_pandas()
     except pa.ArrowInvalid:  # the cause may quote a cell
         raise InputError(
-            "a column holds values that pandas cannot, such as times to the nanosecond; "
+            "a column has values that pandas cannot represent, such as times with nanoseconds; "
             "use to_arrow or to_polars"
         ) from None
 
@@ -37,7 +37,7 @@ def to_polars(table: Any) -> Any:
 
 
 def from_frame(source: Any) -> Any:
-    """Return a frame as an Arrow table; a pandas index without a name is no column."""
+    """Return a frame as an Arrow table; a pandas index without a name is not a column."""
     if isinstance(source, pa.Table):
         return source
     if not hasattr(source, "__arrow_c_stream__"):
@@ -55,11 +55,11 @@ def from_frame(source: Any) -> Any:
         # the cause may quote cells
         raise InputError(_explain(error, names)) from None
     index = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
-    return table.drop_columns(index)  # rows go by position
+    return table.drop_columns(index)  # rows are identified by position
 
 
 def check_unique(names: Iterable[str]) -> None:
-    """Refuse two columns of one name."""
+    """Reject two columns with the same name."""
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise InputError(f"column {twice[0]!r} occurs more than once; rename one of them")
@@ -68,4 +68,4 @@ def check_unique(names: Iterable[str]) -> None:
 def _explain(error: Exception, names: list[str]) -> str:
     column = re.search(r"Conversion failed for column (.+) with type", str(error), re.DOTALL)
     where = f"column {column[1]!r}" if column and column[1] in names else "a column of the frame"
-    return f"{where}: mixes types that Arrow cannot hold together; give it one type"
+    return f"{where}: mixes types that Arrow cannot store in one column; give it one type"

@@ -1,7 +1,7 @@
-"""Which rows are alike: dense ids for equal tuples of codes.
+"""Grouping of equal rows: dense ids for equal tuples of codes.
 
-The one place that groups rows. Codes are packed into 64-bit keys and sorted; where a key would
-not fit, what is packed so far is replaced by its dense ids first.
+The only place that groups rows. Codes are packed into 64-bit keys and sorted; if a key would
+overflow, the codes packed so far are first replaced by dense ids.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Grouping:
         return len(self.first)
 
     def sizes(self, counts: Counts | None = None) -> Counts:
-        """Return how many records each group holds; `counts` are multiplicities of rows."""
+        """Return the number of records in each group; `counts` are multiplicities of rows."""
         return sum_by(self.ids, len(self), counts)
 
 
 def group(columns: Sequence[Codes | Counts], domains: Sequence[int]) -> Grouping:
-    """Group rows by equal codes; column j holds codes below domains[j]."""
+    """Group rows by equal codes; the codes of column j are below domains[j]."""
     if not columns:
         raise ValueError("nothing to group by")
     keys, bound = columns[0].astype(np.int64), max(int(domains[0]), 1)
@@ -52,7 +52,7 @@ def group(columns: Sequence[Codes | Counts], domains: Sequence[int]) -> Grouping
 
 
 def sum_by(ids: Codes, groups: int, counts: Counts | None = None) -> Counts:
-    """Return, group by group, the number of rows or the sum of their counts; id −1 is left out."""
+    """Return the number of rows, or the sum of their counts, in each group; id −1 is ignored."""
     if len(ids) and ids.min() < 0:
         kept = ids >= 0
         ids = ids[kept]
@@ -64,7 +64,7 @@ def sum_by(ids: Codes, groups: int, counts: Counts | None = None) -> Counts:
 
 
 def group_keys(keys: Counts) -> Grouping:
-    """Group rows by one whole number each."""
+    """Group rows by one integer key each."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.ones(len(keys), dtype=np.bool_)

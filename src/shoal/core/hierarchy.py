@@ -1,4 +1,4 @@
-"""A hierarchy: nested groupings of a ground domain, from single values to one root.
+"""A hierarchy: nested groupings of a domain, from single values to one root.
 
 Read and written in the CSV form of ARX: one line per value, `value;level 1;…;*`.
 """
@@ -33,12 +33,12 @@ Origin = Literal["declared", "file", "values", "data"]
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One grouping of the ground domain.
+    """One grouping of the domain.
 
-    groups: (values,) the group of each ground value.
-    labels: one text per group; None is the group of the missing value alone.
-    leaves: (groups,) ground values under each group, in the whole hierarchy.
-    bounds: (groups, 2) published least and greatest position of each group, where it has any.
+    groups: (values,) the group of each value.
+    labels: one text per group; None is the group that contains only the missing value.
+    leaves: (groups,) number of values under each group, in the whole hierarchy.
+    bounds: (groups, 2) published least and greatest position of each group, if it has bounds.
     """
 
     groups: Codes
@@ -55,17 +55,17 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Levels over ground values: level 0 is the values themselves, the last one a single root.
+    """Levels over values: level 0 is the values themselves, the last level is a single root.
 
-    values: the ground domain as text, None for missing.
-    origin: what its groups follow from:
+    values: the domain as text, None for missing.
+    origin: what its groups are derived from:
         `declared`: its owner's rows or tree, or a recipe over a declared domain;
         `file`: a file, which is public because its owner says so;
         `values`: a recipe that fixes the group of each value, over values of unknown origin;
         `data`: the values that a table happens to have.
-    source: the recipe, as text, or the hierarchy that this one was aligned from, which has all
-        values and not those alone that a column happens to have.
-    ruler: by which the bounds of its groups are positions.
+    source: the recipe as text, or the hierarchy that this one was aligned from, which has all
+        values and not only those of a column.
+    ruler: maps the bounds of its groups to positions.
     """
 
     values: tuple[str | None, ...]
@@ -84,8 +84,9 @@ class Hierarchy:
         ]
         if torn:
             raise HierarchyError(
-                f"hierarchy: {counted(len(torn), 'group is', 'groups are')} torn: members part "
-                "again at a higher level; values that share a label must share all labels above it",
+                f"hierarchy: {counted(len(torn), 'group is', 'groups are')} not nested: members "
+                "have different labels at a higher level; values that share a label must share all "
+                "labels above it",
                 torn=torn,
             )
         if len(self.levels[-1]) > 1:
@@ -96,7 +97,7 @@ class Hierarchy:
 
     @property
     def from_data(self) -> bool:
-        """Whether the groups were made from the values of a table, and so reveal them."""
+        """Whether the groups were derived from the values of a table and so reveal them."""
         return self.origin == "data"
 
     @property
@@ -112,7 +113,7 @@ class Hierarchy:
 
     @cached_property
     def parents(self) -> tuple[Codes, ...]:
-        """For each level below the root, the group one level up of each of its groups."""
+        """For each level below the root, the parent of each of its groups."""
         links = []
         for fine, coarse in zip(self.levels, self.levels[1:], strict=False):
             parent = np.empty(len(fine), dtype=np.int32)
@@ -128,27 +129,28 @@ class Hierarchy:
         origin: Origin = "declared",
         ruler: Ruler = PLAIN,
     ) -> Hierarchy:
-        """Make a hierarchy of rows `(value, level 1, …, root)`, all of one length.
+        """Create a hierarchy from rows `(value, level 1, …, root)`, all of one length.
 
-        bounds: for a level, the published bounds of its labels, as positions.
-        origin: what the groups follow from; rows that their owner gives are declared.
-        ruler: by which the bounds are positions.
+        Parameters:
+            bounds: For a level, the published bounds of its labels, as positions.
+            origin: What the groups are derived from; rows given by the owner are declared.
+            ruler: Maps the bounds to positions.
         """
         table = [tuple(row) for row in rows]
         if not table:
-            raise HierarchyError("hierarchy: it has no values")
+            raise HierarchyError("hierarchy: has no values")
         width = len(table[0])
         ragged = sum(len(row) != width for row in table)
         if ragged:
             raise HierarchyError(
-                f"hierarchy: {ragged:,} of {counted(len(table), 'line')} without the "
-                f"{counted(width, 'field')} of the first"
+                f"hierarchy: {ragged:,} of {counted(len(table), 'line')} without "
+                f"{counted(width, 'field')} as in the first line"
             )
         values = tuple(row[0] for row in table)
         if len(set(values)) < len(values):
             twice = len(values) - len(set(values))
-            told = counted(twice, "value is", "values are")
-            raise HierarchyError(f"hierarchy: {told} listed more than once")
+            values_are = counted(twice, "value is", "values are")
+            raise HierarchyError(f"hierarchy: {values_are} listed more than once")
         if width == 1 and len(values) > 1:
             table = [(row[0], ROOT) for row in table]
         levels = [
@@ -181,7 +183,7 @@ class Hierarchy:
         return list(zip(*columns, strict=True))
 
     def write(self, path: str | Path, delimiter: str = ";", *, force: bool = False) -> None:
-        """Write ARX's CSV form, whole or not at all."""
+        """Write ARX's CSV form, completely or not at all."""
         _check_delimiter(delimiter)
         with replace_file(Path(path), force=force) as temporary:
             out = io.StringIO(newline="")
@@ -189,10 +191,10 @@ class Hierarchy:
             temporary.write_text(out.getvalue(), encoding="utf-8")
 
     def aligned(self, column: Column) -> Hierarchy:
-        """Return the hierarchy over just the column's values, in the order of its codes.
+        """Return the hierarchy restricted to the column's values, in the order of its codes.
 
-        Group sizes and bounds still speak of the whole hierarchy. A missing value that the
-        hierarchy does not list keeps to itself below the root; one that it lists has an empty
+        Group sizes and bounds are still those of the whole hierarchy. A missing value that the
+        hierarchy does not list forms its own group below the root; a listed one has an empty
         text there, as in a file.
         """
         place = {text: code for code, text in enumerate(self.values)}
@@ -201,7 +203,7 @@ class Hierarchy:
         absent = [t for t in column.labels if t is not None and t not in place]
         if absent:
             raise HierarchyError(
-                f"column {column.name!r}: its hierarchy misses {len(absent)} of {column.known} "
+                f"column {column.name!r}: its hierarchy lacks {len(absent)} of {column.known} "
                 "values; `shoal hierarchy check` lists them",
                 missing=absent,
             )
@@ -225,7 +227,7 @@ class Hierarchy:
     def digest(self) -> str:
         """Return a digest of the recipe, or of all values with their labels at every level.
 
-        It does not depend on the values that a column happens to have.
+        It does not depend on the values that occur in a column.
         """
         if isinstance(self.source, Hierarchy):
             return self.source.digest()
@@ -240,7 +242,7 @@ def _check_delimiter(delimiter: str) -> None:
 
 
 def _parse(text: str, marks: str) -> list[list[str]]:
-    """Split lines at the first of the marks that gives each line equally many fields."""
+    """Split lines at the first delimiter that gives every line the same number of fields."""
     parsed = [
         [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
         for mark in marks
@@ -250,7 +252,7 @@ def _parse(text: str, marks: str) -> list[list[str]]:
 
 
 def _with_missing_label(level: Level, missing: int | None) -> Level:
-    """Return the level with the empty label of the missing value alone as None."""
+    """Return the level with None as the label of a group that contains only the missing value."""
     if missing is None:
         return level
     own = int(level.groups[missing])
@@ -285,7 +287,7 @@ def _torn(fine: Level, coarse: Level) -> Counts:
 
 
 def _leaf_bounds(hierarchy: Hierarchy, column: Column) -> Floats | None:
-    """(values, 2) each leaf of a numeric hierarchy as a number, so that groups have bounds."""
+    """(values, 2) each leaf of a numeric hierarchy as a number, from which groups get bounds."""
     if not column.ordered or not column.known:
         return None
     place = {text: column.positions[code] for code, text in enumerate(column.labels)}
@@ -299,7 +301,7 @@ def _leaf_bounds(hierarchy: Hierarchy, column: Column) -> Floats | None:
 
 
 def _restricted(level: Level, picks: Counts, missing_alone: bool, ends: Floats | None) -> Level:
-    """Return the level over the picked ground values; pick −1 is the missing value."""
+    """Return the level over the picked values; pick −1 is the missing value."""
     old = np.where(picks >= 0, level.groups[picks], -1 if missing_alone else level.groups[0])
     kept, groups = np.unique(old, return_inverse=True)
     labels = tuple(None if g < 0 else level.labels[g] for g in kept)

@@ -1,4 +1,4 @@
-"""Values of a column, counted group by group."""
+"""Counts of the values of a column in each group."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from shoal.core.grouping import sum_by
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How often each class (or any group of rows) shows each value of one column, without zeros.
+    """Nonzero counts of the values of one column in each class (or any group of rows).
 
-    indptr: (classes + 1,) where the values of a class begin and end.
-    codes, counts: the values of each class, ascending, and how many records show them.
+    indptr: (classes + 1,) start and end of the values of each class.
+    codes, counts: the values of each class, ascending, and the number of records with each.
     """
 
     indptr: Counts
@@ -35,9 +35,10 @@ class Histogram:
 def count_values(
     column: Column, ids: Codes, groups: int, counts: Counts | None = None
 ) -> Histogram:
-    """Count the values of a column in each group; rows of group −1 are passed over.
+    """Count the values of a column in each group; rows of group −1 are ignored.
 
-    counts: (rows,) records behind each row.
+    Parameters:
+        counts: (rows,) records behind each row.
     """
     keys = ids.astype(np.int64) * column.domain + column.codes
     if len(ids) and ids.min() < 0:

@@ -37,13 +37,13 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
     """
     column = over_domain(column)
     if pa.types.is_temporal(column.values.type):
-        raise refusal(column, "intervals", "they need numbers; dates have `dates`")
+        raise refusal(column, "intervals", "needs numbers; for dates use `dates`")
     if column.known and column.kind is not Kind.NUMERIC:
         raise refusal(column, "intervals", misfit(column, "numbers", "1234.50"))
     _check_widths(column, widths)
     check_height(column, len(widths))
     if not is_number(origin):
-        raise refusal(column, "intervals", "their origin must be a number")
+        raise refusal(column, "intervals", "origin must be a number")
     whole = pa.types.is_integer(column.values.type)
     # exact: in floating point 0.3 / 0.1 is less than 3
     exact, zero = [Fraction(str(width)) for width in widths], Fraction(str(origin))
@@ -65,13 +65,13 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
 
 
 def _text(column: Column, end: Fraction) -> str:
-    """Return the end of an interval as it is published: exactly, or not at all."""
+    """Return the end of an interval as it is published, or reject it if it is not exact."""
     with suppress(OverflowError):
         text = float_text(float(end)) if end.denominator > 1 else str(end)
         if math.isfinite(float(end)) and Fraction(text) == end:
             return text
     raise refusal(
-        column, "intervals", "beside the values, their ends are no exact numbers; take other widths"
+        column, "intervals", "the ends cannot be written as exact numbers; choose other widths"
     )
 
 
@@ -90,11 +90,11 @@ def _check_widths(column: Column, widths: Any) -> None:
 
 
 def suggest_widths(column: Column) -> list[Fraction]:
-    """Return 5, 10, 20, 40 or the like: more than one value wide, less than all."""
+    """Return widths such as 5, 10, 20, 40: wider than one value, narrower than the range."""
     low, high = (column.ruler.number(column.positions[code]) for code in (0, column.known - 1))
     whole = pa.types.is_integer(column.values.type)
     span, size = high - low, max(abs(low), abs(high))
-    # ends of intervals are written with fifteen digits at most
+    # ends of intervals have at most fifteen digits
     least = Fraction(0) if whole else max(size / 10**12, Fraction(1, 10**300))
     if not least < span < sys.float_info.max:
         return []

@@ -1,4 +1,4 @@
-"""How a subset is published: its text, the bounds that the text gives away, and whether it may."""
+"""Labels of subsets: their text, the bounds that it states, and whether the two agree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shoal.core.hierarchy import ROOT
 from shoal.core.subsets import Subsets
 from shoal.core.values import is_text
 
-# inside a range or set such a text would not be read back as one value
+# inside a range or set such a text cannot be parsed back as one value
 _MISREAD = r'^$|^"|^missing$|,|^\s|\s$| or missing$'
 
 
@@ -63,7 +63,7 @@ def set_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
 
 
 def member_texts(column: Column) -> tuple[str | None, ...]:
-    """Return each value as it stands in a range or set: quoted, `{"a, b", c}`, if misread else."""
+    """Return each value as written in a range or set, quoted if needed: `{"a, b", c}`."""
     if not is_text(column.values.type):
         return column.labels
     plain = pa.array(column.labels, pa.string())
@@ -78,19 +78,19 @@ def member_texts(column: Column) -> tuple[str | None, ...]:
 def agree(
     column: Column, subsets: Subsets, texts: Sequence[str | None], levels: Codes | None
 ) -> Bools:
-    """Tell, entry by entry, whether its text says what its subset holds.
+    """Return, for each entry, whether its text matches its subset.
 
-    An entry of a hierarchy level is one of its groups under its label; any other is a range, a set
-    or one of its members. The root may stand for everything.
+    An entry with a hierarchy level is a group of that level with its label; any other entry is a
+    range, a set or one of its members. The root may stand for the whole domain.
     """
     given = np.array(texts, dtype=object)
-    told: Bools = subsets.whole & (given == ROOT)
+    matches: Bools = subsets.whole & (given == ROOT)
     heights = np.full(len(subsets), -1, dtype=np.int32) if levels is None else levels
-    for height in np.unique(heights[~told]).tolist():
-        entries = np.flatnonzero(~told & (heights == height))
+    for height in np.unique(heights[~matches]).tolist():
+        entries = np.flatnonzero(~matches & (heights == height))
         check = _are_plain if height < 0 else partial(_are_groups, height)
-        told[entries] = check(column, subsets.take(entries), given[entries])
-    return told
+        matches[entries] = check(column, subsets.take(entries), given[entries])
+    return matches
 
 
 def _are_groups(height: int, column: Column, subsets: Subsets, texts: Any) -> Bools:
@@ -106,18 +106,22 @@ def _are_groups(height: int, column: Column, subsets: Subsets, texts: Any) -> Bo
 def _are_plain(column: Column, subsets: Subsets, texts: Any) -> Bools:
     place = {text: code for code, text in enumerate(column.labels)}
     codes = np.array([place.get(text, -1) for text in texts.tolist()], dtype=np.int32)
-    told = (codes >= 0) & subsets.hold(np.arange(len(subsets), dtype=np.int32), codes)
+    matches = (codes >= 0) & subsets.hold(np.arange(len(subsets), dtype=np.int32), codes)
     if column.ordered:
-        rest = np.flatnonzero(~told & _without_gaps(column, subsets))
-        told[rest] = np.array(range_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
-    rest = np.flatnonzero(~told)
+        rest = np.flatnonzero(~matches & _without_gaps(column, subsets))
+        matches[rest] = (
+            np.array(range_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
+        )
+    rest = np.flatnonzero(~matches)
     if len(rest):
-        told[rest] = np.array(set_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
-    return told
+        matches[rest] = (
+            np.array(set_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
+        )
+    return matches
 
 
 def _without_gaps(column: Column, subsets: Subsets) -> Bools:
-    """Tell which subsets are all known values between two, with or without the missing one."""
+    """Return which subsets are runs of known values, with or without the missing value."""
     known = subsets.sizes
     if column.missing is not None:
         known = known - (subsets.last == column.missing)
@@ -126,7 +130,7 @@ def _without_gaps(column: Column, subsets: Subsets) -> Bools:
 
 
 def member_bounds(column: Column, subsets: Subsets) -> tuple[Floats, Floats]:
-    """Return least and greatest member as positions; NaN where an entry is only missing."""
+    """Return least and greatest member as positions; NaN if an entry is only missing."""
     if not column.known:
         nowhere = frozen(np.full(len(subsets), np.nan))
         return nowhere, nowhere
@@ -143,7 +147,7 @@ def member_bounds(column: Column, subsets: Subsets) -> tuple[Floats, Floats]:
 def hierarchy_bounds(
     column: Column, subsets: Subsets, published: Floats | None
 ) -> tuple[Floats | None, Floats | None]:
-    """Return the published bounds of hierarchy groups, inside the column's extent."""
+    """Return the published bounds of hierarchy groups, clipped to the column's extent."""
     if not column.ordered:
         return None, None
     low, high = member_bounds(column, subsets)

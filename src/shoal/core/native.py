@@ -1,4 +1,4 @@
-"""The frame that a table came from, so that a release can come back as the same kind."""
+"""The type of frame that a table was read from, so that a release has the same type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Origin:
 
 
 def origin_of(data: Any, table: Table) -> Table:
-    """Return the table with a note of the frame that it came from."""
+    """Return the table with the type of the frame that it was read from."""
     library = type(data).__module__.partition(".")[0]
     index = getattr(data, "index", None) if library == "pandas" else None
     return replace(table, origin=Origin(library, index))

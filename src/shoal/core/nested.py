@@ -1,4 +1,4 @@
-"""Lists and structs without dictionaries inside, which would name values of other rows."""
+"""Lists and structs without nested dictionaries, which would expose values of other rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 
 def plain_nested(array: Any) -> Any:
-    """Return lists and structs of plain arrays: dictionaries inside name values of other rows."""
+    """Return lists and structs with plain arrays: dictionaries expose values of other rows."""
     plain = _mapped(array.type, _plain_leaf)
     if plain.equals(array.type, check_metadata=True):
         return array
@@ -21,7 +21,7 @@ def plain_nested(array: Any) -> Any:
 
 
 def nested_texts(array: Any) -> list[str | None]:
-    """Return each list or struct as text; nanoseconds, for which Python has no type, as counts."""
+    """Return each list or struct as text, with nanoseconds, which Python lacks, as counts."""
     if "[ns" in str(array.type):
         array = array.cast(_mapped(array.type, _counted_leaf))
     return [None if cell is None else repr(cell) for cell in array.to_pylist()]
@@ -38,7 +38,7 @@ def _counted_leaf(kind: Any) -> Any:
 
 
 def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:
-    """Return a type with each type inside that is not nested replaced, dictionaries decoded."""
+    """Return a type with its leaf types replaced and dictionaries decoded."""
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return _mapped(kind.value_type, leaf)
     if pa.types.is_struct(kind):

@@ -1,4 +1,4 @@
-"""Small tables of HTML for notebooks, with every text escaped."""
+"""Small HTML tables for notebooks, with every text escaped."""
 
 from __future__ import annotations
 

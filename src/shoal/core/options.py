@@ -1,4 +1,4 @@
-"""Options are checked once, where they are given."""
+"""Checks of options."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from shoal.errors import InputError
 def check_range(
     option: str, value: Any, low: float, high: float = math.inf, *, above: bool = False
 ) -> None:
-    """Refuse an option outside low … high; `above` leaves out the lower end itself."""
+    """Reject an option outside low … high; `above` excludes the lower end."""
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not number or not (low < value if above else low <= value) or not value <= high:
         least = f"more than {low:g}" if above else f"{low:g} or more"
-        most = "" if high == math.inf else f", {high:g} at most"
+        most = "" if high == math.inf else f" and at most {high:g}"
         raise InputError(f"{option} must be {least}{most}, not {value!r}")
 
 
 def check_whole(option: str, value: Any, low: int) -> None:
-    """Refuse an option that is not a whole number of at least `low`."""
+    """Reject an option that is not a whole number of at least `low`."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
         raise InputError(f"{option} must be a whole number, {low} or more, not {value!r}")
 
 
 def check_seed(seed: Any, bits: int = 63) -> None:
-    """Refuse a seed that is not a whole number of so many bits; None draws one."""
+    """Reject a seed that is not a whole number of at most this many bits; None draws a seed."""
     if seed is None:
         return
     check_whole("seed", seed, 0)
@@ -37,6 +37,6 @@ def check_seed(seed: Any, bits: int = 63) -> None:
 
 
 def check_flag(option: str, value: Any) -> None:
-    """Refuse an option that is not true or false."""
+    """Reject an option that is not true or false."""
     if not isinstance(value, bool):
         raise InputError(f"{option} must be true or false, not {value!r}")

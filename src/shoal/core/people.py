@@ -1,6 +1,6 @@
-"""Units of protection: which person, or which household, each row is about.
+"""Units of protection: the person, or the household, that each row is about.
 
-Rows are counted nowhere that a guarantee speaks of people: one person with five rows is one person.
+Guarantees about people never count rows: one person with five rows is one person.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _PERSON = (
     r"|employee|passenger|citizen|resident|insured|proband|kunde|versicher|mitglied|schueler|einwohner"
     r"|(^|_)(ssn|nhs|mrn|pid)($|_)"
 )
-_SHARED = r"name|mail|phone|telefon|addres|adress|strasse"  # what several people may share
+_SHARED = r"name|mail|phone|telefon|addres|adress|strasse"  # several people may share these
 _FREE_TEXT = r"bemerk|kommentar|comment|remark|freitext|free_?text|anamnes|(^|_)notes?($|_)|notiz"
-_TEXT_WORDS = 8  # on average: sentences, which name nobody by number
+_TEXT_WORDS = 8  # on average; texts with more are sentences, not identifiers
 _EVENT = (
     r"encounter|visit|appointment|admission|stay|episode|event|case|row|record|line|index|order|transaction"
     r"|invoice|claim|sample|specimen|incident|accident|session|entry|besuch|aufnahme|fall|beleg"
@@ -57,7 +57,7 @@ class Unit:
         """Return the units of an Arrow table, by the columns that identify them.
 
         Raises:
-            InputError: A row does not say whom it is about.
+            InputError: A row has no value in an identifying column.
         """
         encoded = []
         for name in columns:
@@ -73,7 +73,7 @@ class Unit:
         return cls(tuple(columns), found.ids, len(found))
 
     def take(self, rows: Any) -> Unit:
-        """Return the units of some rows, numbered again without gaps."""
+        """Return the units of some rows, renumbered without gaps."""
         found = group_keys(self.ids[rows].astype(np.int64))
         return Unit(self.columns, found.ids, len(found))
 
@@ -81,7 +81,7 @@ class Unit:
 def joined(person: Unit, household: Unit) -> Unit:
     """Return units such that k of them are at least k people and at least k households.
 
-    Usually the households. A person of several households joins these to one unit.
+    These are usually the households. A person in several households merges them into one unit.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -94,7 +94,7 @@ def joined(person: Unit, household: Unit) -> Unit:
 
 
 def count_distinct(ids: Codes, groups: int, unit: Unit) -> Counts:
-    """Return how many different units each group has; rows of group −1 are left out."""
+    """Return the number of different units in each group; rows of group −1 are ignored."""
     kept = np.flatnonzero(ids >= 0)
     pairs = distinct_rows(ids[kept], groups, unit.ids[kept], unit.count)
     return np.bincount(ids[kept][pairs], minlength=groups).astype(np.int64)
@@ -107,9 +107,9 @@ def distinct_rows(ids: Codes, groups: int, unit: Codes, units: int) -> Counts:
 
 @dataclass(frozen=True)
 class Deciding:
-    """The identifier that says whether people have several rows.
+    """The identifier that decides whether people have several rows.
 
-    distinct: its distinct values; filled: the rows that have one.
+    distinct: number of distinct values; filled: number of rows with a value.
     """
 
     column: str
@@ -118,17 +118,17 @@ class Deciding:
 
     @property
     def repeats(self) -> bool:
-        """Whether it names someone twice."""
+        """Whether a value occurs more than once."""
         return self.distinct < self.filled
 
 
 def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | None:
-    """Return the identifier that says who the people are, None where none can be compared.
+    """Return the identifier that decides who the people are, None if none can be compared.
 
-    The number of a patient or a member decides, the number of a visit or a row does not. Among
-    identifiers of one kind it is the one with the most distinct values, so that two people with one
-    name do not matter beside an identification number. Free text decides nothing: two people may
-    write the same.
+    The number of a patient or a member takes precedence, the number of a visit or a row comes last.
+    Among identifiers of one kind the one with the most distinct values decides, so two people with
+    the same name do not matter if there is an identification number. Free text never decides: two
+    people may write the same text.
 
     >>> import pyarrow as pa
     >>> visits = pa.table({"visit_id": [1, 2, 3], "patient": ["a", "a", "b"]})
@@ -146,7 +146,7 @@ def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | Non
             continue
         try:
             found.append(Deciding(name, len(pc.unique(cells)), len(cells)))
-        except (NotImplementedError, ValueError):  # a type that cannot be compared decides nothing
+        except (NotImplementedError, ValueError):  # values of this type cannot be compared
             continue
     return max(found, key=lambda each: (each.distinct, not each.repeats), default=None)
 
@@ -160,20 +160,20 @@ def _kind_of_name(name: str) -> int:
 
 
 def is_free_text(name: str) -> bool:
-    """Whether a name is that of a free text, which may name a person but does not identify one."""
+    """Return whether a column name suggests free text, which does not identify people."""
     return bool(re.search(_FREE_TEXT, folded_name(name)))
 
 
 def words_per_value(texts: Any) -> float:
-    """Return how many words texts have on average, 0 where there are none."""
+    """Return the mean number of words per text, 0 if there are none."""
     return float(pc.mean(pc.add(pc.count_substring(texts, " "), 1)).as_py() or 0)
 
 
 def check_repeated(data: Any, identifiers: Sequence[str]) -> None:
-    """Refuse identifiers that repeat where nobody says who the people are.
+    """Reject repeated identifiers if no person column is given.
 
     Raises:
-        RepeatedIdentifier: The deciding identifier names someone twice.
+        RepeatedIdentifier: The deciding identifier has repeated values.
     """
     found = deciding_identifier(data, identifiers)
     if found is not None and found.repeats:

@@ -1,7 +1,7 @@
-"""Who may be whom where people have several rows: partners are counted as people.
+"""Coverage if people have several rows: partners are counted as people.
 
 A person fits k others if their rows do, however many rows each of them has. The pairs of rows are
-the same as elsewhere; only what is counted over them differs.
+the same as in `coverage`; only the counts over them differ.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _MAX_ARCS = 2**25  # of a flow
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Rows of one place and one person: place is a tuple or a box of the graph.
+    """Distinct pairs of a place and a person; a place is a tuple or a box of the graph.
 
-    place, person: (kinds,). rows: (kinds,) how many rows are of each kind.
+    place, person: (kinds,). rows: (kinds,) number of rows of each pair.
     """
 
     place: Codes
@@ -50,9 +50,9 @@ class Kinds:
 class PeopleFits(Fits):
     """A graph of rows whose partners are counted as people.
 
-    asking: the tuples of people, those included who are left out.
+    asking: the tuples of people, including people whose rows are suppressed.
     released: (rows, 3) tuple, box and person of each released row.
-    persons: how many people there are.
+    persons: number of people.
     """
 
     asking: Kinds
@@ -66,7 +66,7 @@ class PeopleFits(Fits):
 
     @cached_property
     def degrees(self) -> tuple[Counts, Counts]:
-        """(tuples,) people with a released row that each fits; (boxes,) people who fit each."""
+        """(tuples,) number of people with a released row that each fits; (boxes,) who fit each."""
         graph = self._graph(*self.edges)
         out = count_reached(graph, self._holders(self.offering, len(self.copies)))
         back = count_reached(graph.T.tocsr(), self._holders(self.asking, len(self.people)))
@@ -74,7 +74,7 @@ class PeopleFits(Fits):
 
     @cached_property
     def matchable(self) -> Counts:
-        """(tuples,) people whose released rows each can have in some perfect matching of rows."""
+        """(tuples,) number of people whose rows each can have in some perfect matching of rows."""
         indptr, indices = self.edges
         parts, box_parts = strong_parts(indptr, indices, self.own, len(self.copies))
         heads = np.repeat(np.arange(len(self.people)), np.diff(indptr))
@@ -96,9 +96,9 @@ class PeopleFits(Fits):
         return csr_array((ones, (kinds.place, kinds.person)), shape=(places, self.persons))
 
     def short_of(self, k: int) -> tuple[Bools, Bools]:
-        """Return which tuples and boxes are left short of k people, large boxes aside.
+        """Return which tuples and boxes get fewer than k people, except for large boxes.
 
-        Rows of a box that k people share need no partners elsewhere, but may be some.
+        Rows of a box that k people share need no partners elsewhere, but can be partners.
         """
         known: dict[int, tuple[Bools, Bools]] = self.__dict__["_short"]
         if k not in known:
@@ -106,12 +106,12 @@ class PeopleFits(Fits):
         return known[k]
 
     def _flow(self, k: int) -> tuple[Bools, Bools]:
-        """Deal out partners: each row to boxes of k people, each box to rows of k people.
+        """Assign partners: each row to boxes of k people, each box to rows of k people.
 
         Between two people rows are matched one to one: a row takes one box of a person, and a box
-        one row of a person. So an arc passes two gates, one for the row and the other person and
-        one for the box and the other person, each as wide as there are rows. Rows and boxes that
-        must get k are fed and drained by ends of their own, which a flow has to fill.
+        one row of a person. So an arc passes two intermediate nodes, one for the row and the other
+        person and one for the box and the other person, each with the number of rows as capacity.
+        Rows and boxes that must get k have their own source and sink, which the flow must saturate.
         """
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow
@@ -150,7 +150,7 @@ class PeopleFits(Fits):
         )
 
     def _pairs(self, asking: Codes, offering: Codes) -> tuple[Codes, Codes]:
-        """Return the kinds of rows that ask, and beside each those that offer and fit it.
+        """Return pairs of kinds: one that asks and one that offers and fits it.
 
         asking: (kinds,) the tuple of each; offering: (kinds,) the box of each.
         """
@@ -159,8 +159,8 @@ class PeopleFits(Fits):
         widest = int(np.bincount(offering).max(initial=0))
         if reached * widest > _MAX_ARCS:
             raise InputError(
-                "too many rows of people fit each other to match them; ask for k-k-anonymity, or "
-                "for k-anonymity"
+                "too many pairs of people and rows fit to match them; use k-k-anonymity or "
+                "k-anonymity"
             )
         asks = _selection(asking, len(self.people))
         pairs = (asks @ graph @ _selection(offering, len(self.copies)).T).tocoo()
@@ -176,7 +176,7 @@ def _selection(places: Codes, count: int) -> csr_array:
 
 
 def count_reached(graph: csr_array, holders: csr_array) -> Counts:
-    """Return, for each row of the graph, how many people hold something that it reaches."""
+    """Return, for each row of the graph, the number of people that it reaches."""
     counts = []
     for begin in range(0, graph.shape[0], _BLOCK):
         report("verify", begin, graph.shape[0])

@@ -1,6 +1,6 @@
-"""One small channel through which long work says how far it is.
+"""Progress reports of long-running work.
 
-Whoever wants to draw bars listens; without a listener a report costs next to nothing.
+A listener can draw progress bars from them; without a listener a report costs almost nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a stage is: `done` of `total`, which is None while unknown."""
+    """Progress of a stage: `done` of `total`, which is None while unknown."""
 
     stage: str
     done: float
@@ -25,7 +25,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def report(stage: str, done: float, total: float | None = None) -> None:
-    """Tell the listener, which may raise to interrupt the work here."""
+    """Report progress to the listener, which may raise an exception to interrupt the work."""
     listener = _listener.get()
     if listener is not None:
         listener(Progress(stage, done, total))
@@ -33,19 +33,19 @@ def report(stage: str, done: float, total: float | None = None) -> None:
 
 @contextmanager
 def part_of(parts: int, place: int) -> Iterator[None]:
-    """Have every report inside this block count as one of so many parts of its stage."""
+    """Scale every report inside this block to one of several equal parts of its stage."""
     listener = _listener.get()
     if listener is None:
         yield
         return
 
-    def told(progress: Progress) -> None:
+    def scaled(progress: Progress) -> None:
         done, total = progress.done, progress.total
         if total is not None:
             done, total = place * total + done, parts * total
         listener(Progress(progress.stage, done, total))
 
-    with listening(told):
+    with listening(scaled):
         yield
 
 

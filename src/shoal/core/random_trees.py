@@ -1,4 +1,4 @@
-"""Random trees over a domain: hierarchies that nobody has thought about, for comparison."""
+"""Random hierarchies over a domain, as a baseline for experiments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
     column = over_domain(column)
     if not is_whole(seed) or seed < 0 or not isinstance(ordered, bool):
         raise refusal(
-            column, "random", "seed must be a whole number, 0 or more; ordered, a yes or no"
+            column, "random", "seed must be a whole number, 0 or more, and ordered true or false"
         )
     labels = known_labels(column)
     generator = np.random.default_rng(seed)

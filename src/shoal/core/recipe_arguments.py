@@ -1,4 +1,4 @@
-"""What a recipe is given: a column or plain values, and arguments that are what they should be."""
+"""Arguments of recipes: a column or plain values, and checked options."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def as_column(values: Any) -> Column:
 
 
 def over_domain(values: Any) -> Column:
-    """Return the column, or one of plain values, over all that is declared of its domain.
+    """Return the column, or one of plain values, over its declared domain.
 
-    The bounds of integers, dates and decimals of fixed places list their domain, as long as it has
-    no more than 100,000 values.
+    The bounds of integers, dates and decimals with fixed places define their domain if it has at
+    most 100,000 values.
     """
     column = as_column(values)
     if column.declared or not column.closed:
@@ -38,9 +38,9 @@ def over_domain(values: Any) -> Column:
     domain = domains.between(column.type, column.bounds)
     if domain is None:
         return column
-    nobody = np.zeros(0, dtype=np.int32)
+    no_rows = np.zeros(0, dtype=np.int32)
     return replace(
-        column, codes=nobody, values=domain, declared=True, spelling=None, hierarchy=None
+        column, codes=no_rows, values=domain, declared=True, spelling=None, hierarchy=None
     )
 
 
@@ -52,11 +52,13 @@ def nested(
     *,
     fixed: bool,
 ) -> Hierarchy:
-    """Make a hierarchy of labels and, for each level, the group of each label; the root is added.
+    """Create a hierarchy from labels and, for each level, the group of each label; add the root.
 
-    bounds: for a level, the least and greatest number of each label.
     A column without known values gives the same levels as any other.
-    fixed: whether the group of a value follows from the value alone, whichever others there are.
+
+    Parameters:
+        bounds: For a level, the least and greatest number of each label.
+        fixed: Whether the group of a value depends on the value only, not on the other values.
     """
     check_height(column, len(levels))
     rows: list[tuple[str | None, ...]]
@@ -70,12 +72,12 @@ def nested(
     tree = Hierarchy.from_rows(rows or empty, ends, "values" if fixed else "data", column.ruler)
     if column.declared:
         return replace(tree, origin="declared")
-    countable = bounds is not None or not levels  # a mask hides which values it stands for
+    countable = bounds is not None or not levels  # a mask does not state which values it stands for
     return _over_bounds(tree, column) if fixed and countable and column.closed else tree
 
 
 def _over_bounds(tree: Hierarchy, column: Column) -> Hierarchy:
-    """Return a hierarchy over a domain too large to list, its leaves counted between the bounds."""
+    """Return a hierarchy over a domain too large to list, with leaves counted from the bounds."""
     least, greatest = column.extent
     step = domains.step(column.type, (least, greatest), column.ruler)
     total = round((greatest - least) / step) + 1
@@ -92,11 +94,11 @@ def _over_bounds(tree: Hierarchy, column: Column) -> Hierarchy:
 
 
 def check_height(column: Column, levels: int) -> None:
-    """Refuse, before they are made, more levels than anyone can tell apart."""
+    """Reject too many levels before they are created."""
     if levels > MAX_LEVELS:
         raise InputError(
             f"column {column.name!r}: its hierarchy would have {levels:,} levels; "
-            f"there may be {MAX_LEVELS}"
+            f"the maximum is {MAX_LEVELS}"
         )
 
 
@@ -106,32 +108,32 @@ def known_labels(column: Column) -> list[str]:
 
 
 def refusal(column: Column, recipe: str, wanted: str) -> InputError:
-    """Return the error that says of which column a recipe wants what."""
+    """Return the error of a recipe that does not apply to a column."""
     return InputError(f"column {column.name!r}: {recipe}: {wanted}")
 
 
 def misfit(column: Column, wanted: str, written: str) -> str:
-    """Say that the values are not what a recipe is for, and what makes them so."""
+    """Return why a recipe does not apply to the values, and how to fix them."""
     if not is_text(column.values.type):
-        return f"needs {wanted}, and the values are {column.kind}, of type {column.values.type}"
+        return f"needs {wanted}, but the values are {column.kind}, of type {column.values.type}"
     return (
-        f"needs {wanted}, and some values read as text; write all like {written} and list what "
-        "means missing under missing (kind: numeric names the first row that does not fit)"
+        f"needs {wanted}, but some values read as text; write all like {written} and list the "
+        "texts of missing values under missing (kind: numeric reports the first row that fails)"
     )
 
 
 def is_whole(value: Any) -> bool:
-    """Whether the argument is a whole number; yes and no are none."""
+    """Return whether the argument is a whole number; true and false are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether the argument is a finite number; yes and no are none."""
+    """Return whether the argument is a finite number; true and false are not."""
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
         return False
     return isinstance(value, Integral) or math.isfinite(value)
 
 
 def is_list(value: Any) -> bool:
-    """Whether the argument is a list of arguments; a text is none."""
+    """Return whether the argument is a list; a text is not."""
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

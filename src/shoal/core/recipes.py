@@ -36,21 +36,26 @@ _LONGEST_CODE = 64  # characters of a value that a mask is suggested for
 
 
 def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
-    """Group an ordered column into ranges of about equally many rows: 16, then 4, say.
+    """Group an ordered column into ranges with about the same number of rows, such as 16, then 4.
 
-    The cuts are taken from the data, so they say a little about it.
+    The boundaries are computed from the data and so reveal something about it.
     """
     column = as_column(column)
     if column.known and not column.ordered:
-        raise refusal(column, "quantiles", "they need an ordered column")
+        raise refusal(column, "quantiles", "needs an ordered column")
     if not is_list(groups) or not groups or not all(is_whole(n) for n in groups):
-        raise refusal(column, "quantiles", "a list of numbers of groups")
+        raise refusal(column, "quantiles", "groups must be a list of whole numbers")
     if not all(0 < n <= _MAX_QUANTILES for n in groups):
-        raise refusal(column, "quantiles", f"each number of groups is from 1 to {_MAX_QUANTILES:,}")
+        raise refusal(column, "quantiles", f"groups must be from 1 to {_MAX_QUANTILES:,}")
     check_height(column, len(groups))
     for fine, coarse in itertools.pairwise(groups):
         if fine % coarse or fine == coarse:
-            raise refusal(column, "quantiles", f"{fine} groups do not merge into {coarse}")
+            raise refusal(
+                column,
+                "quantiles",
+                "each number of groups must be a divisor of the one before, "
+                f"and {coarse} is not a smaller divisor of {fine}",
+            )
     counts = np.bincount(column.codes, minlength=column.domain)[: column.known]
     middle = np.cumsum(counts) - counts / 2
     total = max(int(counts.sum()), 1)
@@ -61,7 +66,7 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
 
 
 def ordering(column: Any, fanout: int = 2) -> Hierarchy:
-    """Group an ordered column by position: `fanout` neighbours a group, then their groups.
+    """Group an ordered column by position: `fanout` neighbours per group, then groups of groups.
 
     >>> ordering(["low", "mid", "high", "top"]).rows()[0]
     ('high', '[high, low]', '*')
@@ -69,7 +74,7 @@ def ordering(column: Any, fanout: int = 2) -> Hierarchy:
     column = over_domain(column)
     if not is_whole(fanout) or fanout < 2:
         raise refusal(
-            column, "ordering", f"fanout must be 2 or more, a whole number, not {fanout!r}"
+            column, "ordering", f"fanout must be a whole number, 2 or more, not {fanout!r}"
         )
     labels = known_labels(column)
     ranks = np.arange(len(labels), dtype=np.int64)
@@ -98,11 +103,12 @@ def mask(
     length: int | None = None,
     keep: int | None = None,
 ) -> Hierarchy:
-    """Hide one character more at each level, from the right or from the left.
+    """Hide one more character at each level, from the right or from the left.
 
-    length: of the longest value that there may be; by default of the longest that there is.
-    keep: characters that the first level shows of every value, however long it is. What some
-        values have beyond them, such as the end of 12345-6789, goes at once.
+    Parameters:
+        length: Length of the longest possible value; by default of the longest value in the column.
+        keep: Number of characters that the first level shows of every value. Further characters,
+            such as the end of 12345-6789, are hidden at the first level.
 
     >>> mask(["28411", "28426"]).rows()[0]
     ('28411', '2841*', '284**', '28***', '2****', '*')
@@ -111,21 +117,21 @@ def mask(
     """
     column = over_domain(column)
     if side not in ("right", "left"):
-        raise refusal(column, "mask", f"the side is right or left, not {side!r}")
+        raise refusal(column, "mask", f"side must be right or left, not {side!r}")
     if not isinstance(sign, str) or len(sign) != 1:
-        raise refusal(column, "mask", "the sign must be a single character")
+        raise refusal(column, "mask", "sign must be a single character")
     if length is not None and keep is not None:
-        raise refusal(column, "mask", "length and keep exclude each other; state one of them")
+        raise refusal(column, "mask", "length and keep cannot be combined; give one of them")
     for name, number in (("length", length), ("keep", keep)):
         if number is not None and (not is_whole(number) or number < 1):
             raise refusal(
-                column, "mask", f"{name} must be 1 or more, a whole number, not {number!r}"
+                column, "mask", f"{name} must be a whole number, 1 or more, not {number!r}"
             )
     labels = known_labels(column)
     longest = max((len(label) for label in labels), default=0)
     if length is not None:
         if longest > length:
-            raise refusal(column, "mask", f"some values are longer than the stated {length}")
+            raise refusal(column, "mask", f"some values are longer than length {length}")
         longest = length
 
     def hidden(text: str, count: int) -> str:
@@ -144,7 +150,9 @@ def mask(
 
 
 def tree(nested: Mapping[str, Any] | Sequence[Any]) -> Hierarchy:
-    """Read an explicit tree: `{group: [value, …] or {group: …}}`; branches may differ in depth.
+    """Build a hierarchy from an explicit tree; branches may differ in depth.
+
+    The tree is `{group: [value, …] or {group: …}}`.
 
     >>> tree({"Europe": ["France", "Malta"], "Asia": ["Japan"]}).rows()[0]
     ('France', 'Europe', '*')
@@ -168,13 +176,13 @@ def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def suppression(column: Any) -> Hierarchy:
-    """Keep or hide: each value under the root."""
+    """Keep or suppress: each value directly below the root."""
     column = over_domain(column)
     return nested(column, known_labels(column), (), fixed=True)
 
 
 def suggest(column: Column) -> Hierarchy:
-    """Return a starting hierarchy for any column, to be edited by its owner."""
+    """Return a draft hierarchy for any column, for its owner to edit."""
     return replace(_suggest(column), origin="data")
 
 
@@ -209,11 +217,11 @@ RECIPES: dict[str, Callable[..., Hierarchy]] = {
 
 
 def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
-    """Build the hierarchy that a recipe such as `{mask: right}` asks for."""
+    """Build the hierarchy of a recipe such as `{mask: right}`."""
     names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
     if len(names) != 1:
         known = ", ".join((*RECIPES, "from"))
-        raise InputError(f"column {column.name!r}: a hierarchy is a file or one of {known}")
+        raise InputError(f"column {column.name!r}: hierarchy must be a file or one of {known}")
     name = names[0]
     options = {key: value for key, value in recipe.items() if key != name}
     argument = recipe[name]
@@ -223,15 +231,15 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     try:
         return RECIPES[name](column, *arguments, **options)
     except HierarchyError as error:
-        told = str(error).removeprefix("hierarchy: ")
+        message = str(error).removeprefix("hierarchy: ")
         raise HierarchyError(
-            f"column {column.name!r}: {name}: {told}", error.missing, error.torn
+            f"column {column.name!r}: {name}: {message}", error.missing, error.torn
         ) from None
     except ShoalError:
         raise
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
         raise InputError(
-            f"column {column.name!r}: the arguments of its hierarchy {name!r} are not understood"
+            f"column {column.name!r}: hierarchy {name!r} has invalid arguments"
         ) from None
 
 

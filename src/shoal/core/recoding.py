@@ -1,6 +1,6 @@
-"""A release column: codes into a small dictionary of subsets of the ground domain.
+"""A release column: codes into a small dictionary of subsets of the domain.
 
-Whatever a method does to a column, this is the result; metrics, checks and exporters read it alone.
+Every method produces this form, and metrics, checks and exporters read only this form.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ NO_LEVEL = -1
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """What is published of one column.
+    """The published form of one column.
 
     column: the original.
     codes: (rows,) the dictionary entry of each row.
-    subsets: what each entry may stand for.
+    subsets: the values that each entry may stand for.
     labels: (entries,) the published text, None for missing.
-    low, high: (entries,) published bounds of ordered columns, as wide as the members or wider.
-    levels: (entries,) hierarchy level, NO_LEVEL where an entry has none.
+    low, high: (entries,) published bounds of ordered columns, at least as wide as the members.
+    levels: (entries,) hierarchy level, NO_LEVEL if an entry has none.
     """
 
     column: Column
@@ -62,7 +62,7 @@ class Recoding:
         return np.bincount(self.codes, weights, minlength=len(self.labels)).astype(np.int64)
 
     def widths(self) -> Floats:
-        """(entries,) width of an ordered column's published range against its extent, 0 to 1.
+        """(entries,) width of an ordered column's published range divided by its extent, 0 to 1.
 
         An entry that may be missing or some other value has lost everything.
         """
@@ -75,18 +75,20 @@ class Recoding:
         return width
 
     def covers(self) -> bool:
-        """Whether every original value is a member of what is published for it."""
+        """Return whether every original value is a member of its published subset."""
         return bool(self.subsets.hold(self.codes, self.column.codes).all())
 
     def labelled(self) -> bool:
-        """Whether every label says what its entry stands for."""
+        """Return whether every label matches the subset of its entry."""
         return bool(agree(self.column, self.subsets, self.labels, self.levels).all())
 
     def published(self, rows: Any = slice(None), *, as_text: bool = False) -> Any:
-        """Return the published cells as an Arrow dictionary: codes and what they stand for.
+        """Return the published cells as an Arrow dictionary of codes and labels.
 
-        In the original type while all are its values, else text.
-        as_text: text in any case, so that the type says nothing about values elsewhere.
+        The type is the original one if all cells are single values, otherwise text.
+
+        Parameters:
+            as_text: Always use text, so that the type reveals nothing about other cells.
         """
         codes = self.codes[rows]
         place = {text: code for code, text in enumerate(self.column.labels)}
@@ -102,11 +104,11 @@ class Recoding:
         return pa.DictionaryArray.from_arrays(pa.array(dense[codes]), cells)
 
     def to_arrow(self, rows: Any = slice(None)) -> Any:
-        """Return the published cells, plain."""
+        """Return the published cells as a plain array."""
         return self.published(rows).dictionary_decode()
 
     def suppress(self, rows: Bools) -> Recoding:
-        """Return the recoding with these rows hidden behind the whole domain."""
+        """Return the recoding with the whole domain in these rows."""
         if not rows.any():
             return self
         found = np.flatnonzero(self.subsets.whole & [text == ROOT for text in self.labels])
@@ -130,7 +132,7 @@ class Recoding:
 
     @classmethod
     def identity(cls, column: Column) -> Recoding:
-        """Publish the column as it is."""
+        """Publish the column unchanged."""
         levels = np.zeros(column.domain, dtype=np.int32) if column.hierarchy else None
         singles = Subsets.singletons(column.domain)
         return cls(column, column.codes, singles, column.labels, levels=levels)
@@ -149,7 +151,7 @@ class Recoding:
 
     @classmethod
     def suppressed(cls, column: Column) -> Recoding:
-        """Publish nothing of the column."""
+        """Suppress every cell of the column."""
         codes = np.zeros(len(column), dtype=np.int32)
         whole = Subsets.ranges(
             column.domain, np.zeros(1, np.int32), np.full(1, column.domain - 1, np.int32)
@@ -168,11 +170,11 @@ class Recoding:
         use_hierarchy: bool = True,
         counts: Counts | None = None,
     ) -> Recoding:
-        """Publish, for the rows of each group, the least that covers their values.
+        """Publish, for the rows of each group, the smallest cell that covers their values.
 
-        That is the lowest common ancestor where the column has a hierarchy and it may be used,
-        else a range of an ordered column (summary "range"), else a set. "representative" publishes
-        the middle value of each group (ordered) or its most frequent one, by `counts` of records.
+        This is the lowest common ancestor if the column has a hierarchy and it may be used, else
+        the range of an ordered column (summary "range"), else a set. "representative" publishes
+        the median of each group (ordered) or its most frequent value, weighted by `counts`.
         """
         from shoal.core import summaries
         from shoal.core.histogram import count_values

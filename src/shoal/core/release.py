@@ -1,6 +1,6 @@
-"""A release: what leaves the house, with the claim it makes and how it came about.
+"""A release: the anonymized table, its guarantee, and how it was produced.
 
-Nothing is written before the claim has been checked on the very rows to be written.
+Nothing is written before the guarantee has been checked on exactly the rows to be written.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SHOWN = 8  # rows of a release in a notebook
 
 @dataclass(frozen=True)
 class Run:
-    """How a release came about: enough to repeat it."""
+    """How a release was produced, in enough detail to repeat it."""
 
     method: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A node of a lattice that would do: its levels, what it costs, records suppressed there."""
+    """A lattice node that meets the model: its levels, its cost, and its suppressed records."""
 
     node: Mapping[str, int]
     loss: float
@@ -58,10 +58,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Proof:
-    """How good a release is known to be.
+    """Proven quality of a release.
 
     loss: its weighted penalties, summed over all cells.
-    bound: no release of this table by groups of the same least size loses less.
+    bound: lower bound on the loss of any release of this table with groups of the same least size.
     """
 
     loss: float
@@ -69,26 +69,26 @@ class Proof:
 
     @property
     def gap(self) -> float:
-        """How much of the loss may still be saved, as a share of it."""
+        """Largest possible reduction of the loss, as a share of it."""
         return max(self.loss - self.bound, 0.0) / self.loss if self.loss else 0.0
 
     @property
     def proven(self) -> bool:
-        """Whether nothing better exists, rounding aside."""
+        """Whether the loss is optimal, up to rounding."""
         return self.gap < 1e-6
 
 
 class Promise(Protocol):
-    """What a mechanism claims of its release: a property of the draw, which no recount can show."""
+    """A claim about the mechanism that drew a release; the released rows cannot show it."""
 
     def describe(self) -> str:
-        """Say in plain words what is promised."""
+        """Return the claim in plain words."""
 
     def arithmetic(self) -> list[str]:
-        """Return, line by line, how its figures come about."""
+        """Return the derivation of its figures, line by line."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the claim as plain data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +96,12 @@ class Release:
     """An anonymized table.
 
     recodings: one for each quasi-identifier of the original, by name.
-    suppressed: (rows,) rows that are left out, None where none are.
-    model: the guarantee it claims.
-    node: the level of each attribute, where a lattice method chose one for all rows.
-    candidates: nodes that it was chosen from; evaluated: how many were looked at.
-    proof: how far from the best it can be at most, where the method knows.
-    claims: what the mechanism that drew it promises, beside the model.
+    suppressed: (rows,) whether each row is suppressed, None if no row is.
+    model: the guarantee that it claims.
+    node: the level of each attribute, if a lattice method chose one for all rows.
+    candidates: nodes that it was chosen from; evaluated: number of evaluated nodes.
+    proof: bound on the distance from the optimum, if the method knows one.
+    claims: claims of the mechanism that drew it, in addition to the model.
     """
 
     original: Table
@@ -126,7 +126,7 @@ class Release:
         *,
         use_hierarchies: bool = True,
     ) -> Release:
-        """Publish groups of rows, each by the least that covers its values; id −1 is left out."""
+        """Publish each group of rows by the smallest cells that cover it; suppress id −1."""
         recodings = {
             column.name: Recoding.of_groups(
                 column,
@@ -169,19 +169,19 @@ class Release:
 
     @property
     def withheld(self) -> bool:
-        """Whether nothing may be told of records that are not released, not even their number."""
+        """Whether nothing about unreleased records may be published, not even their number."""
         return bool(self.claims)
 
     @property
     def rows_per_person(self) -> int:
-        """Rows of one person that may be released, by the claims; 1 where they do not say."""
+        """Largest number of released rows per person according to the claims, by default 1."""
         return max((getattr(c, "max_rows_per_person", 1) for c in self.claims), default=1)
 
     @cached_property
     def shown(self) -> Release:
-        """The release as others may see it: with claims, without whose its rows are.
+        """The release as others may see it: if it has claims, without the persons of its rows.
 
-        Which rows belong to one person does not follow from the released rows.
+        The released rows do not show which of them belong to one person.
         """
         if not self.withheld or self.original.unit is None:
             return self
@@ -189,7 +189,7 @@ class Release:
 
     @cached_property
     def classes(self) -> Classes:
-        """Rows that are published alike."""
+        """The equivalence classes: rows with equal published values."""
         columns, domains = [], []
         for recoding in self.recodings.values():
             number: dict[str | None, int] = {}
@@ -206,14 +206,15 @@ class Release:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Who may be whom among the released records."""
+        """Which people fit which released records."""
         return Coverage.of(self.original, self.recodings, self.classes.ids)
 
     @cached_property
     def _rows(self) -> Counts:
         """Positions of the published rows, repeated by multiplicity in a weighted table.
 
-        In the order of the original, or of what is published where that must not be known.
+        In the original order, or in the order of the published values if the original order must
+        not be revealed.
         """
         kept = self._kept
         if self.withheld:
@@ -228,7 +229,7 @@ class Release:
         return every if self.suppressed is None else every[~self.suppressed]
 
     def to_arrow(self, cells: Cells = "text") -> Any:
-        """Return the published rows: quasi-identifiers generalized, identifiers gone.
+        """Return the published rows, with generalized quasi-identifiers and without identifiers.
 
         Parameters:
             cells: "text" gives each generalized cell as its label. "bounds" gives two columns,
@@ -242,16 +243,16 @@ class Release:
         return data if cells == "text" else with_bounds(data, self.recodings, self._rows)
 
     def _published(self, *, spelled: bool = False) -> Any:
-        """Return the published rows, quasi-identifiers still as dictionaries: a tenth the size.
+        """Return the published rows with quasi-identifiers as dictionaries, a tenth of the size.
 
-        spelled: numbers that keep the text of their file as this text, for a text file.
+        spelled: return numbers that keep the text of their file as this text, for a text file.
         """
         whole = len(self._rows) == len(self.original) and self.original.counts is None
         rows = slice(None) if whole and not self.withheld else self._rows
         return self._cells(rows, spelled=spelled)
 
     def _cells(self, rows: Any, *, spelled: bool = False) -> Any:
-        """Return what is published of some rows of the original."""
+        """Return the published cells of some rows of the original."""
         cells = {}
         for column in self.original.columns:
             if column.role is Role.IDENTIFIER:
@@ -264,7 +265,7 @@ class Release:
         return pa.table(cells)
 
     def _column(self, column: Column, rows: Any, *, as_text: bool) -> Any:
-        """Return what is published of one column."""
+        """Return the published cells of one column."""
         if column.role is not Role.QUASI:
             return column.take(rows).to_arrow(as_text=as_text)
         coarse = self.withheld and self.node is not None and self.node[column.name] > 0
@@ -309,12 +310,12 @@ class Release:
         return frame
 
     def chart(self, column: str | None = None, *, of: str = "classes") -> Any:
-        """Return an Altair chart, which shows nothing that only a few people share.
+        """Return an Altair chart, which shows no value that only a few people share.
 
         Parameters:
             column: A quasi-identifier, shown before and after, or a sensitive column.
-            of: Without a column: "classes" for the sizes of the classes, "loss" for what each
-                column lost.
+            of: Without a column: "classes" for the sizes of the classes, "loss" for the loss of
+                each column.
         """
         from shoal.report.release_charts import release_chart
 
@@ -325,9 +326,12 @@ class Release:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def verify(self) -> Verification:
-        """Derive the classes again from the published values and put the model to them.
+        """Derive the classes again from the published values and check the model on each of them.
 
-        A model of who may be whom is put to the coverage, read from the published cells.
+        A model of the coverage is checked on the coverage, derived from the published cells.
+
+        Returns:
+            The outcome of the check.
         """
         return self._check(self._published(), self._rows)
 
@@ -355,10 +359,10 @@ class Release:
         return replace(found, truthful=truthful and published.num_rows == expected)
 
     def _without_people(self, by_row: Verification) -> Verification:
-        """Return what may be said of a check that holds: what follows from the rows alone.
+        """Return the outcome of a check that holds, reduced to what the rows alone show.
 
-        by_row: the same check with every row a person of its own. A class has at least its rows
-        divided by `rows_per_person` people, and at least the k that was checked.
+        by_row: the same check with every row as a different person. The number of people in a class
+        is at least its rows divided by `rows_per_person`, and at least the checked k.
         """
         each = self.rows_per_person
         if each == 1 or not by_row.classes:
@@ -377,19 +381,19 @@ class Release:
         order: Order = "canonical",
         escape_formulas: bool = False,
     ) -> Verification:
-        """Write the published rows as CSV or Parquet, by the name's ending, whole or not at all.
+        """Write the published rows as CSV or Parquet, completely or not at all.
 
         Parameters:
             path: The file; its ending decides the format.
             force: Overwrite an existing file.
-            order: "canonical" sorts the rows by their published values, so that their order says
-                nothing else. "original" keeps that of the input, which can give away what was
-                hidden: a table sorted by date shows each row's date by its position.
+            order: "canonical" sorts the rows by their published values, so that their order reveals
+                nothing else. "original" keeps the order of the input, which can reveal hidden
+                values: in a table sorted by date the position of a row reveals its date.
             escape_formulas: Put a single quote before cells of a text file that a spreadsheet
                 would run, such as `=1+1`.
 
         Returns:
-            The outcome of the check that these rows have passed.
+            The outcome of the check on the written rows.
 
         Raises:
             NotAnonymous: The guarantee does not hold; nothing was written.
@@ -397,7 +401,7 @@ class Release:
         check_order(order)
         if order == "original" and self.withheld:
             raise InputError(
-                "a release that claims differential privacy has no original order; leave it out"
+                "a release that claims differential privacy has no original order; leave out order"
             )
         published = self._published(spelled=check_ending(Path(path)) != ".parquet")
         rows = self._rows
@@ -412,8 +416,8 @@ class Release:
             )
         if not checked.truthful:
             raise NotAnonymous(
-                "the published cells do not cover the original values, row for row, or say other "
-                "than they cover; nothing was written"
+                "some published cells do not cover their original value, or their text does not "
+                "match the values that they cover; nothing was written"
             )
         if escape_formulas and check_ending(Path(path)) != ".parquet":
             from shoal.core.formulas import escape_formulas as escape
@@ -435,16 +439,21 @@ class Release:
         target: str | None = None,
         force: bool = False,
     ) -> None:
-        """Write a report for those who sign or check: a page (.html) or data (.json).
+        """Write a report on the release: a page (.html) or data (.json).
 
-        It names nothing that fewer than `least` people share, by default 5 or k, if that is more.
+        It shows no value that fewer than `least` people share.
 
-        title, date: as they are to stand there; without a date, equal releases give equal reports.
-        released: the file that was written; the report tells its name and digest.
-        command: how the release was made, if not by a call in Python.
-        order: how the rows were written, as for `write`; the report says what it gives away.
-        target: a column; how well models still predict it is told too.
-        force: overwrite an existing file.
+        Parameters:
+            path: The file; its ending decides the format.
+            title: Title of the report.
+            date: Date of the report. Without a date, equal releases give equal reports.
+            released: The file that was written; the report states its name and digest.
+            command: How the release was produced, if not by a call in Python.
+            order: Order of the written rows, as for `write`; the report states what it reveals.
+            target: A column; the report also shows how well models predict it.
+            least: Least number of people that must share a value that is shown. By default 5, or k
+                if that is more.
+            force: Overwrite an existing file.
         """
         from shoal.report import write_report
 
@@ -463,5 +472,5 @@ class Release:
 
 
 def _is_same(column: Column, other: Column) -> bool:
-    """Tell whether two columns hold the same values, row for row."""
+    """Return whether two columns have the same value in every row."""
     return bool(column.values.equals(other.values) and np.array_equal(column.codes, other.codes))

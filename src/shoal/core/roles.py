@@ -1,4 +1,4 @@
-"""Columns by role: from lists of names to roles, and a warning about columns that have none."""
+"""Roles of columns from lists of names, and a warning about columns without a role."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from shoal.errors import InputError
 
 
 class UnassignedColumns(UserWarning):
-    """Columns without a role are left out of what is published."""
+    """Warns that columns without a role are not published."""
 
 
 def unassigned_message(names: Sequence[str]) -> str:
-    """Say which columns are left out, and how to keep them."""
+    """Return a message about columns that are not published, and how to publish them."""
     return (
         f"no role for {', '.join(names)}: not published; give a column the role insensitive "
         "to pass it through unchanged"
@@ -22,13 +22,13 @@ def unassigned_message(names: Sequence[str]) -> str:
 
 
 def warn_unassigned(names: Sequence[str], stacklevel: int) -> None:
-    """Warn about columns that nobody gave a role."""
+    """Warn about columns without a role."""
     if names:
         warnings.warn(unassigned_message(names), UnassignedColumns, stacklevel=stacklevel + 1)
 
 
 def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one column name or several as a tuple, each once."""
+    """Return one or several column names as a tuple without duplicates."""
     return tuple(dict.fromkeys([columns] if isinstance(columns, str) else columns))
 
 

@@ -1,6 +1,6 @@
-"""The order of published rows: a function of what is published, and of nothing else.
+"""The order of published rows, which depends on the published values only.
 
-Rows in the order of the source would say where each of them stood there.
+Rows in the order of the source would reveal their original positions.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from shoal.errors import InputError
 Order = Literal["canonical", "original"]
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
 _IS_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
-_MAX_NATURAL = 100_000  # distinct texts that are compared number by number, not sign by sign
+_MAX_NATURAL = 100_000  # distinct texts that are compared by their numbers, not by characters
 
 
 def check_order(order: str) -> None:
-    """Refuse an order that does not exist."""
+    """Reject an unknown order."""
     if order not in get_args(Order):
         raise InputError(f"order must be one of {', '.join(get_args(Order))}, not {order!r}")
 
@@ -33,9 +33,9 @@ def check_order(order: str) -> None:
 def canonical(published: Any) -> Counts:
     """Return the positions of an Arrow table's rows in the order of their published text.
 
-    The first column decides, then the next; missing values come last. Texts that are all numbers
-    go by their value, others number by number: "[5, 9]" comes before "[10, 14]". Rows that are
-    equal in all columns are interchangeable.
+    Rows are sorted by the first column, then the next; missing values come last. Texts that are all
+    numbers are sorted by value, others by the numbers in them: "[5, 9]" comes before "[10, 14]".
+    Rows that are equal in all columns are interchangeable.
     """
     if not published.num_rows:
         return np.zeros(0, dtype=np.int64)
@@ -56,7 +56,7 @@ def _ranks(cells: Any, name: str) -> Codes:
     labels = _labels(encoded.dictionary)
     ranks = np.empty(len(labels), dtype=np.int32)
     ranks[_sorted(labels)] = np.arange(len(labels), dtype=np.int32)
-    # texts that two values share are one text to whoever reads the file
+    # two values with the same text look the same in the file
     first: dict[str | None, int] = {}
     same = [first.setdefault(text, place) for place, text in enumerate(labels)]
     found: Codes = ranks[same][encoded.indices.to_numpy(zero_copy_only=False)]

@@ -1,7 +1,7 @@
-"""Rulers: numbers become positions whose distances can all be computed.
+"""Rulers: map numbers to positions whose distances can be computed without overflow.
 
-For most columns a position is the number itself. Floats cannot tell 2^63 − 1 from 2^63 − 2, the
-distance between −1e308 and 1e308 overflows, and the square of 1e-300 is 0: such columns are
+For most columns a position is the number itself. Floats cannot distinguish 2^63 − 1 from 2^63 − 2,
+the distance between −1e308 and 1e308 overflows, and the square of 1e-300 is 0: such columns are
 measured from their least value, or in a larger or smaller unit.
 """
 
@@ -22,17 +22,18 @@ from shoal.core import values as ground
 from shoal.core.arrays import Floats
 
 _EXACT = Context(prec=1500, Emin=-9999, Emax=9999)  # any difference of two floats has fewer digits
-_MAX_WHOLE = 2**53  # up to which floats hold every whole number
-_LEAST_GAP = 2.0**-40  # between neighbours, against the greatest number
-_EXPONENTS = range(-400, 501)  # in which differences, squares and their sums stay floats
+_MAX_WHOLE = 2**53  # floats represent every whole number up to it
+_LEAST_GAP = 2.0**-40  # between neighbours, relative to the greatest number
+_EXPONENTS = range(-400, 501)  # for which differences, squares and their sums do not overflow
 
 
 @dataclass(frozen=True, repr=False)
 class Ruler:
-    """How the numbers of one column become positions: (number − origin) · 2^exponent.
+    """Maps the numbers of one column to positions: (number − origin) · 2^exponent.
 
-    origin: 0, or the least value where floats do not tell neighbours apart.
-    exponent: 0, or what brings the greatest number near 1 where differences overflow or vanish.
+    origin: 0, or the least value if floats cannot distinguish neighbours.
+    exponent: 0, or the power that scales the greatest number to about 1 if differences would
+        overflow or vanish.
     """
 
     origin: Decimal = Decimal(0)
@@ -48,7 +49,7 @@ class Ruler:
 
     @classmethod
     def of(cls, values: Any, bounds: Sequence[float] | None = None) -> Ruler:
-        """Return the ruler of numbers, dates or times, and of the bounds that are stated."""
+        """Return the ruler for numbers, dates or times and their declared bounds."""
         if not ground.is_numeric(values.type) or values.null_count == len(values):
             return cls()
         floats = ground.positions(values)
@@ -75,7 +76,7 @@ class Ruler:
         return _scaled(np.fromiter(shifted, np.float64, len(values)), self.exponent)
 
     def position(self, number: Any) -> float:
-        """Return the position of one number, rounded once; infinities stay where they are."""
+        """Return the position of one number, rounded once; infinities do not change."""
         if not math.isfinite(number):
             return float(number)
         shifted = float(_EXACT.subtract(_exact(number), self.origin)) if self.origin else number
@@ -97,7 +98,7 @@ PLAIN = Ruler()
 
 
 def exact_numbers(values: Any) -> list[Decimal | None]:
-    """Return numbers as they are, dates in days and times in seconds, without rounding."""
+    """Return numbers unchanged, dates in days and times in seconds, without rounding."""
     numbers, places = _as_numbers(values)
     return [
         None if number is None else _exact(number).scaleb(-places, _EXACT)
@@ -119,7 +120,7 @@ def _exact(number: Any) -> Decimal:
 
 
 def _may_blur(values: Any, greatest: float) -> bool:
-    """Whether numbers of this type and size may be more exact than floats."""
+    """Return whether numbers of this type and size may be more precise than floats."""
     kind = values.type
     if pa.types.is_floating(kind) or pa.types.is_date(kind):
         return False
@@ -133,7 +134,7 @@ def _least(values: Any) -> Decimal:
 
 
 def _as_numbers(values: Any) -> tuple[Any, int]:
-    """Return numbers, or the ticks of times and how many decimal places of a second they are."""
+    """Return numbers, or the ticks of times, and the decimal places of a second in a tick."""
     kind = values.type
     if pa.types.is_date(kind):
         return values.cast(pa.date32()).cast(pa.int32()), 0

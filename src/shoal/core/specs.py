@@ -1,4 +1,4 @@
-"""What is stated of a column before it is encoded: role, kind, domain, codes for missing values."""
+"""Specifications of columns before encoding: role, kind, domain, texts of missing values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _OPTIONS = (
 )
 
 
-def checked_spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, Any]:
-    """Return a column's role, or all that is stated of it, as options."""
-    spec = dict(told) if isinstance(told, Mapping) else {"role": told}
+def checked_spec(name: str, stated: Role | str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a column, given as a role or a mapping, as options."""
+    spec = dict(stated) if isinstance(stated, Mapping) else {"role": stated}
     unknown = [key for key in spec if key not in _OPTIONS]
     if unknown:
         raise InputError(
@@ -28,7 +28,7 @@ def checked_spec(name: str, told: Role | str | Mapping[str, Any]) -> dict[str, A
 
 
 def checked_words(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is stated of a column, its role and kind in their plain words.
+    """Return the specification of a column with its role and kind in canonical form.
 
     Raises:
         InputError: There is no such role, or kind.
@@ -51,9 +51,10 @@ def checked_words(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def missing_texts(listed: Any, where: str = "") -> tuple[str, ...]:
-    """Return the texts that mean missing; numbers are taken as they are printed.
+    """Return the texts that mean missing; numbers are used as they are printed.
 
-    where: what a message begins with.
+    Parameters:
+        where: Prefix of an error message.
     """
     if not isinstance(listed, (list, tuple, set, frozenset)) or not all(
         isinstance(text, (str, int, float, type(None))) and not isinstance(text, bool)
@@ -64,7 +65,7 @@ def missing_texts(listed: Any, where: str = "") -> tuple[str, ...]:
 
 
 def without_missing(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> Any:
-    """Return an Arrow table with missing values for what the columns declare as such."""
+    """Return an Arrow table with nulls for the texts that columns declare as missing."""
     for place, name in enumerate(data.column_names):
         missing = specs.get(name, {}).get("missing")
         if missing and data.column_names.count(name) == 1:
@@ -73,5 +74,5 @@ def without_missing(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> Any:
 
 
 def encoding_options(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a column is encoded by: its codes for missing values are already gone."""
+    """Return the options for encoding a column, without the texts of missing values."""
     return {option: value for option, value in spec.items() if option != "missing"}

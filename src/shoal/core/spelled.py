@@ -1,6 +1,6 @@
-"""Numbers that keep the text they were written in.
+"""Numbers that keep their original text.
 
-`12.50` and `9.125` are numbers of one column, and each is published as it stands in the file.
+`12.50` and `9.125` are numbers of one column, and each is published as it is written in the file.
 """
 
 from __future__ import annotations
@@ -59,10 +59,11 @@ def as_number(texts: Any, number: Any) -> Any:
 
 
 def fitted(cells: Any, texts: Any) -> Any:
-    """Return decimals with no more places than they need, so that their type reveals no others.
+    """Return decimals with only the places that they need, so that the type reveals nothing else.
 
-    cells: decimals, or a dictionary of them; anything else stays as it is.
-    texts: the same cells as they are spelled.
+    Parameters:
+        cells: Decimals, or a dictionary of them; anything else is returned unchanged.
+        texts: The same cells as text.
     """
     coded = isinstance(cells, pa.DictionaryArray)
     values = cells.dictionary if coded else cells
@@ -78,9 +79,10 @@ def fitted(cells: Any, texts: Any) -> Any:
 
 
 def spelling(texts: Any, codes: Codes) -> tuple[str, ...]:
-    """Return one text for each number: the shortest in which it occurs, zero without a minus.
+    """Return one text for each number: the shortest that occurs, with zero without a minus.
 
-    texts: distinct texts. codes: (texts,) the number of each, from 0 and without gaps.
+    Parameters:
+        texts: Distinct texts. codes: (texts,) the number of each, from 0 and without gaps.
     """
     ranked = pa.table(
         {

@@ -1,7 +1,7 @@
-"""Subsets of a ground domain: what a released cell may say.
+"""Subsets of a domain: the possible values of a released cell.
 
-Each subset is a short list of runs of consecutive codes, so that a range over a million values
-costs as much as a single one, and a set of a few values likewise.
+Each subset is a short list of runs of consecutive codes, so a range over a million values needs as
+little memory as a single value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shoal.core.arrays import Bools, Codes, Counts, frozen
 class Subsets:
     """Subsets of the codes 0 … domain − 1, none of them empty.
 
-    Subset i holds the codes starts[r] … stops[r] − 1 for r in indptr[i] … indptr[i + 1] − 1;
+    Subset i contains the codes starts[r] … stops[r] − 1 for r in indptr[i] … indptr[i + 1] − 1;
     its runs are disjoint, ascending and do not touch.
     """
 
@@ -49,14 +49,14 @@ class Subsets:
         return frozen(self.stops[self.indptr[1:] - 1] - np.int32(1))
 
     def last_below(self, code: int) -> Codes:
-        """(subsets,) the greatest member below `code`, −1 where there is none."""
+        """(subsets,) the greatest member below `code`, −1 if there is none."""
         stops = np.minimum(self.stops, code)
         ends = np.where(self.starts < code, stops - 1, -1).astype(np.int32)
         return frozen(np.maximum.reduceat(ends, self.indptr[:-1]) if len(self) else ends)
 
     @cached_property
     def whole(self) -> Bools:
-        """(subsets,) whether nothing of the domain is ruled out."""
+        """(subsets,) whether the subset is the whole domain."""
         full: Bools = self.sizes == self.domain
         return full
 
@@ -68,7 +68,7 @@ class Subsets:
         )
 
     def flat(self) -> tuple[Counts, Codes]:
-        """Return the members of all subsets in a row, and where those of each begin and end."""
+        """Return the members of all subsets in compressed row form: row starts and members."""
         lengths = self.stops - self.starts
         ends = np.cumsum(lengths, dtype=np.int64)
         places = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - lengths, lengths)
@@ -76,7 +76,7 @@ class Subsets:
         return np.concatenate(([0], ends))[self.indptr], members
 
     def hold(self, indices: Codes, codes: Codes) -> Bools:
-        """Tell, pair by pair, whether subset indices[i] has the member codes[i]."""
+        """Return, for each pair, whether subset indices[i] contains codes[i]."""
         if len(self) * self.domain <= 8 * len(codes):
             indptr, members = self.flat()
             table = np.zeros((len(self), self.domain), dtype=np.bool_)
@@ -92,14 +92,14 @@ class Subsets:
         return found
 
     def take(self, indices: Any) -> Subsets:
-        """Return the subsets at these places, which may repeat."""
+        """Return the subsets at these indices, which may repeat."""
         begins, counts = self.indptr[indices], np.diff(self.indptr)[indices]
         indptr = np.concatenate(([0], np.cumsum(counts)))
         runs = np.repeat(begins - indptr[:-1], counts) + np.arange(int(indptr[-1]))
         return Subsets(self.domain, indptr, self.starts[runs], self.stops[runs])
 
     def equal(self, other: Subsets) -> Bools:
-        """Tell, pair by pair, whether subset i here is subset i there."""
+        """Return, for each i, whether subset i equals subset i of the other."""
         same: Bools = np.diff(self.indptr) == np.diff(other.indptr)
         if same.any():
             mine, theirs = self.take(np.flatnonzero(same)), other.take(np.flatnonzero(same))

@@ -1,6 +1,6 @@
-"""What covers the values of a group: a range, a set, an ancestor, a representative.
+"""Cells that cover the values of a group: a range, a set, an ancestor, a representative.
 
-All start from the counted values of each group, so that a million rows are looked at once.
+All are computed from the value counts of each group, so rows are read only once.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from shoal.core.labels import hierarchy_bounds, range_labels, set_labels
 from shoal.core.recoding import NO_LEVEL, Recoding
 from shoal.core.subsets import Subsets
 
-_BITS = 62  # a set over so few values fits one integer
+_BITS = 62  # a set over at most this many values fits in one integer
 
 
 def ranges(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
-    """Publish `[least, greatest]` of each group, and say where a value is missing beside it."""
+    """Publish `[least, greatest]` of each group, with a note if some values are missing."""
     first = pairs.codes[pairs.indptr[:-1]]
     last = pairs.codes[pairs.indptr[1:] - 1]
     with_missing = np.zeros(len(first), dtype=np.bool_)
@@ -33,7 +33,7 @@ def ranges(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
 
 
 def _with_missing(column: Column, first: Codes, last: Codes, missing: Bools) -> Subsets:
-    """Return the ranges first … last, with the missing code added where asked."""
+    """Return the ranges first … last, with the missing code added where `missing` is set."""
     if column.missing is None or not missing.any():
         return Subsets.ranges(column.domain, first, last)
     # the missing code follows the greatest known one, so a range may touch it
@@ -63,7 +63,7 @@ def _distinct_sets(column: Column, pairs: Histogram) -> tuple[Counts, Counts]:
         masks = np.bitwise_or.reduceat(bits, pairs.indptr[:-1])
         _, sample, entry = np.unique(masks, return_index=True, return_inverse=True)
         return sample, entry
-    # sums of random numbers tell sets apart; a clash would be caught when the release is checked
+    # sums of random numbers distinguish sets; the check of the release would detect a collision
     signs = np.random.default_rng(0).integers(0, 2**63, (2, column.domain), dtype=np.uint64)
     sums = [np.add.reduceat(sign[pairs.codes], pairs.indptr[:-1]) for sign in signs]
     order = np.lexsort(sums)
@@ -104,7 +104,7 @@ def ancestors(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
 def representatives(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
     """Publish one value for each group: its median if ordered, else its most frequent value.
 
-    The subset behind it stays the range or set of the group, so that losses are not flattered.
+    Its subset is still the range or set of the group, so that losses are not underestimated.
     """
     cover = ranges(column, ids, pairs) if column.ordered else sets(column, ids, pairs)
     owners = np.repeat(np.arange(len(pairs.indptr) - 1), np.diff(pairs.indptr))
@@ -128,5 +128,5 @@ def representatives(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
 
 
 def _per_row(entry: Counts, ids: Codes) -> Codes:
-    """Spread the entry of each group to its rows; rows of no group are suppressed afterwards."""
+    """Return the entry of each row's group; rows without a group are suppressed afterwards."""
     return entry.astype(np.int32)[np.maximum(ids, 0)]

@@ -1,7 +1,7 @@
 """A table about people: immutable columns, rows by position.
 
-A table may be weighted: one row per distinct tuple, with the number of records behind it. It may
-say which person, and which household, each row is about; otherwise each record is one person.
+A table may be weighted: one row per distinct tuple, with the number of its records. It may have
+columns that identify the person and the household of each row; otherwise each record is one person.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Distinct:
 class Table:
     """Columns of one length, each with a role.
 
-    counts: (rows,) records behind each row of a weighted table; None where each row is one.
-    unassigned: columns of the source that nobody gave a role; they are not held.
-    person: whom each row is about; None where each record is a person of their own.
-    household: the household of each row's person, where the table names one.
+    counts: (rows,) records of each row of a weighted table; None if each row is one record.
+    unassigned: columns of the source without a role; they are not stored.
+    person: the person of each row; None if each record is a different person.
+    household: the household of each row's person, if the table has households.
     rows_are_people: whether the owner states that every row is a different person.
     guessed: file settings that were neither declared nor the default, such as the encoding.
-    origin: the kind of frame it came from, None for a file.
+    origin: the type of frame it was read from, None for a file.
     """
 
     columns: tuple[Column, ...]
@@ -78,7 +78,7 @@ class Table:
             object.__setattr__(self, "counts", frozen(self.counts.astype(np.int64)))
         for unit in (self.person, self.household):
             if unit is not None and len(unit.ids) != len(self.columns[0]):
-                raise InputError("a table needs to know the person of every row, or of none")
+                raise InputError("a table needs the person of every row, or of none")
         self._by_name.update(zip(names, self.columns, strict=True))
 
     def _check_counts(self, counts: Counts) -> None:
@@ -87,7 +87,7 @@ class Table:
             raise InputError("a weighted table needs one whole count of 1 or more for each row")
 
     def __len__(self) -> int:
-        """Return the number of stored rows; `records` counts the records behind them."""
+        """Return the number of stored rows; `records` is the number of records."""
         return len(self.columns[0])
 
     def __getitem__(self, name: str) -> Column:
@@ -106,9 +106,9 @@ class Table:
 
     def __repr__(self) -> str:
         roles = {role: [c.name for c in self.columns if c.role is role] for role in Role}
-        told = ", ".join(f"{role}={names}" for role, names in roles.items() if names)
+        columns = ", ".join(f"{role}={names}" for role, names in roles.items() if names)
         people = "" if self.person is None else f", people={self.people}"
-        return f"Table(rows={len(self)}{people}, {told})"
+        return f"Table(rows={len(self)}{people}, {columns})"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -135,12 +135,12 @@ class Table:
 
     @property
     def people(self) -> int:
-        """Number of people: those that the person columns tell apart, else the records."""
+        """Number of people: distinct values of the person columns, else the number of records."""
         return self.records if self.person is None else self.person.count
 
     @cached_property
     def unit(self) -> Unit | None:
-        """What k counts: people, or households where they are named; None where it is records."""
+        """The unit that k counts: people, or households if there are any; None for records."""
         unit = self.person
         if self.household is not None:
             unit = self.household if unit is None else joined(unit, self.household)
@@ -173,7 +173,7 @@ class Table:
         return tuple(c for c in self.columns if c.role is Role.QUASI)
 
     def shares(self, name: str) -> Floats:
-        """(domain,) the share of each value of a column among all records."""
+        """(domain,) share of each value of a column among all records."""
         cache: dict[str, Floats] = self.__dict__.setdefault("_shares", {})
         if name not in cache:
             column = self[name]
@@ -182,7 +182,7 @@ class Table:
         return cache[name]
 
     def people_with(self, name: str) -> Counts:
-        """(domain,) the number of people with each value of a column; several values count each."""
+        """(domain,) number of people with each value of a column; one person may have several."""
         cache: dict[str, Counts] = self.__dict__.setdefault("_people_with", {})
         if name not in cache:
             column, person = self[name], self.person
@@ -194,12 +194,13 @@ class Table:
         return cache[name]
 
     def distinct(self, *also: str, people: bool = False) -> Distinct:
-        """Return the distinct quasi tuples (with the columns `also`), computed once.
-
-        people: tell tuples of different people and households apart, so that the result can count
-            them; it changes nothing where each record is one person.
+        """Return the distinct quasi-identifier tuples (with the columns `also`), computed once.
 
         The rows of the result are in lexicographic order of the codes.
+
+        Parameters:
+            people: Keep tuples of different people and households apart, so that the result can
+                count them; it has no effect if each record is one person.
         """
         cache: dict[Any, Distinct] = self.__dict__.setdefault("_distinct", {})
         units = [unit for unit in (self.person, self.household) if unit is not None and people]
@@ -219,7 +220,7 @@ class Table:
         return cache[key]
 
     def take(self, rows: Any) -> Table:
-        """Return the rows at these positions; ground domains stay as they are."""
+        """Return the rows at these positions, with the same domains."""
         return replace(
             self,
             columns=tuple(c.take(rows) for c in self.columns),
@@ -251,24 +252,30 @@ class Table:
         household: str | Sequence[str] = (),
         rows_are_people: bool = False,
     ) -> Table:
-        """Make a table of anything that speaks the Arrow C stream: pandas, polars, pyarrow.
+        """Create a table from pandas, polars, pyarrow or any Arrow C stream.
 
-        roles: for each column its role, or a mapping with role, kind, weight, bounds, order,
-            hierarchy, type, values, missing; a column without one is not held.
-        hierarchies: for some of these columns a hierarchy or its recipe.
-        counts: (rows,) records behind each row, which makes the table weighted.
-        person: the columns that identify the person behind a row; never published.
-        household: the columns that identify the household; never published.
-        rows_are_people: every row is a different person, though identifiers repeat.
+        Parameters:
+            data: The frame or Arrow table.
+            roles: For each column its role, or a mapping with role, kind, weight, bounds, order,
+                hierarchy, type, values, missing. A column without a role is not stored.
+            hierarchies: For some of these columns a hierarchy or its recipe.
+            counts: (rows,) records of each row, which makes the table weighted.
+            person: The columns that identify the person of a row; never published.
+            household: The columns that identify the household; never published.
+            rows_are_people: State that every row is a different person, even if identifiers
+                repeat.
+
+        Returns:
+            The table.
 
         Raises:
-            RepeatedIdentifier: An identifier repeats, no person is named and it is not stated that
-                rows are people.
+            RepeatedIdentifier: An identifier repeats, and neither `person` nor `rows_are_people` is
+                given.
         """
         arrow = from_frame(data)
         names = list(arrow.column_names)
         check_unique(names)
-        specs = {name: checked_spec(name, told) for name, told in roles.items()}
+        specs = {name: checked_spec(name, stated) for name, stated in roles.items()}
         _check_known(specs, names, "given a role")
         units = {"person": as_names(person), "household": as_names(household)}
         for what, identifying in units.items():
@@ -323,7 +330,7 @@ def _column(arrow: Any, name: str, specs: Mapping[str, dict[str, Any]]) -> Colum
 
 
 def _make_identifier(spec: dict[str, Any], name: str, what: str) -> None:
-    """Refuse to publish a column that identifies people."""
+    """Reject publishing a column that identifies people."""
     if spec["role"] != Role.IDENTIFIER:
         raise InputError(
             f"column {name!r} identifies the {what} and cannot be published as {spec['role']}; "
@@ -332,20 +339,20 @@ def _make_identifier(spec: dict[str, Any], name: str, what: str) -> None:
 
 
 def _of_rows(unit: Unit | None, rows: Counts) -> Unit | None:
-    """Return the units of rows among which every unit is, under their old numbers."""
+    """Return the units of rows that include every unit, with their old numbers."""
     return None if unit is None else replace(unit, ids=unit.ids[rows])
 
 
 def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None:
-    """Refuse names that the data has not; its own are told only where some are right.
+    """Reject names that the data lacks; list the data's names only if some of them match.
 
-    Otherwise they may be a person's cells: the first line of a file without names.
+    Otherwise they may be the cells of a person: the first line of a file without a header.
     """
     asked = list(wanted)
     for name in asked:
         if name not in names:
-            told = f": {', '.join(names)}" if set(asked) & set(names) else ""
+            columns = f": {', '.join(names)}" if set(asked) & set(names) else ""
             raise InputError(
                 f"column {name!r} is {what} but not in the data{meant(name, names)}"
-                f"{told or '; does it begin with a line of names?'}"
+                f"{columns or '; is its header line missing?'}"
             )

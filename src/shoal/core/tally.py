@@ -1,6 +1,6 @@
-"""What a release contains, counted in rows and in people.
+"""Size of a release, counted in rows and in people.
 
-Models count people and metrics count rows, so that every account of a release needs both.
+Models count people and metrics count rows, so every summary of a release needs both.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from shoal.core.wording import counted
 
 @dataclass(frozen=True)
 class Tally:
-    """How many rows and people a release is about.
+    """Numbers of rows and people of a release.
 
-    records, people, households: in the original; households is None where it names none.
-    released, released_people: what is left of them.
-    classes: groups of rows that are published alike.
-    smallest_class: people in the smallest class, or households where they are named and fewer.
+    records, people, households: in the original; households is None if it has none.
+    released, released_people: in the release.
+    classes: number of equivalence classes.
+    smallest_class: people in the smallest class, or households if the table has them and they are
+        fewer.
     smallest_class_rows: rows of the class with the fewest rows.
     average_class_people, average_class_rows: the mean over classes; a person counts in each class
         that has a row of theirs.
@@ -66,13 +67,13 @@ class Tally:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain data."""
-        told = asdict(self)
-        told |= {"suppressed": self.suppressed, "suppressed_people": self.suppressed_people}
-        return told
+        counts = asdict(self)
+        counts |= {"suppressed": self.suppressed, "suppressed_people": self.suppressed_people}
+        return counts
 
 
 def released_of(tally: dict[str, Any]) -> str:
-    """Return how much of the original is released, as a phrase.
+    """Return as a phrase how much of the original is released.
 
     >>> released_of({"released": 90, "records": 100, "released_people": 19, "people": 20})
     '90 of 100 rows about 19 of 20 people'
@@ -81,7 +82,7 @@ def released_of(tally: dict[str, Any]) -> str:
     """
     if tally["people"] == tally["records"]:
         return f"{tally['released']:,} of {counted(tally['records'], 'record')}"
-    if tally["released_people"] is None:  # whose rows were released is not known
+    if tally["released_people"] is None:  # the persons of the released rows are not known
         return f"{tally['released']:,} of {counted(tally['records'], 'row')}"
     people = counted(tally["people"], "person", "people")
     return (

@@ -27,14 +27,14 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 @contextmanager
 def temporary_file(folder: Path, suffix: str) -> Iterator[Path]:
-    """Give a new file in the folder that is gone after the block, unless it is moved."""
+    """Yield a new file in the folder; it is removed after the block unless it was moved."""
     with _temporary(folder, suffix) as path:
         yield path
 
 
 @contextmanager
 def temporary_folder(folder: Path) -> Iterator[Path]:
-    """Give a new folder in the folder that is gone after the block, with all that is in it."""
+    """Yield a new folder in the folder; it is removed with its content after the block."""
     with _temporary(folder, None) as path:
         yield path
 
@@ -46,7 +46,7 @@ def _temporary(folder: Path, suffix: str | None) -> Iterator[Path]:
     try:
         yield path
     finally:
-        with suppress(OSError):  # the folder may be gone or read-only by now
+        with suppress(OSError):  # the folder may have been removed or become read-only
             _remove(path)
         os.close(lock)
 
@@ -82,7 +82,7 @@ def _sweep(path: Path, *, here: bool) -> None:
 
 
 def _create(folder: Path, suffix: str | None) -> tuple[Path, int]:
-    """Make a file, or a folder for suffix None, and lock it; return it with the lock's handle."""
+    """Create a file, or a folder for suffix None, and lock it; return its path and lock handle."""
     while True:
         path = folder / f".shoal.{_host()}.{secrets.token_hex(8)}{suffix or ''}"
         if suffix is None:
@@ -93,7 +93,7 @@ def _create(folder: Path, suffix: str | None) -> tuple[Path, int]:
         _lock(handle)
         if os.fstat(handle).st_nlink:
             return path, handle
-        os.close(handle)  # another process swept it before it was locked
+        os.close(handle)  # another process removed it before it was locked
 
 
 def _remove(path: Path) -> None:
@@ -110,7 +110,7 @@ def _host() -> str:
 if sys.platform == "win32":
 
     def _is_own(_: os.stat_result) -> bool:
-        return False  # an open file cannot be removed, and there is no lock to ask
+        return False  # an open file cannot be removed, and there is no lock to test
 
     def _locks(_: int) -> bool:
         return False
@@ -125,7 +125,7 @@ else:
         return status.st_uid == os.geteuid()
 
     def _locks(handle: int) -> bool:
-        """Whether the lock could be taken, so that no other process holds it."""
+        """Return whether the lock was acquired, so that no other process holds it."""
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -133,5 +133,5 @@ else:
         return True
 
     def _lock(handle: int) -> None:
-        with suppress(OSError):  # a file system without locks: nobody will sweep there either
+        with suppress(OSError):  # a file system without locks: no process removes leftovers there
             fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Ground values: from Arrow data to sorted distinct values and codes, and back to text.
+"""Values of columns: from Arrow data to sorted distinct values and codes, and back to text.
 
 Exact throughout: integers of any size, decimals, dates and text keep their value.
 """
@@ -58,7 +58,7 @@ def _from_python(data: Any, name: str) -> Any:
         except OverflowError:
             return pa.array([_decimal(value) for value in listed])
     except (TypeError, ValueError, ArithmeticError, pa.ArrowNotImplementedError):
-        # the cause would quote a cell, so it is not chained
+        # the cause would contain a cell, so it is not chained
         raise InputError(
             f"column {name!r}: its values do not fit one type; give it one type, and numbers of "
             "76 digits at most"
@@ -72,7 +72,7 @@ def _decimal(value: Any) -> Decimal | None:
 
 
 def is_numeric(kind: Any) -> bool:
-    """Whether values of this Arrow type lie on a line: numbers, dates, times."""
+    """Return whether values of this Arrow type have distances: numbers, dates, times."""
     return bool(
         is_spelled(kind)
         or pa.types.is_integer(kind)
@@ -86,15 +86,16 @@ def is_numeric(kind: Any) -> bool:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether an Arrow type holds text, in one of its common layouts."""
+    """Return whether an Arrow type is text, in one of its common layouts."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def encode(data: Any, name: str, *, guarded: bool = False) -> tuple[Codes, Any]:
     """Return codes and the distinct values in ascending order, a null last.
 
-    guarded: values are counted to guard them, so that an empty text is a missing value where there
-        are such: a file does not tell them apart.
+    Parameters:
+        guarded: The column is protected, so an empty text counts as missing if there are missing
+            values: a file does not distinguish the two.
     """
     if isinstance(data, pa.ChunkedArray) and data.num_chunks == 1:
         data = data.chunk(0)
@@ -134,9 +135,9 @@ def without_blanks(array: Any) -> Any:
 
 
 def without_codes(cells: Any, missing: Sequence[str]) -> Any:
-    """Return the cells with missing values for the texts that mean such; numbers go by value.
+    """Return the cells with nulls for the texts that mean missing; numbers compare by value.
 
-    Numbers that keep their text stay as they are: files take the texts out before they are read.
+    Numbers that keep their text do not change: files remove these texts before they are read.
     """
     if not missing or is_spelled(cells.type) or pa.types.is_nested(cells.type):
         return cells
@@ -177,7 +178,7 @@ def _encode_dictionary(data: Any, name: str, guarded: bool) -> tuple[Codes, Any]
 
 
 def _check_calendar(values: Any, name: str) -> None:
-    """Refuse times that no calendar of ours can print: of values in order, the first or last."""
+    """Reject times that Python cannot print; values are sorted, so check the first and last."""
     try:
         for end in (values[:1], values[-1:]):
             _microseconds(end)[0].to_pylist()
@@ -189,7 +190,7 @@ def _check_calendar(values: Any, name: str) -> None:
 
 
 def category_order(data: Any) -> tuple[str, ...] | None:
-    """Return the texts of ordered categories from least to greatest, None where there are none.
+    """Return the texts of ordered categories from least to greatest, None if there are none.
 
     Numbers and dates in ascending order keep their distances: they need no other order.
     """
@@ -208,9 +209,10 @@ def category_order(data: Any) -> tuple[str, ...] | None:
 
 
 def reorder(labels: Sequence[str | None], order: Sequence[Any], name: str) -> Counts:
-    """(values,) the places of the values in the stated order, which must name each of them once.
+    """(values,) rank of each value in the stated order, which must name each of them once.
 
-    labels: the text of each value, None for a missing one, which stays last.
+    Parameters:
+        labels: The text of each value, None for a missing one, which stays last.
     """
     stated = listed_texts(order)
     if len(set(stated)) < len(stated):
@@ -226,7 +228,7 @@ def reorder(labels: Sequence[str | None], order: Sequence[Any], name: str) -> Co
 
 
 def listed_texts(listed: Sequence[Any]) -> list[str]:
-    """Return values that an owner lists as the texts in which they are published."""
+    """Return declared values as the texts in which they are published."""
     return [float_text(v) if isinstance(v, float) else _text(v) for v in listed]
 
 
@@ -252,7 +254,7 @@ def texts(values: Any) -> tuple[str | None, ...]:
 
 
 def duration_text(ticks: int, unit: str) -> str:
-    """Return a duration in hours, minutes and seconds, as ends of ranges need it: without a comma.
+    """Return a duration in hours, minutes and seconds, without a comma so that ranges can use it.
 
     >>> duration_text(90_061, "s"), duration_text(-1_500, "ms")
     ('25:01:01', '-0:00:01.5')
@@ -266,7 +268,7 @@ def duration_text(ticks: int, unit: str) -> str:
 
 
 def _distant_text(value: Any) -> str | None:
-    """Return a date or time that Python's calendar may not have, as Arrow writes it."""
+    """Return a date or time outside Python's calendar, as Arrow writes it."""
     try:
         plain = value.as_py()
     except (ArithmeticError, ValueError, LookupError, pa.ArrowException):
@@ -283,7 +285,7 @@ def float_text(value: float) -> str:
 
 
 def _microseconds(values: Any) -> tuple[Any, Counts]:
-    """Return times to the microsecond, as Python has them, and the nanoseconds beyond."""
+    """Return times in microseconds, the precision of Python, and the remaining nanoseconds."""
     kind = values.type
     if getattr(kind, "unit", None) != "ns":
         return values, np.zeros(len(values), dtype=np.int64)
@@ -296,7 +298,7 @@ def _microseconds(values: Any) -> tuple[Any, Counts]:
 
 
 def _time_text(value: Any, nanoseconds: int) -> str | None:
-    """Return a time with its nanoseconds, which Python's times have not."""
+    """Return a time with its nanoseconds, which Python's times lack."""
     if value is None or not nanoseconds:
         return None if value is None else _text(value)
     if isinstance(value, time):
@@ -343,15 +345,15 @@ def _floats(values: Any) -> Floats:
 def bounds(limits: Sequence[Any], kind: Any, name: str) -> tuple[float, float]:
     """Return stated bounds as positions; dates may be written as dates."""
     if isinstance(limits, str) or not isinstance(limits, Sequence) or len(limits) != 2:
-        raise InputError(f"column {name!r}: bounds are two values, least and greatest")
+        raise InputError(f"column {name!r}: bounds must be two values, least and greatest")
     try:
         low, high = (_position(limit, kind) for limit in limits)
     except OverflowError:
-        raise InputError(f"column {name!r}: bounds has a number too large to count with") from None
+        raise InputError(f"column {name!r}: bounds contain a number that is too large") from None
     except (ValueError, TypeError, pa.ArrowInvalid):
         raise InputError(f"column {name!r}: bounds must be of the column's type, {kind}") from None
     if not low < high or not np.isfinite(high - low):
-        raise InputError(f"column {name!r}: bounds must be finite and ascend")
+        raise InputError(f"column {name!r}: bounds must be finite and in ascending order")
     return low, high
 
 

@@ -1,6 +1,6 @@
-"""Proof by recount: classes and coverage, derived from the published values alone.
+"""Verification: classes and coverage, derived again from the published values only.
 
-Only the owner knows which rows are one person's, so people are counted by the original.
+Only the owner knows which rows belong to one person, so people are counted with the original.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from shoal.errors import InputError
 
 
 class Guarantee(Protocol):
-    """What a release may claim: questions put to its classes, or to who may be whom."""
+    """A guarantee of a release: a condition on its classes or on its coverage."""
 
     @property
     def parts(self) -> Sequence[Any]:
-        """The single models that it joins."""
+        """The models that it joins."""
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether it is kept."""
+        """Return, for each class, whether it meets the guarantee."""
 
     def describe(self) -> str:
-        """Say in plain words what it promises."""
+        """Return the guarantee in plain words."""
 
 
 @dataclass(frozen=True)
 class Verification:
     """The outcome of a check.
 
-    levels: for each model the parameter that the release in fact reaches.
-    records, people: what the classes hold in all; the same where each row is one person.
-    smallest: people in the smallest class, or households where they are named and fewer.
-    households: households in all, None where the table names none.
-    failing: classes that break the model, or hold a record that does; `failing_records`: records
-        that do, each of the class where it is broken by a class.
-    truthful: every original value is a member of what was published for it, and the published text
-        says just that.
+    levels: for each model the parameter that the release reaches.
+    records, people: total over all classes; the same if each row is one person.
+    smallest: people in the smallest class, or households if the table has them and they are fewer.
+    households: total number of households, None if the table has none.
+    failing: classes that break the model, or contain a record that does; `failing_records`: records
+        that break it, which are all records of a class that breaks it.
+    truthful: every original value is a member of its published subset, and the published text
+        matches the subset.
     """
 
     model: str
@@ -64,7 +64,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether the release may leave."""
+        """Whether the release may be published."""
         return self.failing == 0 and self.truthful
 
     def __bool__(self) -> bool:
@@ -82,9 +82,10 @@ def recount(
     rows: Counts,
     coverage: Callable[[], Coverage] | None = None,
 ) -> Verification:
-    """Check published rows against the guarantee; distributions are the original's.
+    """Check published rows against the guarantee, with the distributions of the original.
 
-    rows: (published rows,) the row of the original behind each: it says whom they are about.
+    Parameters:
+        rows: (published rows,) the original row of each, which identifies its person.
     """
     table = published_table(published, original)
     table = replace(
@@ -98,9 +99,10 @@ def recount(
 def judge(
     classes: Classes, guarantee: Guarantee, coverage: Callable[[], Coverage] | None = None
 ) -> Verification:
-    """Check the guarantee on every class, and on the coverage where classes do not settle it.
+    """Check the guarantee on every class, and on the coverage if classes do not decide it.
 
-    coverage: returns who may be whom, its rows those of the classes.
+    Parameters:
+        coverage: Returns the coverage, with the rows of the classes.
     """
     broken = np.zeros(len(classes.ids), dtype=np.bool_)
     levels = {}
@@ -110,8 +112,8 @@ def judge(
         if not part.by_class and not kept.all():
             if coverage is None:
                 raise InputError(
-                    f"{part} is about who may be whom, which classes alone do not show; "
-                    "check the release itself, or ask for k-anonymity"
+                    f"{part} depends on which people fit which records, which classes do not show; "
+                    "check the release itself, or use k-anonymity"
                 )
             failing, level = _judge_coverage(part, classes, coverage())
         broken |= failing
@@ -131,9 +133,9 @@ def judge(
 
 
 def _judge_coverage(part: Any, classes: Classes, coverage: Coverage) -> tuple[Bools, float]:
-    """Return which rows break a model of who may be whom, and the k that all rows reach.
+    """Return which rows break a coverage model, and the k that all rows reach.
 
-    Where people have several rows, those of a class of k people keep it: they are all alike.
+    If people have several rows, the rows of a class of k people meet it, as they are all equal.
     """
     if classes.table.unit is None:
         return ~part.holds_for(coverage), part.level_for(coverage)
@@ -156,7 +158,7 @@ def _households(classes: Classes) -> int | None:
 
 
 def published_table(published: Any, original: Table) -> Table:
-    """Read published rows back: quasi-identifiers as bare values, sensitive ones in old codes."""
+    """Encode published rows: quasi-identifiers as new values, sensitive columns in old codes."""
     columns = []
     for column in original.columns:
         if column.role is Role.QUASI:
@@ -176,7 +178,7 @@ def _old_codes(cells: Any, column: Column) -> Codes:
         known = ground.combined(plain.cast(column.values.type), column.name)
         found = pc.index_in(known, value_set=column.values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError(f"column {column.name!r}: its type is not the original's") from None
+        raise InputError(f"column {column.name!r}: its type differs from the original's") from None
     if found.null_count:
         raise InputError(
             f"column {column.name!r}: {counted(found.null_count, 'cell')} with a value that the "

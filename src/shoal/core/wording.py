@@ -1,4 +1,4 @@
-"""Words for messages: counts with their nouns, and column names to compare."""
+"""Parts of messages: counts with nouns, percentages, lists, and normalized column names."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a count with what is counted, thousands apart.
+    """Return a count with its noun and a thousands separator.
 
-    many: what to say of several; by default the regular plural.
+    Parameters:
+        many: The plural; by default the regular one.
 
     >>> counted(1, "record"), counted(2000, "class"), counted(0, "person", "people")
     ('1 record', '2,000 classes', '0 people')
@@ -21,7 +22,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def people_in_rows(people: int, rows: int) -> str:
-    """Return how many people and rows there are; records where each row is one person.
+    """Return the numbers of people and rows; records if each row is one person.
 
     >>> people_in_rows(1204, 6010), people_in_rows(1, 5), people_in_rows(7, 7)
     ('1,204 people in 6,010 rows', '1 person in 5 rows', '7 records')
@@ -32,7 +33,7 @@ def people_in_rows(people: int, rows: int) -> str:
 
 
 def rows_about(rows: int, people: int, kind: str = "") -> str:
-    """Return how many rows of a kind there are and how many people they are about.
+    """Return the number of rows of a kind and the number of people they are about.
 
     >>> rows_about(6010, 1204, "released"), rows_about(7, 7, "raw"), rows_about(7, 7)
     ('6,010 released rows about 1,204 people', '7 raw records', '7 records')
@@ -48,7 +49,7 @@ def _plural(one: str) -> str:
 
 
 def folded_name(name: str) -> str:
-    """Return a column name without capitals and accents, its words separated by underscores.
+    """Return a column name in lower case, without accents, with underscores between words.
 
     >>> folded_name(" Straße"), folded_name("birthDate"), folded_name("Âge (années)")
     ('strasse', 'birth_date', 'age_annees_')
@@ -74,7 +75,7 @@ def percent_of(part: int, total: int) -> str:
 
 
 def count_of(part: int, total: int) -> str:
-    """Return how many of the people some are, with their share.
+    """Return a number of people out of a total, with its share.
 
     >>> count_of(9163, 9290)
     '9,163 of 9,290 people (99 %)'
@@ -83,7 +84,7 @@ def count_of(part: int, total: int) -> str:
 
 
 def listed_names(names: Sequence[str], most: int | None = None) -> str:
-    """Return names as a sentence holds them, of many the first few if `most` says so.
+    """Return names as a list in a sentence, at most `most` of them.
 
     >>> listed_names(["age"]), listed_names(["age", "zip", "sex"]), listed_names("abcd", 2)
     ('age', 'age, zip and sex', 'a, b and 2 more')

@@ -20,7 +20,7 @@ _ENDINGS = (*_DELIMITERS, ".parquet")
 
 
 def write_table(table: Any, path: Path, *, force: bool = False) -> None:
-    """Write an Arrow table, whole or not at all."""
+    """Write an Arrow table, completely or not at all."""
     check_ending(path)
     with replace_file(path, force=force) as temporary:
         try:
@@ -35,7 +35,7 @@ def write_table(table: Any, path: Path, *, force: bool = False) -> None:
 
 
 def check_ending(path: Path) -> str:
-    """Return the ending that decides the format, or refuse it."""
+    """Return the ending, which decides the format, or reject it."""
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         raise OutputError(
@@ -59,7 +59,7 @@ class _TextWriter:
 
     def __init__(self, path: Path, schema: Any, delimiter: str) -> None:
         self._delimiter = delimiter
-        signs = f"{delimiter}'"  # a name in single quotes would be taken for a way to quote
+        signs = f"{delimiter}'"  # a name in single quotes would be read as quoted
         header = _lines([_quoted(pa.array([name]), signs) for name in schema.names], delimiter)
         self._handle = path.open("wb")
         self._handle.write(header)
@@ -82,9 +82,9 @@ class _TextWriter:
 
 
 def _lines(columns: list[Any], delimiter: str) -> Any:
-    """Join columns of text to the bytes of whole lines."""
+    """Join columns of text to the bytes of complete lines."""
     kind = pa.large_string()
-    nothing = '""' if len(columns) == 1 else ""  # an empty line would be no row
+    nothing = '""' if len(columns) == 1 else ""  # an empty line would not be read as a row
     cells = [column.cast(kind).fill_null(nothing) for column in columns]
     lines = pc.binary_join_element_wise(*cells, pa.scalar(delimiter, kind))
     every = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
@@ -103,7 +103,7 @@ def decoded(table: Any) -> Any:
 
 
 def _text(cells: Any, delimiter: str) -> Any:
-    """Return cells as the text that stands in the file, worked out once for each distinct one."""
+    """Return cells as text for the file, converted once for each distinct value."""
     plain = combined(cells, "")
     if pa.types.is_nested(plain.type):
         raise pa.ArrowNotImplementedError("nested values have no text")
@@ -113,7 +113,7 @@ def _text(cells: Any, delimiter: str) -> Any:
 
 
 def _quoted(distinct: Any, signs: str) -> Any:
-    """Return texts in quotes where they are empty or hold one of the signs, a quote or a line."""
+    """Return texts, quoted if they are empty or contain a delimiter, a quote or a line break."""
     special = pc.match_substring_regex(distinct, f'^$|[{re.escape(signs)}"\r\n]')
     doubled = pc.replace_substring(distinct, '"', '""')
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), distinct)

@@ -1,4 +1,4 @@
-"""What a release cost: each metric a pure function of the release, 0 best, 1 worst."""
+"""Information-loss metrics: each is a pure function of the release, from 0 (best) to 1 (worst)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from shoal.metrics.squared_distance_error import (
 
 
 class Losses(dict[str, float]):
-    """Values of metrics by name, shown in notebooks with what they mean."""
+    """Values of metrics by name; notebooks show them with their meaning."""
 
     def _repr_html_(self) -> str:
         rows = [(name, value, METRICS[name].meaning) for name, value in self.items()]
@@ -73,12 +73,19 @@ def evaluate(
     raw: bool = False,
     target: str | None = None,
 ) -> Losses:
-    """Return each metric's value for the release, from 0 (nothing lost) to 1.
+    """Return the value of each metric for the release, from 0 (nothing lost) to 1.
 
-    metrics: their names; by default all that are defined for the release, see `undefined`. One that
-        is asked for by name and is not defined raises InputError.
-    raw: values on the scales of their papers instead.
-    target: the column that `classification` predicts; by default the only sensitive one.
+    Parameters:
+        release: The release to measure.
+        metrics: Names of metrics. By default all that are defined for the release, see `undefined`.
+        raw: Return values on the scales of the metrics' papers instead.
+        target: The column that `classification` predicts. By default the only sensitive column.
+
+    Returns:
+        The value by name of the metric.
+
+    Raises:
+        InputError: A name is not a metric, or a named metric is not defined for the release.
     """
     if target is not None:
         target_column(release, target)
@@ -87,17 +94,25 @@ def evaluate(
         names = [name for name in METRICS if name not in missing]
     else:
         names = list(metrics)
-        strange = [name for name in names if name not in METRICS]
-        if strange:
-            raise unknown("no metric", strange[0], METRICS)
-    found = [METRICS[name] for name in names]
+        unknown_names = [name for name in names if name not in METRICS]
+        if unknown_names:
+            raise unknown("no metric", unknown_names[0], METRICS)
+    chosen = [METRICS[name] for name in names]
     return Losses(
-        (m.name, m.raw(release, target) if raw else m.scaled(release, target)) for m in found
+        (m.name, m.raw(release, target) if raw else m.scaled(release, target)) for m in chosen
     )
 
 
 def undefined(release: Release, *, target: str | None = None) -> dict[str, str]:
-    """Return the metrics that the release has no value of, and why."""
+    """Return the metrics that are not defined for the release, with the reason.
+
+    Parameters:
+        release: The release to measure.
+        target: The column that `classification` predicts. By default the only sensitive column.
+
+    Returns:
+        The reason by name of the metric.
+    """
     reasons = {name: metric.undefined(release, target) for name, metric in METRICS.items()}
     return {name: reason for name, reason in reasons.items() if reason}
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: contingency tables of two attributes, row by row, never held whole."""
+"""Kernels: contingency tables of two attributes, computed row by row, never stored in full."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shoal.core.compiling import njit
 class Side(NamedTuple):
     """One attribute of a table.
 
-    indptr, starts, stops: the runs of atoms that each entry holds.
+    indptr, starts, stops: the runs of atoms of each entry.
     lengths: (atoms,) values in each; weights: (entries,) 1 / values in each.
     margin: (atoms,) share of all records.
     """
@@ -35,7 +35,7 @@ def add_margin(side, shares):
 
 @njit(cache=True, error_model="numpy")
 def count_holders(side, counts):
-    """Count the entries that hold each atom."""
+    """Count the entries that contain each atom."""
     for entry in range(len(side.weights)):
         for run in range(side.indptr[entry], side.indptr[entry + 1]):
             for atom in range(side.starts[run], side.stops[run]):
@@ -44,7 +44,7 @@ def count_holders(side, counts):
 
 @njit(cache=True, error_model="numpy")
 def list_holders(side, free, holders):
-    """Write down the entries that hold each atom; `free` is where each atom's list begins."""
+    """List the entries that contain each atom; `free` is the start of each atom's list."""
     for entry in range(len(side.weights)):
         for run in range(side.indptr[entry], side.indptr[entry + 1]):
             for atom in range(side.starts[run], side.stops[run]):
@@ -56,10 +56,10 @@ def list_holders(side, free, holders):
 def sum_of_ratios(first, second, holders_of, holders, boxes_of, partners, shares, row, met):
     """Return Σ share² / expected share over all pairs of atoms.
 
-    holders_of, holders: the entries of the first side that hold each atom.
-    boxes_of, partners, shares: the boxes at each of those entries: entry on the other side, share
+    holders_of, holders: the entries of the first side that contain each atom.
+    boxes_of, partners, shares: the boxes of each of those entries: entry on the other side, share
         of records.
-    row, met: (second's atoms,) room for one row of the table, and for the places met in it.
+    row, met: (second's atoms,) scratch: one row of the table, and the indices of its nonzero cells.
     """
     total = 0.0
     for atom in range(len(first.margin)):

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: how much weight the boxes around each tuple put on it.
+"""Kernels: the total weight that boxes put on each tuple.
 
-Boxes are looked at 64 at a time: for each value of each attribute a row of bits says which boxes
-hold it, and the rows of a tuple's values are met.
+Boxes are processed 64 at a time: for each value of each attribute a row of bits marks the boxes
+that contain it, and the rows of a tuple's values are combined with a bitwise and.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ WORD = 64
 
 @njit(cache=True, error_model="numpy")
 def mark_boxes(bits, offset, entries, indptr, starts, stops):
-    """Set the bit of each box at every value that its subset holds.
+    """Set the bit of each box at every value that its subset contains.
 
-    bits: (values of all attributes, words); offset: where those of the attribute begin.
+    bits: (values of all attributes, words); offset: first row of the attribute.
     entries: (boxes,) the subset of each box; indptr, starts, stops: the runs of each subset.
     """
     for box in range(len(entries)):
@@ -30,7 +30,7 @@ def mark_boxes(bits, offset, entries, indptr, starts, stops):
 
 @njit(cache=True, error_model="numpy")
 def weigh_tuples(bits, rows, logs, top, total):
-    """Add the weight of these boxes to each tuple that they hold.
+    """Add the weight of these boxes to each tuple that they contain.
 
     rows: (tuples, attributes) rows of `bits`; logs: (boxes,) the logarithm of a box's weight.
     top, total: (tuples,) the weight so far is total · exp(top).

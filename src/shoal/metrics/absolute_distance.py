@@ -1,6 +1,6 @@
-"""Absolute distance: how many levels the columns have been raised, altogether.
+"""Absolute distance: total number of levels by which the columns are generalized.
 
-One level of a flat hierarchy weighs as much as one of a deep one.
+One level of a flat hierarchy counts as much as one level of a deep hierarchy.
 Samarati & Sweeney, "Protecting privacy when disclosing information", 1998.
 """
 
@@ -17,23 +17,25 @@ from shoal.metrics.scale import scaled
 
 
 def absolute_distance(release: Release, *, raw: bool = False) -> float:
-    """Sum of the columns' levels against the sum of their heights, from 0 (best) to 1.
+    """Return the sum of the columns' levels divided by the sum of their heights, 0 (best) to 1.
 
-    A suppressed record counts as one at the top of every hierarchy. Only for releases that publish
-    each column at one level.
-    raw: the sum of levels, from 0 to the sum of heights.
+    A suppressed record counts as fully generalized. Only for releases that publish each column at
+    one level.
+
+    Parameters:
+        raw: Return the sum of levels, from 0 to the sum of heights.
     """
     _check(release)
-    found = paid(release, _level)
-    return found.mean if raw else scaled(found.mean, 0.0, found.whole, release)
+    cost = paid(release, _level)
+    return cost.mean if raw else scaled(cost.mean, 0.0, cost.whole, release)
 
 
 def absolute_distance_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
-    """Return the level of each column, against its height unless raw."""
+    """Return the level of each column, divided by its height unless raw."""
     _check(release)
-    found = loss_by_attribute(release, _level, raw=raw)
+    levels = loss_by_attribute(release, _level, raw=raw)
     records = max(release.original.records, 1)
-    return {name: level / records for name, level in found.items()} if raw else found
+    return {name: level / records for name, level in levels.items()} if raw else levels
 
 
 def _level(release: Release, recoding: Recoding) -> Price:
@@ -51,9 +53,9 @@ ABSOLUTE_DISTANCE = Metric(
     "absolute-distance",
     absolute_distance,
     title="Absolute distance",
-    meaning="levels that the columns were raised",
+    meaning="levels by which the columns are generalized",
     formula="sum of the columns' levels / sum of the hierarchies' heights",
-    use="where a node lies in the lattice",
+    use="the height of a node in the lattice",
     source="Samarati & Sweeney 1998",
     published=partial(absolute_distance, raw=True),
     raw_range="0 to the sum of heights",

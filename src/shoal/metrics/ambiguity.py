@@ -1,6 +1,6 @@
-"""Ambiguity: how many different records a published one may stand for.
+"""Ambiguity: number of different records that a published record may stand for.
 
-The product over attributes grows so fast that a few coarse records decide; it is formed in
+The product over attributes grows so fast that a few coarse records dominate; it is computed with
 logarithms. Goldberger & Tassa, "Efficient anonymizations with enhanced utility", ICDM Workshops
 2009.
 """
@@ -19,9 +19,11 @@ from shoal.metrics.scale import scaled
 
 
 def ambiguity(release: Release, *, raw: bool = False) -> float:
-    """Mean number of tuples that a record may stand for, from 0 (itself) to 1 (the whole domain).
+    """Return the mean number of tuples that a record may stand for, 0 (one) to 1 (whole domain).
 
-    raw: the number, from 1 to the product of the domains; infinite where no float holds it.
+    Parameters:
+        raw: Return the number, from 1 to the product of the domains; infinite if it overflows a
+            float.
     """
     boxes = released_boxes(release)
     if not len(boxes):
@@ -39,7 +41,7 @@ def ambiguity(release: Release, *, raw: bool = False) -> float:
 def ambiguity_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
     """Return the mean number of values that a cell of each attribute may stand for.
 
-    From 0 (itself) to 1 (the whole domain), or the number itself.
+    From 0 (one value) to 1 (the whole domain), or the number itself if raw.
     """
     boxes = released_boxes(release)
     found = {}
@@ -60,7 +62,7 @@ AMBIGUITY = Metric(
     title="Ambiguity",
     meaning="tuples that a record may stand for",
     formula="mean over records: product over attributes of the values a cell may stand for",
-    use="how many people a record could describe; a few coarse records decide",
+    use="how many different records a record could describe; a few coarse records dominate",
     source="Goldberger & Tassa 2009",
     published=partial(ambiguity, raw=True),
     raw_range="1 to the product of the domains",

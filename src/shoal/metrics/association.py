@@ -1,7 +1,7 @@
-"""How far two attributes are from independent: φ² of the table that a release puts them in.
+"""Dependence of two attributes: φ² of their contingency table in a release.
 
-Records are spread evenly over their boxes. Values that no box tells apart make one atom, and φ²
-adds up over pairs of atoms as it does over pairs of values: inside, all cells are alike.
+Records are spread evenly over their boxes. Adjacent values that no box separates form one atom, and
+φ² is summed over pairs of atoms instead of pairs of values: within a pair all cells are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def work(boxes: Boxes, pairs: Iterable[tuple[int, int]]) -> int:
-    """Return how many cells the boxes touch in the tables of these pairs."""
+    """Return the number of cells that the boxes cover in the tables of these pairs."""
     touched = [
         Atoms.of(subsets).subsets.sizes[entries].astype(np.float64)
         for subsets, entries in zip(boxes.subsets, boxes.entries, strict=True)
@@ -27,7 +27,7 @@ def work(boxes: Boxes, pairs: Iterable[tuple[int, int]]) -> int:
 
 
 def side(boxes: Boxes, attribute: int) -> Side:
-    """Return one attribute as a side of tables, its margin added up."""
+    """Return one attribute as a side of contingency tables, with its margin."""
     from shoal.metrics._association import Side, add_margin
 
     subsets = boxes.subsets[attribute]

@@ -1,4 +1,4 @@
-"""Average class size: how much larger classes are than they had to be.
+"""Average class size: how much larger classes are than required.
 
 LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
 """
@@ -14,11 +14,13 @@ from shoal.metrics.scale import scaled, suppressed_share
 
 
 def average_class_size(release: Release, *, raw: bool = False) -> float:
-    """Mean number of people in a class, from 0 for that in the original to 1 for all in one class.
+    """Return the mean number of people in a class, from 0 (as in the original) to 1 (one class).
 
-    k counts people, and so does this metric: several rows of one person in a class count once. A
-    suppressed row counts as one in a class of everybody.
-    raw: the number / k, where k is the least class size that the model allows.
+    Like k, this metric counts people: several rows of one person in a class count once. A
+    suppressed row counts as a row in a class of all people.
+
+    Parameters:
+        raw: Return the mean / k, where k is the least class size that the model allows.
     """
     people, classes = release.original.people, release.classes
     if not people:
@@ -42,9 +44,9 @@ AVERAGE_CLASS_SIZE = Metric(
     "average-class-size",
     average_class_size,
     title="Average class size",
-    meaning="how much larger classes are than they had to be",
-    formula="mean people in a class / k; a suppressed record is in a class of everybody",
-    use="the same, with large classes punished less",
+    meaning="how much larger classes are than required",
+    formula="mean people in a class / k; a suppressed record is in a class of all people",
+    use="the same, with a lower penalty for large classes",
     source="LeFevre et al. 2006",
     published=partial(average_class_size, raw=True),
     raw_range="1 / k to people / k",

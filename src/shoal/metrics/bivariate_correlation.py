@@ -1,7 +1,8 @@
-"""Bivariate correlation: how much weaker, or stronger, attributes hang together than before.
+"""Bivariate correlation: how much the correlation of two attributes changes.
 
-Two numeric attributes by Pearson's r, any others by Cramér's V over their values; the median over
-all pairs. Released tables are those of `boxes`: records spread evenly over what they may stand for.
+Pearson's r for two numeric attributes, Cramér's V over the values for other pairs; the median over
+all pairs. A release is estimated as in `boxes`: each record is spread evenly over the tuples that
+it may stand for.
 El Emam, Mosquera & Hoptroff, "Practical synthetic data generation", 2020; de Spoelberch, "The
 limits of information loss metrics as measures for utility", 2020, section 2.2.12;
 Bergsma, "A bias-correction for Cramér's V and Tschuprow's T", JKSS 42(3), 2013.
@@ -29,22 +30,24 @@ from shoal.metrics.squared_distance_error import places_on_extent
 if TYPE_CHECKING:
     from shoal.metrics._association import Side
 
-_QUICK_WORK = 100_000_000  # about a second; more is left to those who ask by name
-_ROUNDING = 1e-12  # what φ² may be off by
+_QUICK_WORK = 100_000_000  # cells, about a second; above it the metric runs only if named
+_ROUNDING = 1e-12  # rounding error of φ²
 
 
 class Correlations(NamedTuple):
-    """How two attributes hang together, in the original and in the release."""
+    """Correlation of two attributes, in the original and in the release."""
 
     before: float
     after: float
 
 
 def bivariate_correlation(release: Release, *, raw: bool = False, corrected: bool = False) -> float:
-    """Median change of correlation over pairs of attributes, from 0 (best) to 1, all lost.
+    """Return the median change of correlation over pairs of attributes, from 0 (best) to 1.
 
-    raw: the median of |before − after| itself.
-    corrected: take the bias out of Cramér's V, which is above 0 by chance where values are many.
+    Parameters:
+        raw: Return the median of |before − after|.
+        corrected: Correct the bias of Cramér's V, which exceeds 0 by chance if there are many
+            values.
     """
     reason = without_pairs(release)
     if reason:
@@ -59,7 +62,7 @@ def bivariate_correlation(release: Release, *, raw: bool = False, corrected: boo
 def bivariate_correlation_by_pair(
     release: Release, *, corrected: bool = False
 ) -> dict[tuple[str, str], Correlations]:
-    """Return the correlation of each pair of attributes, before and after."""
+    """Return the correlation of each pair of attributes, in the original and in the release."""
     names = list(release.recodings)
     before, after = (
         _correlations(boxes, corrected=corrected)
@@ -72,11 +75,11 @@ def bivariate_correlation_by_pair(
 
 
 def slow_correlation(release: Release) -> str | None:
-    """Return why there is no correlation, or why it would take long; None for neither."""
+    """Return why the correlation is undefined or slow to compute, None if neither."""
     boxes = released_boxes(release)
     if without_pairs(release) or work(boxes, _categorical(boxes)) <= _QUICK_WORK:
         return without_pairs(release)
-    return f"tables of {len(boxes):,} different boxes take long to add up; ask for it by name"
+    return f"slow to compute for {len(boxes):,} different boxes; name the metric to compute it"
 
 
 def _categorical(boxes: Boxes) -> list[tuple[int, int]]:
@@ -104,12 +107,12 @@ def _correlations(boxes: Boxes, *, corrected: bool) -> list[float]:
 
 
 def _values(margin: Side) -> int:
-    """Return the number of ground values that any record may have."""
+    """Return the number of original values that any record may have."""
     return int(margin.lengths[margin.margin > 0].sum())
 
 
 def _cramer(phi: float, values: Floats, records: int | None) -> float:
-    """Return Cramér's V of a table with φ²; `records` asks for the one corrected for so many."""
+    """Return Cramér's V for φ²; with `records`, corrected for that sample size."""
     if phi < _ROUNDING:
         return 0.0
     if records is not None and records > 1:
@@ -162,7 +165,7 @@ BIVARIATE_CORRELATION = Metric(
     title="Bivariate correlation",
     meaning="how much correlations between columns changed",
     formula="median over pairs of attributes: |r or V before − after|",
-    use="relations between columns will be studied",
+    use="analyses of relations between columns",
     source="El Emam et al. 2020",
     published=partial(bivariate_correlation, raw=True),
     raw_range="0 to 2",

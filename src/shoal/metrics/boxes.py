@@ -1,9 +1,9 @@
-"""What a release says of the whole table: boxes, and the records spread evenly inside them.
+"""The distribution that a release implies: boxes, with records spread evenly inside them.
 
-A record weighs one. Its box is the product of its published cells, each a subset of the ground
-domain, and its weight is spread evenly over the box: every tuple in there is as likely. A
-suppressed record may be anywhere. That is the estimate of the original distribution by which
-distributions are compared; it uses nothing but what is published.
+Each record has weight one. Its box is the product of its published cells, each a subset of the
+column's domain, and its weight is spread evenly over the box: every tuple inside is equally likely.
+A suppressed record may be anywhere. Metrics compare this estimate with the original distribution;
+it uses published information only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shoal.core.subsets import Subsets
 
 
 def with_hidden_rows(release: Release) -> dict[str, Recoding]:
-    """Return the recodings, suppressed rows behind the whole domain in every column."""
+    """Return the recodings with the whole domain in every column of suppressed rows."""
     if release.suppressed is None:
         return dict(release.recodings)
     return {name: found.suppress(release.suppressed) for name, found in release.recodings.items()}
@@ -45,13 +45,13 @@ class Boxes:
         return len(self.counts)
 
     def usage(self, attribute: int) -> Floats:
-        """(entries,) the records at each subset of one attribute."""
+        """(entries,) number of records at each subset of one attribute."""
         entries = len(self.subsets[attribute])
         weights = self.counts.astype(np.float64)
         return np.bincount(self.entries[attribute], weights, entries).astype(np.float64)
 
     def log_volumes(self) -> Floats:
-        """(boxes,) the logarithm of the number of tuples in each: products would overflow."""
+        """(boxes,) logarithm of the number of tuples in each box; products would overflow."""
         volumes = np.zeros(len(self))
         for subsets, entries in zip(self.subsets, self.entries, strict=True):
             volumes += np.log(np.maximum(subsets.sizes, 1))[entries]
@@ -72,7 +72,7 @@ def released_boxes(release: Release) -> Boxes:
 
 
 def original_boxes(release: Release) -> Boxes:
-    """Return the distinct tuples of the original table, attributes as in the release."""
+    """Return the distinct tuples of the original table, with the attributes of the release."""
     tuples = release.original.distinct().table
     columns = tuple(tuples[name] for name in release.recodings)
     assert tuples.counts is not None
@@ -86,10 +86,10 @@ def original_boxes(release: Release) -> Boxes:
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """The stretches of codes that no subset parts: inside one, all codes are equally likely.
+    """Runs of codes that no subset splits: all codes of a run are equally likely.
 
     lengths: (atoms,) codes in each.
-    subsets: the same subsets, of atoms.
+    subsets: the same subsets, in terms of atoms.
     """
 
     lengths: Counts
@@ -97,7 +97,7 @@ class Atoms:
 
     @classmethod
     def of(cls, subsets: Subsets) -> Atoms:
-        """Cut the domain wherever a run of a subset begins or ends."""
+        """Split the domain wherever a run of a subset begins or ends."""
         cuts = np.unique(np.concatenate([[0, subsets.domain], subsets.starts, subsets.stops]))
         starts, stops = (
             np.searchsorted(cuts, ends).astype(np.int32) for ends in (subsets.starts, subsets.stops)
@@ -107,7 +107,7 @@ class Atoms:
 
 
 def estimated_shares(boxes: Boxes, attribute: int) -> Floats:
-    """(domain,) the share of each value of one attribute, every box spread evenly."""
+    """(domain,) estimated share of each value of one attribute, with boxes spread evenly."""
     subsets = boxes.subsets[attribute]
     weights = boxes.usage(attribute) / np.maximum(subsets.sizes, 1)
     by_run = np.repeat(weights, np.diff(subsets.indptr))

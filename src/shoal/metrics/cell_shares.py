@@ -1,6 +1,6 @@
-"""What became of cells: kept exactly, generalized or hidden, as a reader of the table sees it.
+"""Shares of cells that a release keeps exactly, generalizes or hides, as a reader sees them.
 
-No average hides a column that is gone: the shares are those of cells, column by column.
+Shares are also available by column, so an average cannot conceal a column that is fully hidden.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from shoal.core.release import Release
 
 @dataclass(frozen=True)
 class CellShares:
-    """Shares of cells, which add up to 1; all 0 where there are none.
+    """Shares of cells, which add up to 1; all 0 if there are no cells.
 
     kept: cells that show the original value.
-    generalized: cells that show a label, a range or a set which still says something.
-    hidden: cells that say nothing: `*`, the whole range, or a record that is left out.
+    generalized: cells that show a label, a range or a set that still carries information.
+    hidden: cells without information: `*`, the whole range, or a suppressed record.
     """
 
     kept: float
@@ -57,7 +57,7 @@ def cell_shares_by_attribute(release: Release) -> dict[str, CellShares]:
 
 
 def is_exact(recoding: Recoding) -> Bools:
-    """(entries,) whether an entry shows its one value: a label over one value shows the label."""
+    """(entries,) whether an entry shows its single value; a label of one value does not."""
     subsets, labels = recoding.subsets, recoding.column.labels
     exact = np.zeros(len(recoding.labels), dtype=np.bool_)
     single = np.flatnonzero(subsets.sizes == 1)

@@ -1,7 +1,7 @@
-"""The loss of a single cell, by which several metrics differ only in what they look at.
+"""The loss of a single cell, shared by several metrics.
 
-Ordered columns lose the width of a range against the column's whole extent, nominal ones the
-number of values that a cell may stand for. A cell that may be missing or some other value has
+An ordered cell loses the width of its range relative to the column's extent, a nominal cell the
+number of values that it may stand for. A cell that may be missing or some other value has
 lost everything.
 """
 
@@ -20,7 +20,7 @@ from shoal.core.subsets import Subsets
 
 
 def class_width(column: Column, values: Histogram) -> Floats:
-    """(classes,) width of the values inside each class against the column's extent, 0 to 1."""
+    """(classes,) range of the values in each class divided by the column's extent, 0 to 1."""
     first = values.codes[values.indptr[:-1]]
     last = values.codes[values.indptr[1:] - 1]
     width = column.share_of_extent(column.positions[last] - column.positions[first])
@@ -35,9 +35,10 @@ def set_share(sizes: Floats, domain: int) -> Floats:
 
 
 def over_members(subsets: Subsets, values: NDArray[Any], combine: np.ufunc = np.add) -> Any:
-    """(subsets,) the values of each subset's members, summed or combined otherwise.
+    """(subsets,) the values of each subset's members, summed or combined with another function.
 
-    values: (domain,) one number for each code.
+    Parameters:
+        values: (domain,) one number for each code.
     """
     if not len(subsets):
         return np.zeros(0, dtype=values.dtype)
@@ -54,7 +55,8 @@ def over_members(subsets: Subsets, values: NDArray[Any], combine: np.ufunc = np.
 def mean_over_records(release: Release, name: str, losses: Floats, whole: float = 1.0) -> float:
     """Average the losses of a column's dictionary entries over all records.
 
-    whole: what a suppressed record has lost: everything.
+    Parameters:
+        whole: Loss of a suppressed record.
     """
     counts = release.original.counts
     usage = release.recodings[name].usage(counts).astype(np.float64)

@@ -1,6 +1,6 @@
-"""Class loss: how far apart the values inside a class really are.
+"""Class loss: the spread of the original values inside each class.
 
-The yardstick for comparing tools: it looks at what a class mixes, however its cells are labelled.
+Suited to comparing tools: it depends on the values in a class, not on how its cells are labelled.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shoal.metrics.metric import Metric
 
 
 def class_loss(release: Release) -> float:
-    """Mean over all cells of the spread inside the record's class, from 0 (best) to 1.
+    """Return the mean spread inside the record's class over all cells, from 0 (best) to 1.
 
     Ordered: (greatest − least) / extent of the column; nominal: (values − 1) / (domain − 1);
     a suppressed record counts 1.
@@ -39,7 +39,7 @@ def class_loss_by_attribute(release: Release) -> dict[str, float]:
 
 
 def class_loss_by_record(release: Release) -> Floats:
-    """(rows,) the mean spread of each record's class."""
+    """(rows,) mean spread inside each record's class."""
     if not len(release.classes):
         return np.ones(len(release.original))
     spreads = [_spread(release, column) for column in release.original.quasi_columns]
@@ -48,7 +48,7 @@ def class_loss_by_record(release: Release) -> Floats:
 
 
 def _spread(release: Release, column: Column) -> Floats:
-    """(classes,) how far the values of a column lie apart inside each class, 0 to 1."""
+    """(classes,) spread of the values of a column inside each class, 0 to 1."""
     values = release.classes.row_histogram(column.name)
     if column.ordered:
         return class_width(column, values)

@@ -1,7 +1,7 @@
-"""Classification metric: records whose class outvotes them.
+"""Classification metric: records whose target differs from the majority of their class.
 
-A classifier that knows the published rows alone is right on at most 1 − CM of them: all records of
-a class get the same answer, at best its commonest.
+A classifier that sees only the published rows is right on at most 1 − CM of them: it gives all
+records of a class the same answer, at best the most frequent one.
 Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
 """
 
@@ -21,11 +21,14 @@ from shoal.metrics.scale import scaled
 
 
 def classification(release: Release, target: str | None = None, *, raw: bool = False) -> float:
-    """Share of records that are suppressed or not of their class's commonest target value.
+    """Return the share of records that are suppressed or differ from their class's majority.
 
-    From 0, as many as in the original, whose classes are equal quasi tuples, to 1, all.
-    target: a sensitive or insensitive column; by default the only sensitive one.
-    raw: the share itself.
+    Scaled from 0, the share in the original, whose classes are equal quasi-identifier tuples, to 1,
+    all records.
+
+    Parameters:
+        target: A sensitive or insensitive column; by default the only sensitive one.
+        raw: Return the share itself.
     """
     column = target_column(release, target)
     records = max(release.original.records, 1)
@@ -41,7 +44,7 @@ def classification(release: Release, target: str | None = None, *, raw: bool = F
 
 
 def _outvoting(release: Release, column: Column, ids: Codes, groups: int) -> int:
-    """Return the records that share the commonest value of their group."""
+    """Return the number of records that have the most frequent value of their group."""
     if not groups:
         return 0
     values = count_values(column, ids, groups, release.original.counts)
@@ -52,12 +55,12 @@ CLASSIFICATION = Metric(
     "classification",
     classification,
     title="Classification metric",
-    meaning="records that their class outvotes on the target",
-    formula="share of records suppressed, or not of their class's commonest target value",
-    use="a classifier is to be trained on the release; 1 − raw is the best it can reach there",
+    meaning="records whose target differs from the majority of their class",
+    formula="share of records that are suppressed or lack their class's most frequent target value",
+    use="classifiers trained on the release; 1 − raw is the best accuracy that they can reach",
     source="Iyengar 2002",
     published=partial(classification, raw=True),
-    requires="a target column: the only sensitive one, or one that is named",
+    requires="a target column: the only sensitive column, or the one given as target",
     lacking=without_target,
     takes_target=True,
 )

@@ -1,6 +1,6 @@
-"""Metrics that are sums over cells: what cells pay altogether, by attribute, by record.
+"""Metrics that are sums over cells: the cost in total, by attribute and by record.
 
-Prices are set once for each dictionary entry, never row by row.
+The cost is computed once for each dictionary entry, not row by row.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from shoal.metrics.scale import scaled
 
 
 class Price(NamedTuple):
-    """What the cells of one attribute pay.
+    """Cost of the cells of one attribute.
 
-    entries: (entries,) a released cell, by its dictionary entry.
-    whole: a cell of a suppressed record, which is the most.
+    entries: (entries,) cost of a released cell, by its dictionary entry.
+    whole: cost of a cell of a suppressed record, which is the maximum.
     """
 
     entries: Floats
@@ -32,14 +32,14 @@ Pricing = Callable[[Release, Recoding], Price]
 
 
 class Paid(NamedTuple):
-    """What a record pays on average, and what it would pay if it were suppressed."""
+    """Mean cost of a record, and its cost if it were suppressed."""
 
     mean: float
     whole: float
 
 
 def paid_by_attribute(release: Release, pricing: Pricing) -> dict[str, Paid]:
-    """Return what the cells of each attribute pay."""
+    """Return the cost of the cells of each attribute."""
     found = {}
     for name, recoding in release.recodings.items():
         price = pricing(release, recoding)
@@ -49,13 +49,13 @@ def paid_by_attribute(release: Release, pricing: Pricing) -> dict[str, Paid]:
 
 
 def paid(release: Release, pricing: Pricing) -> Paid:
-    """Return what the cells of a record pay together."""
+    """Return the total cost of the cells of a record."""
     parts = paid_by_attribute(release, pricing).values()
     return Paid(sum(part.mean for part in parts), sum(part.whole for part in parts))
 
 
 def loss(release: Release, pricing: Pricing, *, raw: bool = False) -> float:
-    """Return what all cells pay against what they would pay if all were suppressed, or the sum."""
+    """Return the cost of all cells divided by their cost if suppressed, or the sum if raw."""
     found = paid(release, pricing)
     if raw:
         return found.mean * release.original.records
@@ -73,9 +73,10 @@ def loss_by_attribute(release: Release, pricing: Pricing, *, raw: bool = False) 
 def loss_by_record(
     release: Release, pricing: Pricing, weights: Mapping[str, float] | None = None
 ) -> Floats:
-    """(rows,) what each record pays against what it would pay if it were suppressed.
+    """(rows,) cost of each record divided by its cost if it were suppressed.
 
-    weights: how much each attribute counts.
+    Parameters:
+        weights: Weight of each attribute.
     """
     total, most = np.zeros(len(release.original)), 0.0
     for name, recoding in release.recodings.items():
@@ -87,5 +88,5 @@ def loss_by_record(
 
 
 def with_suppressed(release: Release, losses: Floats) -> Floats:
-    """Return the losses of all rows, 1 where a row is left out."""
+    """Return the losses of all rows, 1 for suppressed rows."""
     return losses if release.suppressed is None else np.where(release.suppressed, 1.0, losses)

@@ -1,6 +1,6 @@
-"""The weight that a release puts on each original tuple: the boxes around it, added up.
+"""The weight that a release puts on each original tuple: the sum over the boxes that contain it.
 
-Every box is held against every tuple, 64 boxes at a time; blocks of boxes keep the memory small.
+Every box is compared with every tuple, 64 boxes at a time; blocks of boxes limit the memory.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from shoal.core.arrays import Floats
 from shoal.core.progress import report
 from shoal.metrics.boxes import Boxes
 
-_MEMORY = 2**26  # bytes of bits at a time
+_MAX_BYTES = 2**26  # of bit sets at a time
 
 
 def log_weights(boxes: Boxes, tuples: Boxes) -> Floats:
-    """(tuples,) the logarithm of the records that the boxes put on each tuple, −∞ for none."""
+    """(tuples,) logarithm of the weight, in records, on each tuple; −∞ if there is none."""
     from shoal.metrics._covering import WORD, mark_boxes, weigh_tuples
 
     offsets = np.cumsum([0, *(subsets.domain for subsets in boxes.subsets)])
     rows = np.ascontiguousarray((tuples.entries + offsets[:-1, None]).T)
     logs = np.log(boxes.counts) - boxes.log_volumes()
     top, total = np.full(len(tuples), -np.inf), np.zeros(len(tuples))
-    words = max(_MEMORY // (8 * int(offsets[-1])), 1)
+    words = max(_MAX_BYTES // (8 * int(offsets[-1])), 1)
     for begin in range(0, len(boxes), words * WORD):
         report("covering", begin, len(boxes))
         part = slice(begin, min(begin + words * WORD, len(boxes)))

@@ -1,6 +1,6 @@
-"""Diameter: in how many attributes the two most different released records differ.
+"""Diameter: number of attributes in which the two most different released records differ.
 
-Crude: two cells differ or they do not, and two records decide for all.
+Crude: cells either differ or do not, and two records determine the value.
 Meyerson & Williams, "On the complexity of optimal k-anonymity", PODS 2004.
 """
 
@@ -19,10 +19,12 @@ _CELLS = 4_000_000  # compared at a time
 
 
 def diameter(release: Release, *, raw: bool = False) -> float:
-    """Loss of the greatest Hamming distance, from 0, as in the original, to 1, all alike.
+    """Return the loss in the greatest Hamming distance, 0 (as in the original) to 1 (all equal).
 
-    Cells differ if their published texts do. Suppressed records are at no distance from any.
-    raw: the distance, from 0 to the number of attributes: more is better.
+    Cells differ if their published texts differ. A suppressed record has distance 0 to all others.
+
+    Parameters:
+        raw: Return the distance, from 0 to the number of attributes; higher is better.
     """
     found = _greatest_distance(_released_tuples(release))
     if raw:
@@ -33,7 +35,7 @@ def diameter(release: Release, *, raw: bool = False) -> float:
 
 
 def _released_tuples(release: Release) -> Codes:
-    """(attributes, classes) the published text of each class, as a number."""
+    """(attributes, classes) published text of each class, encoded as a number."""
     _, rows = np.unique(release.classes.ids, return_index=True)
     rows = rows[len(rows) - len(release.classes) :]  # without the suppressed ones
     columns = []
@@ -47,9 +49,10 @@ def _released_tuples(release: Release) -> Codes:
 def _greatest_distance(tuples: Codes) -> int:
     """Return the greatest Hamming distance between two of the distinct tuples.
 
-    Two tuples that differ everywhere are not both in the majority of any attribute, so it is enough
-    to compare a minority with all; then the majority, alike in one attribute, is what remains.
-    The rarest tuples come first, and usually end the search at once.
+    Two tuples that differ everywhere cannot both have the most frequent value of an attribute, so
+    comparing the other tuples with all of them is enough; the tuples with that value, which agree
+    in one attribute, are then compared among themselves. The rarest tuples come first and usually
+    end the search early.
     """
     best = 0
     while True:
@@ -69,7 +72,7 @@ def _greatest_distance(tuples: Codes) -> int:
 
 
 def _distance_between(some: Codes, every: Codes) -> int:
-    """Return the greatest distance between one of some and one of all tuples."""
+    """Return the greatest distance between a tuple of `some` and a tuple of `every`."""
     best, begin, step = 0, 0, 1
     while begin < some.shape[1] and best < len(every):
         part = some[:, begin : begin + step]
@@ -86,9 +89,9 @@ DIAMETER = Metric(
     "diameter",
     diameter,
     title="Diameter",
-    meaning="in how many attributes the most different records differ",
+    meaning="attributes in which the most different records differ",
     formula="greatest Hamming distance between two released records",
-    use="seldom: two records decide",
+    use="rarely; two records determine the value",
     source="Meyerson & Williams 2004",
     published=partial(diameter, raw=True),
     raw_range="0 to the number of attributes",

@@ -1,6 +1,6 @@
-"""Discernibility: how many record pairs can no longer be told apart.
+"""Discernibility: number of record pairs that can no longer be distinguished.
 
-It looks at the sizes of classes, not at what is published of them.
+It depends on the sizes of classes, not on the published values.
 Bayardo & Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
 """
 
@@ -15,10 +15,12 @@ from shoal.metrics.scale import scaled
 
 
 def discernibility(release: Release, *, raw: bool = False) -> float:
-    """Ordered pairs of records that look alike, 0 as in the original to 1 for all pairs.
+    """Return the ordered pairs of indistinguishable records, 0 (as in the original) to 1 (all).
 
-    A record pays its class's size, a suppressed one the whole table.
-    raw: the number of pairs, a record with itself included.
+    A record costs the size of its class, a suppressed record the size of the table.
+
+    Parameters:
+        raw: Return the number of pairs, including each record with itself.
     """
     records = release.original.records
     alike = _pairs(release.classes.rows) + release.classes.suppressed * records
@@ -37,9 +39,9 @@ DISCERNIBILITY = Metric(
     "discernibility",
     discernibility,
     title="Discernibility",
-    meaning="record pairs that can no longer be told apart",
-    formula="sum of squared class sizes; a suppressed record adds the whole table",
-    use="sizes of classes matter, not what is published of them",
+    meaning="record pairs that can no longer be distinguished",
+    formula="sum of squared class sizes; a suppressed record adds the size of the table",
+    use="the sizes of classes matter, not the published values",
     source="Bayardo & Agrawal 2005",
     published=partial(discernibility, raw=True),
     raw_range="records to records²",

@@ -1,6 +1,6 @@
-"""Entropy: how uncertain a published cell leaves the reader who knows how common values are.
+"""Entropy: uncertainty about the original value of a cell, given the frequencies of the values.
 
-Not monotone: a cell that tells two rare values from all others may leave more open than none.
+Not monotone: a cell of two rare values can have a higher entropy than the whole column.
 Gionis & Tassa, "k-Anonymization with minimal loss of information", ESA 2007.
 """
 
@@ -20,10 +20,12 @@ from shoal.metrics.metric import Metric
 
 
 def entropy(release: Release, *, raw: bool = False) -> float:
-    """Conditional entropy of the original cells, against that of suppressed ones, 0 (best) to 1.
+    """Return the conditional entropy of the original cells, from 0 (best) to 1 (all suppressed).
 
-    A cell pays the entropy of the original column among the values that it may stand for.
-    raw: bits, summed over all cells.
+    A cell costs the entropy of the original column among the values that it may stand for.
+
+    Parameters:
+        raw: Return bits, summed over all cells.
     """
     return loss(release, _price, raw=raw)
 
@@ -34,7 +36,7 @@ def entropy_by_attribute(release: Release, *, raw: bool = False) -> dict[str, fl
 
 
 def entropy_by_record(release: Release) -> Floats:
-    """(rows,) the entropy of each record's cells, against that of a suppressed record's."""
+    """(rows,) entropy of each record's cells, divided by that of a suppressed record."""
     return loss_by_record(release, _price)
 
 
@@ -54,9 +56,9 @@ ENTROPY = Metric(
     "entropy",
     entropy,
     title="Entropy",
-    meaning="how uncertain a cell leaves its reader",
+    meaning="uncertainty about the original value of a cell",
     formula="sum over cells: entropy of the original column among the cell's values",
-    use="attributes whose values are unequally common",
+    use="attributes whose values differ in frequency",
     source="Gionis & Tassa 2007",
     published=partial(entropy, raw=True),
     raw_range="bits, 0 and up",

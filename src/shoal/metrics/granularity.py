@@ -1,6 +1,6 @@
-"""Granularity: how many other values a cell may stand for.
+"""Granularity: number of other values that a cell may stand for.
 
-Every value counts alike, however near or common it is.
+Every value counts the same, regardless of its distance and frequency.
 Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
 """
 
@@ -18,10 +18,12 @@ from shoal.metrics.metric import Metric
 
 
 def granularity(release: Release, *, raw: bool = False) -> float:
-    """Other values that cells may stand for, against those of suppressed ones, 0 (best) to 1.
+    """Return the other values that cells may stand for, from 0 (best) to 1 (all suppressed).
 
-    A cell pays (values − 1) / domain, whatever kind its column is.
-    raw: the sum over all cells.
+    A cell costs (values − 1) / domain, whatever the kind of its column.
+
+    Parameters:
+        raw: Return the sum over all cells.
     """
     return loss(release, _price, raw=raw)
 
@@ -32,7 +34,7 @@ def granularity_by_attribute(release: Release, *, raw: bool = False) -> dict[str
 
 
 def granularity_by_record(release: Release) -> Floats:
-    """(rows,) what each record's cells pay, against a suppressed record's."""
+    """(rows,) cost of each record's cells, divided by that of a suppressed record."""
     return loss_by_record(release, _price)
 
 
@@ -48,7 +50,7 @@ GRANULARITY = Metric(
     title="Granularity",
     meaning="other values that a cell may stand for",
     formula="sum over cells: (values − 1) / domain",
-    use="nominal data, or numbers whose distances mean nothing",
+    use="nominal data, or numbers without meaningful distances",
     source="Iyengar 2002",
     published=partial(granularity, raw=True),
     raw_range="0 to cells",

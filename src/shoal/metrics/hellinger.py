@@ -1,9 +1,9 @@
-"""Hellinger distance between the values of a column before and after.
+"""Hellinger distance between the distributions of a column before and after.
 
-The released shares are those of `boxes`: every cell spread evenly over the values that it may
-stand for. El Emam, Mosquera & Hoptroff, "Practical synthetic data generation", 2020; de Spoelberch,
-"The limits of information loss metrics as measures for utility", 2020, section 2.2.11. The formula
-there lacks the square roots of the shares: the distance is √(Σ (√p − √q)² / 2).
+The released shares are estimated as in `boxes`: every cell is spread evenly over the values that it
+may stand for. El Emam, Mosquera & Hoptroff, "Practical synthetic data generation", 2020; de
+Spoelberch, "The limits of information loss metrics as measures for utility", 2020, section 2.2.11.
+The formula there omits the square roots of the shares: the distance is √(Σ (√p − √q)² / 2).
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from shoal.metrics.scale import scaled
 
 
 def hellinger(release: Release, *, raw: bool = False) -> float:
-    """Median over attributes of the distance, against that of suppressed ones, 0 (best) to 1.
+    """Return the median distance over attributes, from 0 (best) to 1 (all suppressed).
 
-    raw: the median distance itself, from 0 to 1.
+    Parameters:
+        raw: Return the median distance itself, from 0 to 1.
     """
     found = _distances(release)
     after, most = (float(np.median(part)) for part in zip(*found.values(), strict=True))
@@ -30,7 +31,7 @@ def hellinger(release: Release, *, raw: bool = False) -> float:
 
 
 def hellinger_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
-    """Return the distance of each attribute, against that of the suppressed column unless raw."""
+    """Return the distance of each attribute, divided by the suppressed column's unless raw."""
     found = _distances(release)
     if raw:
         return {name: after for name, (after, _) in found.items()}
@@ -59,9 +60,9 @@ HELLINGER = Metric(
     "hellinger",
     hellinger,
     title="Hellinger distance",
-    meaning="how far single columns' distributions moved",
+    meaning="change in the distributions of single columns",
     formula="median over attributes: √(Σ (√p − √q)² / 2) of the shares before and after",
-    use="frequency tables of single columns will be read off the release",
+    use="frequency tables of single columns",
     source="El Emam et al. 2020",
     published=partial(hellinger, raw=True),
     by_attribute=hellinger_by_attribute,

@@ -1,9 +1,9 @@
 """Certainty penalty by hierarchy: sets of values cost as much as the label that covers them.
 
-One function of the published cells for methods that use hierarchies and methods that do not: the
-owner's hierarchies say which values belong together, so a set of values from everywhere is worth no
-more than the label above them all. In the paper a nominal cell pays for the closest common ancestor
-of its values.
+One function of the published cells for methods with and without hierarchies: the table's
+hierarchies define which values belong together, so a set of values from different branches costs as
+much as their common label. In the paper a nominal cell costs as much as the closest common
+ancestor of its values.
 Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
 """
 
@@ -22,12 +22,12 @@ from shoal.metrics.metric import Metric
 
 
 def hierarchy_ncp(release: Release) -> float:
-    """Mean penalty of a cell by the table's hierarchies, weighted by attribute, from 0 to 1.
+    """Return the mean penalty of a cell by the table's hierarchies, weighted by attribute, 0 to 1.
 
-    An ordered cell pays the width of its range against the permissible one. A nominal cell pays
-    (values − 1) / (domain − 1), where the values are those of the lowest label of the column's
-    hierarchy that covers the cell, or its own where the column has no hierarchy. A suppressed
-    record pays 1.
+    An ordered cell costs the width of its range divided by the column's extent. A nominal cell
+    costs (values − 1) / (domain − 1), where the values are those of the lowest label of the
+    column's hierarchy that covers the cell, or its own if the column has no hierarchy. A suppressed
+    record costs 1.
     """
     columns = release.original.quasi_columns
     total, by_attribute = sum(c.weight for c in columns), hierarchy_ncp_by_attribute(release)
@@ -47,9 +47,9 @@ def hierarchy_ncp_by_record(release: Release) -> Floats:
 
 
 def uses_hierarchies(release: Release) -> bool | None:
-    """Whether nominal and ordered cells are published by the table's hierarchies, None without any.
+    """Return whether cells are published by the table's hierarchies, None if it has none.
 
-    A method that publishes ranges and sets of its own does not use them.
+    A method that publishes its own ranges and sets does not use them.
     """
     named = [column.name for column in release.original.quasi_columns if column.hierarchy]
     if not named:
@@ -58,7 +58,7 @@ def uses_hierarchies(release: Release) -> bool | None:
 
 
 def _by_label(recoding: Recoding) -> bool:
-    """Whether all published entries are labels of a hierarchy."""
+    """Return whether all published entries are labels of a hierarchy."""
     used = recoding.usage() > 0
     return recoding.levels is not None and bool((recoding.levels[used] >= 0).all())
 
@@ -74,8 +74,9 @@ def _price(release: Release, recoding: Recoding) -> Price:
 
 
 def _sizes_of_labels(subsets: Subsets, hierarchy: Hierarchy, domain: int) -> Floats:
-    """(subsets,) the values under the lowest label that covers each; all where only the root does.
+    """(subsets,) number of values under the lowest label that covers each subset.
 
+    All values if only the root covers it.
     Invariant: a subset is settled once it lies within one group, as higher groups are wider.
     """
     sizes = np.full(len(subsets), float(domain))
@@ -93,7 +94,7 @@ HIERARCHY_NCP = Metric(
     "hierarchy-ncp",
     hierarchy_ncp,
     title="Certainty penalty by hierarchy",
-    meaning="what a published cell leaves open, sets counted by the label that covers them",
+    meaning="uncertainty of a published cell, with sets counted by the label that covers them",
     formula="mean over cells: width of a range / extent, or "
     "(values under the covering label − 1) / (domain − 1)",
     use="comparing methods that use hierarchies with methods that do not",

@@ -1,7 +1,7 @@
 """Information loss: ranges by their width, categories by the height of their common ancestor.
 
 Byun et al., "Efficient k-anonymization using clustering techniques", DASFAA 2007. A nominal column
-without a hierarchy has the flat tree of the paper: a cell is one value, or anything.
+without a hierarchy has the flat tree of the paper: a cell is one value or the whole domain.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from shoal.metrics.metric import Metric
 
 
 def information_loss(release: Release, *, raw: bool = False) -> float:
-    """Mean loss of a cell, from 0 (best) to 1.
+    """Return the mean loss of a cell, from 0 (best) to 1.
 
     Ordered: width of the published bounds / extent of the column; nominal: level / height of the
     hierarchy, where a set counts as its lowest common ancestor; a suppressed record counts 1.
-    raw: the sum over all cells.
+
+    Parameters:
+        raw: Return the sum over all cells.
     """
     return loss(release, _price, raw=raw)
 
@@ -53,7 +55,7 @@ def _price(release: Release, recoding: Recoding) -> Price:
 
 
 def _ancestor_levels(tree: Hierarchy, subsets: Subsets) -> Floats:
-    """(subsets,) the level of the lowest group that holds all members."""
+    """(subsets,) level of the lowest group that contains all members."""
     found = np.full(len(subsets), float(tree.height))
     for height in range(tree.height - 1, -1, -1):
         groups = tree.levels[height].groups

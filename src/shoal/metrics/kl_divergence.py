@@ -1,8 +1,8 @@
-"""Kullback–Leibler divergence of what the release says of whole tuples from the original.
+"""Kullback–Leibler divergence between the original and the released distribution of tuples.
 
-The one metric here that sees all attributes together. The release's estimate is that of `boxes`:
-records spread evenly over what they may stand for. Exact, over the distinct original tuples; time
-grows with distinct boxes × distinct tuples.
+The only metric here that uses all attributes jointly. The release is estimated as in `boxes`: each
+record is spread evenly over the tuples that it may stand for. Exact, over the distinct original
+tuples; time grows with distinct boxes × distinct tuples.
 Kifer & Gehrke, "Injecting utility into anonymized datasets", SIGMOD 2006.
 """
 
@@ -20,21 +20,22 @@ from shoal.metrics.metric import Metric
 from shoal.metrics.needs import refuse
 from shoal.metrics.scale import scaled
 
-_QUICK_PAIRS = 2_000_000_000  # about a second; more are left to those who ask by name
-_MOST_PAIRS = 100_000_000_000
+_QUICK_PAIRS = 2_000_000_000  # about a second; above it the metric runs only if named
+_MAX_PAIRS = 100_000_000_000
 _LOG_2 = float(np.log(2))
 
 
 def kl_divergence(release: Release, *, raw: bool = False) -> float:
-    """Divergence of the released estimate, against that of a suppressed table, 0 (best) to 1.
+    """Return the divergence of the released estimate, from 0 (best) to 1 (all suppressed).
 
-    raw: Σ p log₂(p / q) over the original tuples, in bits a record.
+    Parameters:
+        raw: Return Σ p log₂(p / q) over the original tuples, in bits per record.
     """
     if not release.original.records:
         return 0.0
     boxes, tuples = released_boxes(release), original_boxes(release)
-    if len(boxes) * len(tuples) > _MOST_PAIRS:
-        refuse("kl-divergence", f"{_told(boxes, tuples)} are too many to hold against each other")
+    if len(boxes) * len(tuples) > _MAX_PAIRS:
+        refuse("kl-divergence", f"too many to compare: {_sizes(boxes, tuples)}")
     shares = tuples.counts / tuples.counts.sum()
     distances = np.log(tuples.counts) - log_weights(boxes, tuples)
     bits = max(weighted_sum(shares, distances) / _LOG_2, 0.0)
@@ -65,21 +66,21 @@ def _by_values(release: Release, boxes: Boxes, attribute: int, *, raw: bool) -> 
 
 
 def _bits(p: Floats, q: Floats) -> float:
-    with np.errstate(divide="ignore"):  # a release that does not cover its original
+    with np.errstate(divide="ignore"):  # infinite if the release does not cover its original
         return weighted_sum(p, np.log2(p) - np.log2(q))
 
 
 def slow_divergence(release: Release) -> str | None:
-    """Return why the divergence would take long, None if it would not."""
+    """Return why the divergence is slow to compute, None if it is not."""
     if not release.original.records:
         return None
     boxes, tuples = released_boxes(release), original_boxes(release)
     if len(boxes) * len(tuples) <= _QUICK_PAIRS:
         return None
-    return f"{_told(boxes, tuples)} take long to hold against each other; ask for it by name"
+    return f"slow to compute for {_sizes(boxes, tuples)}; name the metric to compute it"
 
 
-def _told(boxes: Boxes, tuples: Boxes) -> str:
+def _sizes(boxes: Boxes, tuples: Boxes) -> str:
     return f"{len(boxes):,} different boxes and {len(tuples):,} original tuples"
 
 
@@ -87,13 +88,13 @@ KL_DIVERGENCE = Metric(
     "kl-divergence",
     kl_divergence,
     title="Kullback–Leibler divergence",
-    meaning="how far the distribution of whole tuples moved",
+    meaning="change in the joint distribution of all columns",
     formula="sum over original tuples: p · log₂(p / q) of the shares before and after",
-    use="all attributes together matter; the slowest one",
+    use="all attributes matter jointly; the slowest metric",
     source="Kifer & Gehrke 2006",
     published=partial(kl_divergence, raw=True),
-    raw_range="bits a record, 0 and up",
-    requires="different boxes × tuples of at most 2 billion, unless asked by name",
+    raw_range="bits per record, 0 and up",
+    requires="at most 2 billion different boxes × tuples, unless named",
     lacking=slow_divergence,
     by_attribute=kl_divergence_by_attribute,
 )

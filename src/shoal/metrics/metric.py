@@ -1,4 +1,4 @@
-"""A metric with all that is told of it: command line, report, comparison and pages read it here."""
+"""A metric and its description, used by the command line, reports, comparisons and the docs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Reason = Callable[[Release], str | None]
 
 @dataclass(frozen=True)
 class Metric:
-    """One way to count what a release cost.
+    """An information-loss metric.
 
-    function: the loss of a release, 0 for the untouched table to 1 for the fully suppressed one.
-    published: the value on the scale of its paper; None where that is the same.
-    title: its name in words; meaning: what it counts, in a phrase.
-    formula: how it is counted, in a sentence; use: when to ask for it.
-    raw_range, raw_best: the published scale, and which end of it is good.
+    function: loss of a release, from 0 (the original table) to 1 (the fully suppressed table).
+    published: the value on the scale of its paper; None if that is the same.
+    title: name in words; meaning: what it counts, in a phrase.
+    formula: how it is computed, in a sentence; use: when to use it.
+    raw_range, raw_best: the scale of the paper, and which end of it is good.
     source: the paper.
-    requires: what it asks of a release beyond its cells, in words; lacking: why that is not there,
-        for which it is left out unless asked for by name.
-    takes_target: whether a column can be named as its target.
+    requires: what it needs from a release beyond its cells, in words; lacking: a function that
+        returns why a release lacks it. Such a metric is omitted unless it is named.
+    takes_target: whether it takes a target column.
     by_attribute, by_record: the loss of each attribute, and (rows,) of each record.
     """
 
@@ -57,7 +57,7 @@ class Metric:
         return (self.published or self.function)(release, **self._options(target))
 
     def undefined(self, release: Release, target: str | None = None) -> str | None:
-        """Return why the release has no such value, None if it has."""
+        """Return why the metric is undefined for the release, None if it is defined."""
         if self.lacking is None or (self.takes_target and target is not None):
             return None
         return self.lacking(release)

@@ -16,17 +16,17 @@ from shoal.metrics.metric import Metric
 
 
 def ncp(release: Release) -> float:
-    """Mean penalty of a cell, weighted by attribute, from 0 (best) to 1.
+    """Return the mean penalty of a cell, weighted by attribute, from 0 (best) to 1.
 
-    An ordered cell pays the width of its range against the permissible one, a nominal cell
-    (values − 1) / domain; a suppressed record pays 1. Attribute weights are scaled to sum 1.
+    An ordered cell costs the width of its range divided by the column's extent, a nominal cell
+    (values − 1) / domain; a suppressed record costs 1. Attribute weights are scaled to sum to 1.
     """
     total = sum(column.weight for column in release.original.quasi_columns)
     return gcp(release) / total if total else 0.0
 
 
 def gcp(release: Release) -> float:
-    """Mean over records of the weighted sum of its cells' penalties, 0 (best) and up."""
+    """Return the mean over records of the weighted sum of cell penalties, 0 (best) and up."""
     by_attribute = ncp_by_attribute(release)
     return sum(
         column.weight * by_attribute[column.name] for column in release.original.quasi_columns
@@ -39,7 +39,7 @@ def ncp_by_attribute(release: Release) -> dict[str, float]:
 
 
 def ncp_by_record(release: Release) -> Floats:
-    """(rows,) the mean penalty of each record's cells, weighted by attribute."""
+    """(rows,) mean penalty of each record's cells, weighted by attribute."""
     weights = {column.name: column.weight for column in release.original.quasi_columns}
     return loss_by_record(release, _price, weights)
 
@@ -57,7 +57,7 @@ NCP = Metric(
     title="Normalized certainty penalty",
     meaning="normalized certainty penalty, weighted by attribute",
     formula="mean over cells: width of a range / extent, or (values − 1) / domain",
-    use="the usual single figure; heeds the weights of attributes",
+    use="the usual single figure; uses the weights of attributes",
     source="Xu et al. 2006; Liang 2020",
     published=gcp,
     raw_range="0 to the sum of weights",

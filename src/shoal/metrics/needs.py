@@ -1,6 +1,6 @@
-"""What some metrics ask of a release, and the reason told where it is not there.
+"""Requirements of metrics, and the reason to report if a release does not meet one.
 
-Nothing is guessed: a metric without its ground is undefined.
+Nothing is guessed: a metric whose requirement is not met is undefined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PASSED_ON = (Role.SENSITIVE, Role.INSENSITIVE)
 
 
 def refuse(metric: str, reason: str) -> NoReturn:
-    """Say why a metric cannot be had."""
+    """Raise an error that states why a metric is undefined."""
     raise InputError(f"metric {metric}: {reason}")
 
 
@@ -28,14 +28,14 @@ def without_levels(release: Release) -> str | None:
     """Return why hierarchy levels are not known for every released cell, None if they are."""
     for name, recoding in release.recodings.items():
         if recoding.column.hierarchy is None:
-            return f"column {name!r} has no hierarchy to count levels in"
+            return f"column {name!r} has no hierarchy"
         if (_used_levels(release, recoding) == NO_LEVEL).any():
-            return f"column {name!r} has cells that are no level of its hierarchy"
+            return f"column {name!r} has cells that are not labels of its hierarchy"
     return None
 
 
 def known_levels(recoding: Recoding) -> Floats:
-    """(entries,) the hierarchy level of each entry, 0 for one without that no cell needs."""
+    """(entries,) hierarchy level of each entry, 0 for an unused entry without a level."""
     if recoding.levels is None:
         return np.zeros(len(recoding.labels))
     return np.maximum(recoding.levels, 0).astype(np.float64)
@@ -45,7 +45,7 @@ def without_one_level(release: Release) -> str | None:
     """Return why columns are not published at one level each, None if they are."""
     for name, recoding in release.recodings.items():
         if len(np.unique(_used_levels(release, recoding))) > 1:
-            return f"column {name!r} is published at several levels; precision counts cell by cell"
+            return f"column {name!r} is published at several levels; use precision instead"
     return without_levels(release)
 
 
@@ -59,22 +59,22 @@ def _used_levels(release: Release, recoding: Recoding) -> Codes:
 
 
 def without_pairs(release: Release) -> str | None:
-    """Return why there are no two columns to relate, None if there are."""
-    return None if len(release.recodings) > 1 else "it takes two quasi-identifiers or more"
+    """Return why there are no two columns to compare, None if there are."""
+    return None if len(release.recodings) > 1 else "needs at least two quasi-identifiers"
 
 
 def without_target(release: Release) -> str | None:
-    """Return why no column offers itself as the target, None if a single sensitive one does."""
+    """Return why there is no default target, None if exactly one column is sensitive."""
     if len(release.original.sensitive) == 1:
         return None
     names = [c.name for c in release.original.columns if c.role in _PASSED_ON]
     if not names:
-        return "it takes a sensitive or insensitive column as its target; there is none"
-    return f"name its target, one of {', '.join(names)}"
+        return "needs a sensitive or insensitive column as its target; the release has none"
+    return f"needs a target; choose one of {', '.join(names)}"
 
 
 def target_column(release: Release, target: str | None) -> Column:
-    """Return the column to be predicted, its equal values under one code."""
+    """Return the column to predict, with one code for equal values."""
     if target is None:
         reason = without_target(release)
         if reason:
@@ -82,7 +82,10 @@ def target_column(release: Release, target: str | None) -> Column:
         target = release.original.sensitive[0]
     column = release.original[target]
     if column.role not in _PASSED_ON:
-        refuse("classification", f"column {target!r} is {column.role}; a target is passed on whole")
+        refuse(
+            "classification",
+            f"column {target!r} is {column.role}; the target must be sensitive or insensitive",
+        )
     if column.role is Role.SENSITIVE:
         return column
     codes, values = ground.encode(column.to_arrow(), target)

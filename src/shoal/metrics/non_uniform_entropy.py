@@ -1,6 +1,6 @@
-"""Non-uniform entropy: the bits that a reader still lacks to name the original value.
+"""Non-uniform entropy: bits needed to identify the original value of a cell.
 
-Monotone, unlike entropy: a wider cell never costs less, and a rare value costs more to lose.
+Monotone, unlike entropy: a wider cell never costs less, and losing a rare value costs more.
 Gionis & Tassa, "k-Anonymization with minimal loss of information", ESA 2007.
 """
 
@@ -24,17 +24,19 @@ from shoal.metrics.scale import scaled
 
 
 class _Bits(NamedTuple):
-    """Bits of one attribute over all records: those lacking, and those that the column held."""
+    """Bits of one attribute over all records: needed after release, and held by the original."""
 
     lacking: float
     held: float
 
 
 def non_uniform_entropy(release: Release, *, raw: bool = False) -> float:
-    """Bits lacking to name every original cell, against those of suppressed ones, 0 (best) to 1.
+    """Return the bits needed to identify every original cell, 0 (best) to 1 (all suppressed).
 
-    A cell pays −log₂ of its original value's share among the values that it may stand for.
-    raw: bits, summed over all cells.
+    A cell costs −log₂ of its original value's share among the values that it may stand for.
+
+    Parameters:
+        raw: Return bits, summed over all cells.
     """
     parts = [_bits(release, recoding) for recoding in with_hidden_rows(release).values()]
     lacking, held = sum(part.lacking for part in parts), sum(part.held for part in parts)
@@ -42,7 +44,7 @@ def non_uniform_entropy(release: Release, *, raw: bool = False) -> float:
 
 
 def non_uniform_entropy_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
-    """Return the bits lacking in each attribute, against those that it held unless raw."""
+    """Return the bits needed in each attribute, divided by those of the original unless raw."""
     parts = {name: _bits(release, found) for name, found in with_hidden_rows(release).items()}
     if raw:
         return {name: part.lacking for name, part in parts.items()}
@@ -50,9 +52,9 @@ def non_uniform_entropy_by_attribute(release: Release, *, raw: bool = False) -> 
 
 
 def non_uniform_entropy_by_record(release: Release) -> Floats:
-    """(rows,) the bits lacking to name each record's cells, against what the average record held.
+    """(rows,) bits needed to identify each record's cells, divided by those of the mean record.
 
-    A suppressed record lacks all that its values told: with rare values that is more than 1.
+    A suppressed record needs all bits of its values, which exceeds 1 if its values are rare.
     """
     records = max(release.original.records, 1)
     total, held = np.zeros(len(release.original)), 0.0
@@ -74,7 +76,7 @@ def _bits(release: Release, recoding: Recoding) -> _Bits:
 
 
 def _seen(release: Release, recoding: Recoding) -> tuple[Counts, Counts]:
-    """Return how many original records show each value, and any value of each entry."""
+    """Return the number of original records with each value, and with any value of each entry."""
     column = recoding.column
     seen = sum_by(column.codes, column.domain, release.original.counts)
     return seen, np.maximum(over_members(recoding.subsets, seen), 1)
@@ -84,9 +86,9 @@ NON_UNIFORM_ENTROPY = Metric(
     "non-uniform-entropy",
     non_uniform_entropy,
     title="Non-uniform entropy",
-    meaning="bits lacking to name the original value",
+    meaning="bits needed to identify the original value",
     formula="sum over cells: −log₂ of the original value's share among the cell's values",
-    use="the same, and a wider cell must never look better; losing rare values counts more",
+    use="the same, but a wider cell never costs less; losing rare values counts more",
     source="Gionis & Tassa 2007",
     published=partial(non_uniform_entropy, raw=True),
     raw_range="bits, 0 and up",

@@ -1,6 +1,6 @@
-"""Precision: how far up their hierarchies the cells have moved.
+"""Precision: how far up their hierarchies the cells are generalized.
 
-It stands and falls with the hierarchies, and cannot compare releases made with different ones.
+It depends on the hierarchies and cannot compare releases made with different ones.
 Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS
 10(5), 2002. A suppressed record counts as fully generalized.
 """
@@ -18,31 +18,32 @@ from shoal.metrics.needs import known_levels, refuse, without_levels
 
 
 def precision(release: Release, *, raw: bool = False) -> float:
-    """Mean over all cells of level / height, from 0 (best) to 1.
+    """Return the mean of level / height over all cells, from 0 (best) to 1.
 
-    raw: Prec, which is 1 less that mean: 1 is best.
+    Parameters:
+        raw: Return Prec, which is 1 minus that mean; 1 is best.
     """
     _check(release)
-    found = paid(release, relative_level)
-    lost = found.mean / max(len(release.recodings), 1)
+    cost = paid(release, relative_level)
+    lost = cost.mean / max(len(release.recodings), 1)
     return 1.0 - lost if raw else lost
 
 
 def precision_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
-    """Return the mean level / height of each attribute, or the precision that it keeps."""
+    """Return the mean level / height of each attribute, or 1 minus it if raw."""
     _check(release)
     losses = loss_by_attribute(release, relative_level)
     return {name: 1.0 - lost for name, lost in losses.items()} if raw else losses
 
 
 def precision_by_record(release: Release) -> Floats:
-    """(rows,) the mean level / height of each record's cells."""
+    """(rows,) mean level / height of each record's cells."""
     _check(release)
     return loss_by_record(release, relative_level)
 
 
 def relative_level(release: Release, recoding: Recoding) -> Price:
-    """Price a cell at its level / the height of the hierarchy."""
+    """Return the cost of a cell: its level / the height of the hierarchy."""
     assert recoding.column.hierarchy is not None
     return Price(known_levels(recoding) / max(recoding.column.hierarchy.height, 1), 1.0)
 
@@ -57,13 +58,13 @@ PRECISION = Metric(
     "precision",
     precision,
     title="Precision",
-    meaning="how far up their hierarchies the cells moved",
+    meaning="how far up their hierarchies the cells are generalized",
     formula="mean over cells: level / height",
     use="full-domain and local recoding with the same hierarchies",
     source="Sweeney 2002",
     published=partial(precision, raw=True),
     raw_best="high",
-    requires="every cell a level of a hierarchy",
+    requires="every cell is a label of a hierarchy",
     lacking=without_levels,
     by_attribute=precision_by_attribute,
     by_record=precision_by_record,

@@ -1,6 +1,6 @@
-"""Published loss: how much each published cell leaves open.
+"""Published loss: uncertainty of each published cell.
 
-Like class loss, but measured on the label that the reader sees.
+Like class loss, but measured on the published label.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shoal.metrics.metric import Metric
 
 
 def published_loss(release: Release) -> float:
-    """Mean over all cells of what the published cell leaves open, from 0 (best) to 1.
+    """Return the mean uncertainty of the published cells, from 0 (best) to 1.
 
     Ordered: width of the published bounds / extent of the column; nominal: (values that the cell
     may stand for − 1) / (domain − 1); a suppressed record counts 1.
@@ -25,12 +25,12 @@ def published_loss(release: Release) -> float:
 
 
 def published_loss_by_attribute(release: Release) -> dict[str, float]:
-    """Return the mean openness of each attribute's cells."""
+    """Return the mean uncertainty of each attribute's cells."""
     return loss_by_attribute(release, _price)
 
 
 def published_loss_by_record(release: Release) -> Floats:
-    """(rows,) the mean openness of each record's cells."""
+    """(rows,) mean uncertainty of each record's cells."""
     return loss_by_record(release, _price)
 
 
@@ -45,9 +45,9 @@ PUBLISHED_LOSS = Metric(
     "pub",
     published_loss,
     title="Published loss",
-    meaning="what a published cell leaves open",
+    meaning="uncertainty of a published cell",
     formula="mean over cells: width of a range / extent, or (values − 1) / (domain − 1)",
-    use="what a reader of the file has lost",
+    use="the loss for a reader of the file",
     source="Shoal",
     by_attribute=published_loss_by_attribute,
     by_record=published_loss_by_record,

@@ -1,4 +1,4 @@
-"""All metrics by name; each is told of in its own file."""
+"""All metrics by name; each is described in its own file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relative distance: how far the columns have been raised, each against its own height.
+"""Relative distance: how far the columns are generalized, each relative to its own height.
 
 Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS
 10(5), 2002.
@@ -16,15 +16,17 @@ from shoal.metrics.precision import relative_level
 
 
 def relative_distance(release: Release, *, raw: bool = False) -> float:
-    """Mean over columns of level / height, from 0 (best) to 1.
+    """Return the mean of level / height over columns, from 0 (best) to 1.
 
-    A suppressed record counts as one at the top of every hierarchy. Only for releases that publish
-    each column at one level, where it is the precision lost.
-    raw: the sum over columns, from 0 to their number.
+    A suppressed record counts as fully generalized. Only for releases that publish each column at
+    one level, where it equals the loss of precision.
+
+    Parameters:
+        raw: Return the sum over columns, from 0 to their number.
     """
     _check(release)
-    found = paid(release, relative_level)
-    return found.mean if raw else found.mean / max(len(release.recodings), 1)
+    cost = paid(release, relative_level)
+    return cost.mean if raw else cost.mean / max(len(release.recodings), 1)
 
 
 def relative_distance_by_attribute(release: Release) -> dict[str, float]:
@@ -43,9 +45,9 @@ RELATIVE_DISTANCE = Metric(
     "relative-distance",
     relative_distance,
     title="Relative distance",
-    meaning="how far the columns were raised, each against its height",
+    meaning="how far the columns are generalized, each relative to its height",
     formula="mean over columns: level / height",
-    use="the same, where hierarchies differ in height",
+    use="the same, if hierarchies differ in height",
     source="Sweeney 2002",
     published=partial(relative_distance, raw=True),
     raw_range="0 to the number of attributes",

@@ -1,10 +1,10 @@
-"""Squared distance error: how far records have moved, if a cell is read as its average value.
+"""Squared distance error: distance of records from their originals, reading a cell as its mean.
 
-Not monotone: a wide cell around a value may average closer to it than a narrow one beside it.
+Not monotone: the mean of a wide cell can be closer to the value than the mean of a narrow one.
 Soria-Comas et al., "t-Closeness through microaggregation", TKDE 27(11), 2015; de Spoelberch, "The
-limits of information loss metrics as measures for utility", 2020, section 2.2.9, where values are
-taken as they are. Here every attribute is measured on its own extent, or the one in the smallest
-unit would decide alone.
+limits of information loss metrics as measures for utility", 2020, section 2.2.9, which does not
+scale the values. Here every attribute is scaled by its extent; otherwise the attribute in the
+smallest unit would dominate.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ from shoal.metrics.scale import scaled
 
 
 def squared_distance_error(release: Release, *, raw: bool = False) -> float:
-    """Distance of records from their originals, against suppressed ones, from 0 (best) to 1.
+    """Return the distance of records from their originals, 0 (best) to 1 (all suppressed).
 
-    A record's distance is the root of its cells' squared ones. An ordered cell lies at the mean of
-    its values, in shares of the extent; nominal values lie all 1 apart, and a cell in the middle of
-    its own; a cell that may be missing or some other value is 1 away.
-    raw: the sum over records.
+    The distance of a record is the root of the sum of its cells' squared distances. The position of
+    an ordered cell is the mean of its values, as a share of the extent. Nominal values have
+    distance 1 from each other, and the position of a cell is the centre of its values. A cell that
+    may be missing or some other value has distance 1.
+
+    Parameters:
+        raw: Return the sum over records.
     """
     moved = np.zeros(len(release.original))
     furthest = np.zeros(len(release.original))
@@ -58,9 +61,9 @@ def _total(release: Release, squares: Floats) -> float:
 
 
 def _squares(column: Column, subsets: Subsets, entries: Codes) -> Floats:
-    """(rows,) the squared distance of each cell from its original."""
+    """(rows,) squared distance of each cell from its original."""
     if not column.ordered:
-        # the middle of n points, all 1 apart, is √((1 − 1/n) / 2) away from each
+        # the centre of n points with pairwise distance 1 is √((1 − 1/n) / 2) away from each
         away: Floats = (1 - 1 / np.maximum(subsets.sizes, 1)) / 2
         return away[entries]
     places = places_on_extent(column)
@@ -74,7 +77,7 @@ def _squares(column: Column, subsets: Subsets, entries: Codes) -> Floats:
 
 
 def places_on_extent(column: Column) -> Floats:
-    """(domain,) where each value lies on the column's extent, 0 to 1; 0 for missing."""
+    """(domain,) position of each value on the column's extent, 0 to 1; 0 for missing."""
     low, high = column.extent
     if not high > low:
         return np.zeros(column.domain)
@@ -90,9 +93,9 @@ SQUARED_DISTANCE_ERROR = Metric(
     "squared-distance-error",
     squared_distance_error,
     title="Squared distance error",
-    meaning="how far records moved, a cell read as its average",
+    meaning="distance of records from their originals, reading a cell as its mean",
     formula="sum over records: root of the summed squares of value − mean of the cell's values",
-    use="numbers will be read as the middle of their ranges",
+    use="numbers read as the middle of their ranges",
     source="Soria-Comas et al. 2015",
     published=partial(squared_distance_error, raw=True),
     raw_range="0 to records · √attributes",

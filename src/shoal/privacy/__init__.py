@@ -1,4 +1,4 @@
-"""Privacy models: questions put to a release, most of them class by class, joined with `&`."""
+"""Privacy models: conditions that a release meets, most of them class by class; join with `&`."""
 
 from shoal.privacy import models
 from shoal.privacy.expressions import parse

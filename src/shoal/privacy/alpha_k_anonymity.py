@@ -1,4 +1,4 @@
-"""(α, k)-anonymity: every class holds k people, and no sensitive value fills too much of it.
+"""(α, k)-anonymity: every class has at least k people, and no sensitive value is too frequent.
 
 Wong, Li, Fu & Wang, "(α, k)-Anonymity: an enhanced k-anonymity model for privacy preserving data
 publishing", KDD 2006.
@@ -20,14 +20,18 @@ from shoal.privacy.model import Model, check_enough, check_range, check_whole
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(Model):
-    """At least k people in each class, of whom a share of at most alpha show the value.
+    """At least k people in each class, and at most a share alpha of them has the value.
 
-    value: the value to guard, as text; by default every value, the missing one included.
+    A person has every value that occurs in their rows of the class, so the shares of different
+    values can add up to more than 1.
+    Monotone: merging classes only increases their size, and the share in a merged class is a
+    weighted mean of the shares in its parts, if no person is in both.
 
-    A person shows each value of her rows in the class, so that shares of people with several values
-    may add up to more than 1.
-    Monotone: merged classes only grow, and a merged share is a weighted mean of its parts', if
-    nobody is in both.
+    Parameters:
+        alpha: Largest share of a class that may have the value.
+        k: Least number of people in a class.
+        column: The sensitive column.
+        value: The value to protect, as text. By default every value, including the missing one.
     """
 
     name: ClassVar[str] = "alpha-k-anonymity"
@@ -42,34 +46,34 @@ class AlphaKAnonymity(Model):
         check_whole("k", self.k, 1)
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether it is large enough and the value rare enough."""
+        """Return, for each class, whether it is large enough and the value rare enough."""
         return (classes.sizes >= self.k) & (self._shares(classes) <= self.alpha)
 
     def level(self, classes: Classes) -> float:
-        """Return the alpha that the classes reach: the largest share. It says nothing of k."""
+        """Return the alpha that the classes reach, which is the largest share; k is ignored."""
         return float(self._shares(classes).max(initial=0.0))
 
     def check(self, table: Table) -> None:
-        """Refuse a table of fewer than k people, or without the value."""
+        """Reject a table with fewer than k people, or one that lacks the value."""
         super().check(table)
         check_enough(table, self.k)
         if self.value is not None and self.value not in table[self.column].labels:
             raise InputError(
-                f"{self.name}: the value is not one of column {self.column!r}; "
-                "write it as the data does, or leave it out to guard every value"
+                f"{self.name}: column {self.column!r} does not have the value; "
+                "write it as in the data, or leave it out to protect every value"
             )
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
-        guarded = "one value" if self.value is None else f"the value {self.value!r}"
+        """Return what the model guarantees."""
+        protected = "the same value" if self.value is None else f"the value {self.value!r}"
         return (
             f"Anyone who knows a person's quasi-identifiers finds at least {self.k} matching "
-            f"people, and a share of at most {self.alpha:g} of them has {guarded} of "
+            f"people, and a share of at most {self.alpha:g} of them has {protected} of "
             f"{self.column}."
         )
 
     def _shares(self, classes: Classes) -> Floats:
-        """(classes,) the share of the value, or of the most frequent one."""
+        """(classes,) share of people who have the value, or the most frequent value."""
         histogram = classes.histogram(self.column)
         starts = histogram.indptr[:-1]
         shares = classes.shares(self.column)

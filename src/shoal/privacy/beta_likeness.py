@@ -1,6 +1,7 @@
 """β-likeness: no sensitive value becomes much more frequent in a class than in the table.
 
-Relative, so that rare values are guarded as well as frequent ones; a loss is not limited.
+The bound is relative, so it protects rare values as well as frequent ones. It limits only
+increases in frequency, not decreases.
 Cao & Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5(11), 2012.
 """
 
@@ -18,16 +19,18 @@ from shoal.privacy.model import ROUNDING, Model, check_flag, check_range
 
 @dataclass(frozen=True)
 class BetaLikeness(Model):
-    """In each class (q − p) / p ≤ beta for every value: q its share there, p in the input.
+    """In each class (q − p) / p ≤ beta for every value: q is its share there, p in the input.
 
-    A share is that of the people who show the value in one of their rows.
+    A share counts the people who have the value in at least one of their rows. The reference is the
+    input table, including suppressed rows. A missing value counts as a value.
+    Monotone: q of a merged class is a weighted mean of the q of its parts, and p and the bound do
+    not change, if no person is in both.
 
-    enhanced: the bound is min(beta, −ln p), so that a frequent value is held closer and none may
-        fill a class.
-
-    The reference is the input table, suppressed rows included. A missing value counts as a value.
-    Monotone: q of a merged class is a weighted mean of its parts', p and the bound stay, if nobody
-    is in both.
+    Parameters:
+        beta: Largest relative increase in frequency.
+        column: The sensitive column.
+        enhanced: Use the bound min(beta, −ln p). It is tighter for frequent values, and no value
+            can fill a whole class.
     """
 
     name: ClassVar[str] = "beta-likeness"
@@ -41,29 +44,29 @@ class BetaLikeness(Model):
         check_flag("enhanced", self.enhanced)
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether no value gains more than the bound."""
+        """Return, for each class, whether no value exceeds the bound."""
         needs = self._needs(classes)
         return (needs <= self.beta + ROUNDING) & np.isfinite(needs)
 
     def level(self, classes: Classes) -> float:
-        """Return the least beta that holds: the largest gain.
+        """Return the least beta that holds: the largest relative increase.
 
-        Infinite where enhanced and some gain is above −ln p: then no beta holds.
+        Infinite if `enhanced` is set and some increase is above −ln p, since no beta holds then.
         """
         return float(self._needs(classes).max(initial=0.0))
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             f"Anyone who finds a person's class sees no value of {self.column} become more than "
             f"{1 + self.beta:g} times as likely as in the whole table."
         )
 
     def _needs(self, classes: Classes) -> Floats:
-        """(classes,) the least beta that each class keeps."""
+        """(classes,) the least beta that holds in each class."""
         histogram = classes.histogram(self.column)
         expected = classes.reference(self.column)[histogram.codes]
-        with np.errstate(divide="ignore"):  # a value that the input does not show: infinite
+        with np.errstate(divide="ignore"):  # infinite for a value that the input lacks
             gains = np.maximum(classes.shares(self.column) / expected - 1, 0.0)
             caps = -np.log(expected)
         if self.enhanced:

@@ -1,6 +1,6 @@
-"""δ-disclosure privacy: no class makes any sensitive value much likelier or much less likely.
+"""δ-disclosure privacy: no class makes any sensitive value much more or much less likely.
 
-Strict: a class must show every value that the table shows.
+Strict: every class must contain every value of the table.
 Brickell & Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data
 publishing", KDD 2008.
 """
@@ -19,13 +19,17 @@ from shoal.privacy.model import ROUNDING, Model, check_range
 
 @dataclass(frozen=True)
 class DeltaDisclosure(Model):
-    """In each class |ln(q / p)| < delta for every value: q its share there, p in the input.
+    """In each class |ln(q / p)| < delta for every value: q is its share there, p in the input.
 
-    A share is that of the people who show the value in one of their rows. The reference is the
-    input table, suppressed rows included. A value of the input that a class does not show breaks
-    it, whatever delta. A missing value counts as a value.
-    Monotone: q of a merged class lies between its parts' and p stays, so q / p keeps to the same
-    interval, if nobody is in both.
+    A share counts the people who have the value in at least one of their rows. The reference is the
+    input table, including suppressed rows. A class that lacks a value of the input fails for every
+    delta. A missing value counts as a value.
+    Monotone: q of a merged class lies between the q of its parts and p does not change, so q / p
+    stays in the same interval, if no person is in both.
+
+    Parameters:
+        delta: Bound on the logarithm of q / p, exclusive.
+        column: The sensitive column.
     """
 
     name: ClassVar[str] = "delta-disclosure"
@@ -37,15 +41,15 @@ class DeltaDisclosure(Model):
         check_range("delta", self.delta, 0, above=True)
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether every value stays within a factor e^delta."""
+        """Return, for each class, whether every value stays within a factor e^delta."""
         return self._gaps(classes) + ROUNDING < self.delta
 
     def level(self, classes: Classes) -> float:
-        """Return the delta that the classes need more than; infinite if one lacks a value."""
+        """Return the value that delta must exceed; infinite if a class lacks a value."""
         return float(self._gaps(classes).max(initial=0.0))
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             f"Anyone who finds a person's class sees no value of {self.column} become more or "
             f"less likely by a factor of {np.exp(self.delta):.3g} or more."
@@ -56,7 +60,7 @@ class DeltaDisclosure(Model):
         histogram = classes.histogram(self.column)
         reference = classes.reference(self.column)
         expected = reference[histogram.codes]
-        with np.errstate(divide="ignore"):  # a value that the input does not show: infinite
+        with np.errstate(divide="ignore"):  # infinite for a value that the input lacks
             gaps = np.abs(np.log(classes.shares(self.column) / expected))
         widest = np.maximum.reduceat(gaps, histogram.indptr[:-1])
         lacking = classes.distinct(self.column) < np.count_nonzero(reference)

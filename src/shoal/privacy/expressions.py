@@ -1,6 +1,6 @@
 """Privacy models as text: `k-anonymity(5) & l-diversity(3, disease)`.
 
-What the command line, the job file and the report write and read; `str(model)` is such a text.
+The command line, job files and reports read and write this form; `str(model)` returns it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,17 @@ _BARE = re.compile(r"""(?!["'])((?:[^,()]|\([^()]*\))+)""")  # brackets in it ar
 def parse(text: str) -> Model:
     """Return the model that an expression describes.
 
-    Options go by position or by name. A column or value with a comma, an unpaired bracket or a
-    quote in it is quoted, by " or '; a backslash there makes the next character literal.
+    Options are positional or named. Quote a column or value that contains a comma, an unpaired
+    bracket or a quote, with " or '; inside quotes a backslash makes the next character literal.
+
+    Parameters:
+        text: One model, or several joined with `&`.
+
+    Returns:
+        The model, or `All` of several models.
+
+    Raises:
+        InputError: The text is not a valid expression, or an option is out of range.
 
     >>> print(parse("k-anonymity(5) & t-closeness(0.2, disease, distance=equal)"))
     k-anonymity(k=5) & t-closeness(t=0.2, column=disease, distance=equal)
@@ -45,7 +54,7 @@ def parse(text: str) -> Model:
 
 
 class _Scanner:
-    """Reads a text from left to right; its errors say where, never what."""
+    """Reads a text from left to right; its errors state the position, never the text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -81,7 +90,7 @@ def _model(scanner: _Scanner) -> Model:
 
 
 def _options(scanner: _Scanner, name: str) -> dict[str, Any]:
-    """Read the options up to the closing bracket, in the types of the model's fields."""
+    """Read the options up to the closing bracket and convert them to the types of the fields."""
     known = {field.name: field for field in _fields(name)}
     types = get_type_hints(MODELS[name])
     options: dict[str, Any] = {}
@@ -92,19 +101,19 @@ def _options(scanner: _Scanner, name: str) -> dict[str, Any]:
         key = scanner.take(_KEY)
         by_name = by_name or key is not None
         if key is None and (by_name or len(options) == len(known)):
-            raise InputError(f"{name}: an option too many or without its name; write {_form(name)}")
+            raise InputError(f"{name}: too many options or one without a name; write {_form(name)}")
         option = key[1] if key else list(known)[len(options)]
         if option not in known:
             raise InputError(
                 f"{name}: no option {option!r}; write {_form(name)}, "
-                "and a column with '=' in its name in quotes"
+                "and quote a column whose name contains '='"
             )
         if option in options:
             raise InputError(f"{name}: option {option!r} is given twice")
         options[option] = _typed(_value(scanner), types[option])
     lacking = [f.name for f in known.values() if f.default is MISSING and f.name not in options]
     if lacking:
-        raise InputError(f"{name}: option {lacking[0]!r} is not given; write {_form(name)}")
+        raise InputError(f"{name}: option {lacking[0]!r} is required; write {_form(name)}")
     return options
 
 
@@ -119,7 +128,7 @@ def _value(scanner: _Scanner) -> str:
 
 
 def _typed(text: str, wanted: Any) -> Any:
-    """Return the text as a value of a field; what does not fit stays text, for the model to refuse.
+    """Convert the text to the type of a field; text that does not convert is left to the model.
 
     >>> _typed("5", int), _typed("5", str), _typed("five", int)
     (5, '5', 'five')
@@ -139,6 +148,6 @@ def _fields(name: str) -> tuple[Field[Any], ...]:
 
 
 def _form(name: str) -> str:
-    """Show how a model is written, optional fields in square brackets."""
-    told = [f.name if f.default is MISSING else f"[{f.name}]" for f in _fields(name)]
-    return f"{name}({', '.join(told)})"
+    """Return the signature of a model, with optional fields in square brackets."""
+    names = [f.name if f.default is MISSING else f"[{f.name}]" for f in _fields(name)]
+    return f"{name}({', '.join(names)})"

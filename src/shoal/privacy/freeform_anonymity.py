@@ -1,7 +1,7 @@
 """Freeform k-anonymity: k perfect matchings between people and records, no pair in two of them.
 
-Each record is published by ranges and sets of its own, so that no two need look alike. It implies
-k-concealment and (k,k)-anonymity, and is implied by k-anonymity.
+Each record has its own ranges and sets, so no two records need to look alike. It implies
+k-concealment and (k,k)-anonymity, and k-anonymity implies it.
 Doka, Xue, Tsoumakos & Karras, "k-Anonymization by freeform generalization", ASIACCS 2015.
 """
 
@@ -21,23 +21,27 @@ from shoal.privacy.model import CoverageModel
 class FreeformAnonymity(CoverageModel):
     """People and records can be paired so that each has k different partners.
 
-    Such a pairing is k perfect matchings without a common pair (König): any of them may be true.
+    Such a pairing consists of k perfect matchings without a common pair (König's theorem). Each of
+    them could be the true one.
+
+    Parameters:
+        k: Number of partners of each person and each record.
     """
 
     name: ClassVar[str] = "freeform-anonymity"
 
     def holds_for(self, coverage: Coverage) -> Bools:
-        """Tell, row by row, whether its person and its cells get k partners each."""
+        """Return, for each row, whether its person and its cells get k partners each."""
         return np.logical_not(coverage.short_of(self.k))
 
     def level_for(self, coverage: Coverage) -> float:
-        """Return the largest k that everybody gets."""
+        """Return the largest k that holds for everyone."""
         return float(coverage.most_partners())
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
-            f"Even an attacker who knows everybody's quasi-identifiers finds {self.k} ways to "
+            f"Even an attacker who knows everyone's quasi-identifiers finds {self.k} ways to "
             f"match people to records, in which each record belongs to {self.k} different people. "
             "Weaker than k-anonymity: the records differ, and other knowledge may favour one."
         )

@@ -1,4 +1,4 @@
-"""k-anonymity: every class holds at least k people.
+"""k-anonymity: every class has at least k people.
 
 Samarati & Sweeney, "Protecting privacy when disclosing information", 1998;
 Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
@@ -14,15 +14,18 @@ from shoal.privacy.model import SizeModel
 
 @dataclass(frozen=True)
 class KAnonymity(SizeModel):
-    """Each record looks like records of at least k − 1 other people in its quasi-identifiers.
+    """Each record has the same quasi-identifiers as records of at least k − 1 other people.
 
-    Where the table names households, those of k − 1 other households.
+    If the table has households, also as records of at least k − 1 other households.
+
+    Parameters:
+        k: Least number of people, and of households if the table has them, in a class.
     """
 
     name: ClassVar[str] = "k-anonymity"
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             f"Anyone who knows a person's quasi-identifiers finds at least {self.k} matching "
             "people."

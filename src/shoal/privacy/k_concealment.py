@@ -1,4 +1,4 @@
-"""k-concealment: k records for each person, none of which can be ruled out by the others' needs.
+"""k-concealment: each person could have k records, even if everyone else must have one as well.
 
 Stronger than (k,k)-anonymity for a person, weaker than k-anonymity: the k records differ.
 Tassa, Mazza & Gionis, "k-Concealment: an alternative model of k-type anonymity", Transactions on
@@ -17,22 +17,26 @@ from shoal.privacy.model import CoverageModel
 
 @dataclass(frozen=True)
 class KConcealment(CoverageModel):
-    """Each person fits k released records with everybody else still matched to one of theirs."""
+    """Each person can be matched to k released records while everyone else is matched to one too.
+
+    Parameters:
+        k: Least number of records that a person can be matched to.
+    """
 
     name: ClassVar[str] = "k-concealment"
 
     def holds_for(self, coverage: Coverage) -> Bools:
-        """Tell, row by row, whether its person can have k different records."""
+        """Return, for each row, whether its person can be matched to k different records."""
         return coverage.matchable() >= self.k
 
     def level_for(self, coverage: Coverage) -> float:
-        """Return the fewest records that a person can have."""
+        """Return the least number of records that a person can be matched to."""
         return float(coverage.matchable().min())
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
-            f"Even an attacker who knows everybody's quasi-identifiers finds records of at least "
-            f"{self.k} people that could be a person's, with everybody else matched to some "
+            f"Even an attacker who knows everyone's quasi-identifiers finds records of at least "
+            f"{self.k} people that could belong to a person, with everyone else matched to some "
             "record. Weaker than k-anonymity: the records differ, and some may be more likely."
         )

@@ -1,7 +1,7 @@
-"""l-diversity: every class shows several sensitive values, none of them too frequent.
+"""l-diversity: every class has several sensitive values, none of them too frequent.
 
-Distinct, entropy and recursive: three readings of "well represented", from weak to strong.
-A missing value adds no diversity: it does not hide what is known of the other people of a class.
+Distinct, entropy and recursive are three definitions of "well represented", from weak to strong.
+A missing value adds no diversity: it does not hide the values of the other people in the class.
 Machanavajjhala et al., "l-Diversity: privacy beyond k-anonymity", TKDD 1(1), 2007.
 """
 
@@ -21,11 +21,11 @@ from shoal.privacy.model import ROUNDING, Model, check_flag, check_range, check_
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """What classes show of a column, with its missing values or without them.
+    """The values of a column in each class, with or without its missing values.
 
-    counts: the people of each entry of the column's histogram, 0 where it is not counted.
-    people: (classes,) those who show a counted value.
-    starts: (classes,) where the entries of each class begin.
+    counts: people of each entry of the column's histogram, 0 for entries that do not count.
+    people: (classes,) people who have a counted value.
+    starts: (classes,) index of the first entry of each class.
     """
 
     counts: Counts
@@ -33,16 +33,16 @@ class _Reading:
     starts: Codes | Counts
 
     def sums(self, entries: Any) -> Any:
-        """(classes,) the entries of each class, added up."""
+        """(classes,) sum of the entries of each class."""
         return np.add.reduceat(entries, self.starts) if len(self.starts) else entries[:0]
 
 
 def _readings(classes: Classes, name: str, *, count_missing: bool) -> tuple[_Reading, ...]:
-    """Return the readings of a column that must all be diverse.
+    """Return the readings of a column; a class must be diverse in all of them.
 
-    With `count_missing` a missing value is a value like others. Otherwise the people without a
-    value are left out, which alone would let a class pass in which nearly everyone has none; so
-    the class must be diverse either way.
+    With `count_missing` a missing value counts as a value. Otherwise people without a value are
+    left out. That alone would accept a class in which nearly everyone has no value, so the class
+    must be diverse with and without them.
     """
     histogram, missing = classes.histogram(name), classes.table[name].missing
     every = _Reading(histogram.counts, classes.people, histogram.indptr[:-1])
@@ -60,12 +60,15 @@ def _readings(classes: Classes, name: str, *, count_missing: bool) -> tuple[_Rea
 
 @dataclass(frozen=True)
 class LDiversity(Model):
-    """Distinct l-diversity: each class shows at least l values of the column, among l people.
+    """Distinct l-diversity: each class has at least l values of the column, among l people.
 
-    One person with rows of many values is not diverse. The l people are people with a value.
-    Monotone: a merged class shows every value and every person of its parts.
+    One person with many values is not diverse. The l people are people with a value.
+    Monotone: a merged class has every value and every person of its parts.
 
-    count_missing: whether a missing value counts as one of the l values.
+    Parameters:
+        l: Least number of values, and of people, in a class.
+        column: The sensitive column.
+        count_missing: Whether a missing value counts as one of the l values.
     """
 
     name: ClassVar[str] = "l-diversity"
@@ -80,22 +83,22 @@ class LDiversity(Model):
         check_flag("count_missing", self.count_missing)
 
     def holds(self, classes: Classes) -> Bools:
-        """Return, for each class, whether it shows l values of the column among l people."""
+        """Return, for each class, whether it has l values of the column among l people."""
         return self._values(classes) >= self.l
 
     def level(self, classes: Classes) -> float:
-        """Return the least number of values, or of people, that a class shows."""
+        """Return the least number of values, or of people with a value, in a class."""
         return float(self._values(classes).min()) if len(classes) else float("inf")
 
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"Every class shows at least {self.l} different values of {self.column}, among "
+            f"Every class has at least {self.l} different values of {self.column}, among "
             f"at least {self.l} people.{_also_missing(self.count_missing)}"
         )
 
     def _values(self, classes: Classes) -> Counts:
-        """(classes,) the values of the column, or the people who show one if they are fewer."""
+        """(classes,) number of values of the column, or of people with a value if that is lower."""
         readings = _readings(classes, self.column, count_missing=self.count_missing)
         shown = [np.minimum(r.sums((r.counts > 0).astype(np.int64)), r.people) for r in readings]
         fewest: Counts = np.minimum.reduce(shown)
@@ -106,13 +109,16 @@ class LDiversity(Model):
 class EntropyLDiversity(Model):
     """Entropy l-diversity: the values of each class have an entropy of log l or more.
 
-    l equally frequent values reach it exactly; l need not be whole. A person counts once for each
-    of her values, and a class has at most the entropy of its people: log of their number.
-    Monotone: entropy is concave, so a merged class, whose shares are a weighted mean of its
-    parts' if nobody is in both, has at least the lesser entropy.
+    l equally frequent values reach it exactly; l need not be an integer. A person counts once for
+    each of their values, and the entropy of a class is capped at the logarithm of its people.
+    Monotone: entropy is concave, and the shares of a merged class are a weighted mean of the shares
+    of its parts if no person is in both, so it has at least the lower entropy of the two.
 
-    count_missing: whether a missing value is a value like others. By default the entropy must be
-        reached with the missing value as one more value, and among the people who have one.
+    Parameters:
+        l: Effective number of values in a class.
+        column: The sensitive column.
+        count_missing: Whether a missing value counts as a value. By default the entropy must be
+            reached both with the missing value as one more value and among the people with a value.
     """
 
     name: ClassVar[str] = "entropy-l-diversity"
@@ -126,11 +132,11 @@ class EntropyLDiversity(Model):
         check_flag("count_missing", self.count_missing)
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether its entropy reaches log l."""
+        """Return, for each class, whether its entropy reaches log l."""
         return self._entropies(classes) >= math.log(self.l) - ROUNDING
 
     def level(self, classes: Classes) -> float:
-        """Return the l of the least entropy: so many equally frequent values would have it."""
+        """Return exp of the least entropy: this many equally frequent values have that entropy."""
         return float(np.exp(self._entropies(classes).min())) if len(classes) else float("inf")
 
     def describe(self) -> str:
@@ -141,7 +147,7 @@ class EntropyLDiversity(Model):
         )
 
     def _entropies(self, classes: Classes) -> Floats:
-        """(classes,) the entropy of the column, in nats, at most that of the people."""
+        """(classes,) entropy of the column in nats, capped at the logarithm of the people."""
         readings = _readings(classes, self.column, count_missing=self.count_missing)
         least: Floats = np.minimum.reduce([_entropy(reading) for reading in readings])
         return least
@@ -151,15 +157,19 @@ class EntropyLDiversity(Model):
 class RecursiveLDiversity(Model):
     """Recursive (c, l)-diversity: r₁ < c · (r_l + … + r_m), with counts r₁ ≥ r₂ ≥ … ≥ r_m.
 
-    In each class the most frequent value does not outweigh the rare ones: even once l − 2 other
-    values are ruled out, it is no certainty. A class of fewer than l values, or of fewer than l
-    people, fails for every c. r counts people, each once for each of her values.
-    Monotone: on merging, r₁ grows to at most the sum of the parts', and so does the sum of the
-    l − 1 most frequent values, hence the rest to at least the sum of the parts' rests, if nobody is
-    in both.
+    In each class the most frequent value does not dominate the rare ones: it stays uncertain even
+    after l − 2 other values are ruled out. A class with fewer than l values, or fewer than l
+    people, fails for every c. r counts people, each once for each of their values.
+    Monotone: if no person is in both parts, r₁ of the merged class is at most the sum over the
+    parts, and so is the count of the l − 1 most frequent values; so the count of the remaining
+    values is at least the sum over the parts.
 
-    count_missing: whether a missing value is a value like others. By default the inequality must
-        hold with the missing value as one more value, and among the people who have one.
+    Parameters:
+        c: Factor by which the most frequent value may exceed the sum of the rare ones.
+        l: Rank from which values count as rare.
+        column: The sensitive column.
+        count_missing: Whether a missing value counts as a value. By default the inequality must
+            hold both with the missing value as one more value and among the people with a value.
     """
 
     name: ClassVar[str] = "recursive-l-diversity"
@@ -175,30 +185,30 @@ class RecursiveLDiversity(Model):
         check_flag("count_missing", self.count_missing)
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether its first value weighs less than c times the rest."""
+        """Return, for each class, whether its first value has less than c times the rest."""
         return self._ratios(classes) * (1 + ROUNDING) < self.c
 
     def level(self, classes: Classes) -> float:
-        """Return the c that this l needs more than; infinite if a class has fewer values."""
+        """Return the value that c must exceed for this l; infinite if a class has fewer values."""
         return float(self._ratios(classes).max(initial=0.0))
 
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
-            f"In every class the most frequent value of {self.column} has less than {self.c:g} "
-            f"times the people of the values from number {self.l} on, taken together."
+            f"In every class fewer people have the most frequent value of {self.column} than "
+            f"{self.c:g} times the people who have its less frequent values, from rank {self.l} on."
             f"{_also_missing(self.count_missing)}"
         )
 
     def _ratios(self, classes: Classes) -> Floats:
-        """(classes,) the count of the first value over that of the values from the l-th on."""
+        """(classes,) count of the first value divided by the sum from the l-th value on."""
         readings = _readings(classes, self.column, count_missing=self.count_missing)
         greatest: Floats = np.maximum.reduce([_ratio(reading, self.l) for reading in readings])
         return greatest
 
 
 def _entropy(reading: _Reading) -> Floats:
-    """(classes,) the entropy of the values, in nats, at most the logarithm of the people."""
+    """(classes,) entropy of the values in nats, capped at the logarithm of the people."""
     totals = np.maximum(reading.sums(reading.counts), 1)
     widths = np.diff(np.append(reading.starts, len(reading.counts)))
     shares = reading.counts / np.repeat(totals, widths)
@@ -210,7 +220,7 @@ def _entropy(reading: _Reading) -> Floats:
 
 
 def _ratio(reading: _Reading, rank: int) -> Floats:
-    """(classes,) the greatest count over the sum of those from the rank-th greatest on."""
+    """(classes,) greatest count divided by the sum of the counts from the rank-th greatest on."""
     starts, classes = reading.starts, len(reading.starts)
     widths = np.diff(np.append(starts, len(reading.counts)))
     owners = np.repeat(np.arange(classes), widths)

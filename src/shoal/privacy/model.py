@@ -1,4 +1,4 @@
-"""What a privacy model is: a question put to every class of a release."""
+"""The interface of privacy models: a condition that every class of a release must meet."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError
 
-ROUNDING = 1e-12  # what sums of shares may be off by
+ROUNDING = 1e-12  # rounding error of sums of shares
 
 
 class Model(ABC):
-    """A guarantee that each class of a release keeps on its own; join several with `&`.
+    """A guarantee that each class of a release meets separately; join several with `&`.
 
     Models count people. A person with several rows in a class counts once in its size, and once for
-    each value that her rows there show.
+    each value that occurs in those rows.
 
-    monotone: whether a class made of two that hold must hold itself, if nobody is in both. Searches
-        rely on it.
-    monotone_over_people: whether that is so even if some people have rows in both.
-    by_class: whether classes are all that it looks at; a release is judged by its coverage if not.
+    monotone: whether merging two classes that meet the model gives a class that meets it, if no
+        person is in both. Searches rely on it.
+    monotone_over_people: whether this also holds if some people have rows in both.
+    by_class: whether the model depends on classes only; otherwise it depends on the coverage.
     """
 
     name: ClassVar[str]
@@ -42,48 +42,48 @@ class Model(ABC):
 
     @abstractmethod
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether the model is kept."""
+        """Return, for each class, whether it meets the model."""
 
     @abstractmethod
     def level(self, classes: Classes) -> float:
-        """Return the parameter that the classes in fact reach, the worst class deciding."""
+        """Return the parameter that the classes reach; the worst class decides."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Say in one plain sentence what a reader of the release cannot do."""
+        """Return one plain sentence that states the guarantee."""
 
     @property
     def parts(self) -> tuple[Model, ...]:
-        """The models that this one joins."""
+        """The joined models, or this one."""
         return (self,)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that it looks at."""
+        """The sensitive columns that the model uses."""
         column = getattr(self, "column", None)
         return () if column is None else (column,)
 
     def monotone_on(self, table: Table) -> bool:
-        """Whether a class made of two that hold must hold itself, in releases of this table."""
+        """Return whether merged classes keep meeting the model, in releases of this table."""
         return self.monotone and (table.unit is None or self.monotone_over_people)
 
     @property
     def least_size(self) -> int:
-        """The people that every class must hold at least."""
+        """Least number of people in a class."""
         return max(int(getattr(part, "k", 1)) for part in self.parts)
 
     @property
     def by_size(self) -> bool:
-        """Whether the size of classes is all that is asked of them."""
+        """Whether the model depends on the sizes of classes only."""
         return all(part.name == "k-anonymity" or not part.by_class for part in self.parts)
 
     def check(self, table: Table) -> None:
-        """Refuse a table that the model cannot be asked of."""
+        """Reject a table that the model does not apply to."""
         for name in self.columns:
             column = table[name]
             if column.role is not Role.SENSITIVE:
                 raise InputError(
-                    f"{self}: column {name!r} is {column.role}; the model needs it sensitive"
+                    f"{self}: column {name!r} is {column.role}; the model needs a sensitive column"
                 )
 
     def __and__(self, other: Model) -> Model:
@@ -92,7 +92,7 @@ class Model(ABC):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The parameters by name, without those that are not set: None, or false by default."""
+        """The parameters by name, without those that are None, or false by default."""
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
         return {
             name: value
@@ -101,15 +101,15 @@ class Model(ABC):
         }
 
     def __str__(self) -> str:
-        told = ", ".join(f"{key}={_told(value)}" for key, value in self.options.items())
-        return f"{self.name}({told})"
+        options = ", ".join(f"{key}={_quote(value)}" for key, value in self.options.items())
+        return f"{self.name}({options})"
 
 
 @dataclass(frozen=True)
 class SizeModel(Model):
-    """A guarantee that a class keeps which holds k people, and k households where they are named.
+    """A guarantee that a class of k people meets; of k households too if the table has them.
 
-    Monotone: merged classes only grow.
+    Monotone: merging classes only increases their size.
     """
 
     monotone: ClassVar[bool] = True
@@ -120,7 +120,7 @@ class SizeModel(Model):
         check_whole("k", self.k, 2)
 
     def holds(self, classes: Classes) -> Bools:
-        """Return, for each class, whether it holds k people."""
+        """Return, for each class, whether it has k people."""
         return classes.sizes >= self.k
 
     def level(self, classes: Classes) -> float:
@@ -128,12 +128,12 @@ class SizeModel(Model):
         return float(classes.sizes.min()) if len(classes) else float("inf")
 
     def check(self, table: Table) -> None:
-        """Refuse a table of fewer than k people or households."""
+        """Reject a table with fewer than k people or households."""
         check_enough(table, self.k)
 
 
 def check_enough(table: Table, k: int) -> None:
-    """Refuse a table of fewer than k people or households."""
+    """Reject a table with fewer than k people or households."""
     numbers = [(table.people, "person", "people")]
     if table.household is not None:
         numbers.append((table.household.count, "household", "households"))
@@ -146,29 +146,29 @@ def check_enough(table: Table, k: int) -> None:
 
 @dataclass(frozen=True)
 class CoverageModel(SizeModel):
-    """A guarantee about who may be whom: which released records each person fits.
+    """A guarantee about the coverage: which released records each person fits.
 
-    A class of k people keeps it, since people who are published alike fit each other's records;
-    searches by class ask for no more. Rows of smaller classes are judged by the coverage, which may
-    keep the model all the same.
+    A class of k people meets it, since the people of a class fit each other's records, so searches
+    by class require nothing else. Rows of smaller classes can still meet the model by their
+    coverage.
     """
 
     by_class: ClassVar[bool] = False
 
     @abstractmethod
     def holds_for(self, coverage: Coverage) -> Bools:
-        """Tell, released row by row, whether the model is kept for its person and its cells."""
+        """Return, for each released row, whether its person and its cells meet the model."""
 
     @abstractmethod
     def level_for(self, coverage: Coverage) -> float:
-        """Return the k that the coverage in fact reaches."""
+        """Return the k that the coverage reaches."""
 
 
 _PLAIN = re.compile(r"[^\s,()\"'\\](?:[^,()\n\r]*[^\s,()])?")
 
 
-def _told(value: object) -> str:
-    """Return an option's value, quoted where it would not be read back."""
+def _quote(value: object) -> str:
+    """Return the value of an option as text, quoted if `parse` needs it."""
     text = str(value)
     return text if _PLAIN.fullmatch(text) else '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
@@ -187,32 +187,32 @@ class All(Model):
         object.__setattr__(self, "by_class", all(model.by_class for model in self.models))
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether every model is kept."""
+        """Return, for each class, whether it meets every model."""
         kept = np.ones(len(classes), dtype=np.bool_)
         for model in self.models:
             kept &= model.holds(classes)
         return kept
 
     def level(self, classes: Classes) -> float:
-        """Return the share of classes that keep every model."""
+        """Return the share of classes that meet every model."""
         return float(self.holds(classes).mean()) if len(classes) else 1.0
 
     def describe(self) -> str:
-        """Say what each model says."""
+        """Return what each model guarantees."""
         return " ".join(model.describe() for model in self.models)
 
     @property
     def parts(self) -> tuple[Model, ...]:
-        """The models joined here."""
+        """The joined models."""
         return self.models
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that any of them looks at."""
+        """The sensitive columns that any of the models uses."""
         return tuple(dict.fromkeys(name for model in self.models for name in model.columns))
 
     def check(self, table: Table) -> None:
-        """Refuse a table that any of the models cannot be asked of."""
+        """Reject a table that any of the models does not apply to."""
         for model in self.models:
             model.check(table)
 

@@ -1,4 +1,4 @@
-"""Every privacy model: its import, and its name in `__all__`, from which all else follows."""
+"""All privacy models; add a model here by its import and its name in `__all__`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.privacy.model import Model
 from shoal.privacy.one_k_anonymity import KKAnonymity, KOneAnonymity, OneKAnonymity
 from shoal.privacy.t_closeness import TCloseness
 
-__all__ = [  # noqa: RUF022  in the order in which people are told of them
+__all__ = [  # noqa: RUF022  in the order of the documentation
     "KAnonymity",
     "LDiversity",
     "EntropyLDiversity",

@@ -1,6 +1,6 @@
-"""(1,k)-, (k,1)- and (k,k)-anonymity: counting who fits whom, one by one.
+"""(1,k)-, (k,1)- and (k,k)-anonymity: counts of the pairs of people and records that fit.
 
-Weaker than k-anonymity: a person may fit records that can only be other people's.
+Weaker than k-anonymity: a person may fit records that can only belong to other people.
 Gionis, Mazza & Tassa, "k-Anonymization revisited", ICDE 2008.
 """
 
@@ -16,69 +16,81 @@ from shoal.privacy.model import CoverageModel
 
 @dataclass(frozen=True)
 class OneKAnonymity(CoverageModel):
-    """(1,k)-anonymity: each person fits at least k released records."""
+    """(1,k)-anonymity: each person fits released records of at least k people.
+
+    Parameters:
+        k: Least number of people whose released records a person fits.
+    """
 
     name: ClassVar[str] = "one-k-anonymity"
 
     def holds_for(self, coverage: Coverage) -> Bools:
-        """Tell, row by row, whether its person fits k released records."""
+        """Return, for each row, whether its person fits released records of k people."""
         return coverage.released() >= self.k
 
     def level_for(self, coverage: Coverage) -> float:
-        """Return the fewest records that a person fits."""
+        """Return the least number of people whose records a person fits."""
         return float(coverage.released().min())
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             "Anyone who knows a person's quasi-identifiers finds fitting records of at least "
-            f"{self.k} people. Weaker than k-anonymity: a record may fit one person alone, and an "
+            f"{self.k} people. Weaker than k-anonymity: a record may fit only one person, and an "
             "attacker who knows many people can rule records out."
         )
 
 
 @dataclass(frozen=True)
 class KOneAnonymity(CoverageModel):
-    """(k,1)-anonymity: each released record fits at least k people."""
+    """(k,1)-anonymity: each released record fits at least k people.
+
+    Parameters:
+        k: Least number of people that a released record fits.
+    """
 
     name: ClassVar[str] = "k-one-anonymity"
 
     def holds_for(self, coverage: Coverage) -> Bools:
-        """Tell, row by row, whether k people fit its cells."""
+        """Return, for each row, whether k people fit its cells."""
         return coverage.originals() >= self.k
 
     def level_for(self, coverage: Coverage) -> float:
-        """Return the fewest people that fit a record."""
+        """Return the least number of people that fit a record."""
         return float(coverage.originals().min())
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             f"Each released record fits at least {self.k} people of the table. Weaker than "
-            "k-anonymity: a person may fit one record alone, and an attacker who knows many people "
-            "can rule some out."
+            "k-anonymity: a person may fit only one record, and an attacker who knows many people "
+            "can rule some of them out."
         )
 
 
 @dataclass(frozen=True)
 class KKAnonymity(CoverageModel):
-    """(k,k)-anonymity: each person fits k released records, each released record k people."""
+    """(k,k)-anonymity: each person fits records of k people, and each record fits k people.
+
+    Parameters:
+        k: Least number of people, in both directions.
+    """
 
     name: ClassVar[str] = "k-k-anonymity"
 
     def holds_for(self, coverage: Coverage) -> Bools:
-        """Tell, row by row, whether its person fits k records and its cells k people."""
+        """Return, for each row, whether its person and its cells both fit k people."""
         kept: Bools = (coverage.released() >= self.k) & (coverage.originals() >= self.k)
         return kept
 
     def level_for(self, coverage: Coverage) -> float:
-        """Return the fewest partners that a person or a record has."""
+        """Return the least number of partners of a person or a record."""
         return float(min(coverage.released().min(), coverage.originals().min()))
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             "Anyone who knows a person's quasi-identifiers finds fitting records of at least "
             f"{self.k} people, and each record fits at least {self.k} people. Weaker than "
-            "k-anonymity: an attacker who knows everybody in the table can rule some of them out."
+            "k-anonymity: an attacker who knows everyone in the table can rule some of them out."
         )

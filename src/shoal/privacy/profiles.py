@@ -1,4 +1,4 @@
-"""How private classes in fact are: the level of every model, none of them asked for."""
+"""The level that classes reach in every privacy model, whether it was required or not."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ from shoal.privacy.t_closeness import TCloseness
 
 
 def profile(classes: Classes, sensitive: Sequence[str]) -> dict[str, float]:
-    """Return the k of the classes and, for each sensitive column, what every model measures.
+    """Return the k of the classes and, for each sensitive column, the level of every model.
 
-    Keys are `k`, then for a column `disease`: `l(disease)` and `entropy-l(disease)`, where more is
-    better; `t(disease)` by the column's natural distance, `alpha(disease)` the largest share of
-    one value, `delta(disease)` (infinite where a class lacks a value) and `beta(disease)`, basic,
-    where less is better.
+    Parameters:
+        classes: The classes of a table or release.
+        sensitive: Names of the sensitive columns.
+
+    Returns:
+        The level by key. Keys are `k`, then for a column `disease`: `l(disease)` and
+        `entropy-l(disease)`, where higher is better; `t(disease)` with the default distance of
+        the column, `alpha(disease)`, the largest share of one value, `delta(disease)`, infinite
+        if a class lacks a value, and `beta(disease)` without the enhanced bound, where lower is
+        better.
     """
     levels = {"k": KAnonymity(2).level(classes)}
     for column in sensitive:
@@ -30,7 +36,7 @@ def profile(classes: Classes, sensitive: Sequence[str]) -> dict[str, float]:
 
 
 def _measures(column: str) -> dict[str, Model]:
-    """Return a model by letter; `level` does not look at the parameters given here."""
+    """Return the models by letter; `level` ignores the parameters given here."""
     return {
         "l": LDiversity(2, column),
         "entropy-l": EntropyLDiversity(2, column),

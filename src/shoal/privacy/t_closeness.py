@@ -1,6 +1,6 @@
-"""t-closeness: what a class shows of a sensitive column is close to what the table shows.
+"""t-closeness: the distribution of a sensitive column in each class is close to the table's.
 
-Distances are earth mover's, by three ground distances, and need no class-by-value matrix.
+Earth mover's distance, with three distances between values and without a class-by-value matrix.
 Li, Li & Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007.
 """
 
@@ -22,21 +22,24 @@ from shoal.privacy.model import ROUNDING, Model, check_range
 
 @dataclass(frozen=True)
 class TCloseness(Model):
-    """In each class the column is distributed within t of the whole table.
+    """In each class the distribution of the column is within t of the whole table's.
 
-    A person counts once for each of her values, in the class and in the table.
+    A person counts once for each of their values, in the class and in the table. The reference
+    distribution is that of the input table, including suppressed rows.
+    A missing value counts as a value. With ordered distance it is one step above the greatest
+    value; in a hierarchy that does not list it, it joins the others at the root.
+    Monotone: the distance to a fixed distribution is convex, and the shares of a merged class are a
+    weighted mean of the shares of its parts if no person is in both, so its distance is at most the
+    larger of theirs.
 
-    distance: how far apart two values are. `equal`: 1; `ordered`: the steps between them over the
-        steps between the ends; `hierarchical`: the level at which they meet over the root's.
-        By default ordered for a numeric or ordinal column, hierarchical for a nominal one with a
-        hierarchy, equal otherwise.
-
-    The reference distribution is the input table's, suppressed rows included.
-    A missing value counts as a value: in order it is the far end, one step above the greatest; in
-    a hierarchy that does not list it, it meets the others at the root.
-    Monotone: the distance to a fixed distribution is convex, and a merged class's shares are a
-    weighted mean of its parts' if nobody is in both, so it is at most as far off as the farther
-    part.
+    Parameters:
+        t: Largest distance of a class, from 0 to 1.
+        column: The sensitive column.
+        distance: Distance between two values. `equal`: 1. `ordered`: the number of steps between
+            them divided by the number of steps from the least to the greatest value.
+            `hierarchical`: the level of their lowest common label divided by the level of the
+            root. By default `ordered` for a numeric or ordinal column, `hierarchical` for a nominal
+            one with a hierarchy, otherwise `equal`.
     """
 
     name: ClassVar[str] = "t-closeness"
@@ -51,7 +54,7 @@ class TCloseness(Model):
             raise InputError(f"distance must be one of {', '.join(DISTANCES)}")
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell, class by class, whether it lies within t of the input."""
+        """Return, for each class, whether its distance from the input is at most t."""
         return self._distances(classes) <= self.t + ROUNDING
 
     def level(self, classes: Classes) -> float:
@@ -59,7 +62,7 @@ class TCloseness(Model):
         return float(self._distances(classes).max(initial=0.0))
 
     def check(self, table: Table) -> None:
-        """Refuse a column that the distance makes no sense for."""
+        """Reject a column that the distance does not apply to."""
         super().check(table)
         column = table[self.column]
         if self.distance == "ordered" and not column.ordered:
@@ -74,7 +77,7 @@ class TCloseness(Model):
             )
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             f"Anyone who finds a person's class learns little about {self.column}: its "
             f"distribution there is within {self.t:g} of the whole table's, on a scale from 0 to 1."
@@ -86,22 +89,22 @@ class TCloseness(Model):
 
 
 def natural_distance(column: Column) -> str:
-    """Return the distance that suits a column's kind."""
+    """Return the default distance for the kind of a column."""
     if column.ordered:
         return "ordered"
     return "equal" if column.hierarchy is None else "hierarchical"
 
 
 def equal_distances(classes: Classes, name: str) -> Floats:
-    """(classes,) half the sum of |q − p|: what has to move, wherever it goes."""
+    """(classes,) half the sum of |q − p|: the share that has to move, whatever the distance."""
     histogram = classes.histogram(name)
     more = classes.distribution(name) - classes.reference_distribution(name)[histogram.codes]
-    # as much lies above p as below, and above it lie only values that the class shows
+    # surplus and deficit are equal, and only values of the class have a surplus over p
     return np.add.reduceat(np.maximum(more, 0.0), histogram.indptr[:-1])
 
 
 def ordered_distances(classes: Classes, name: str) -> Floats:
-    """(classes,) the sum of |Q − P|, cumulated along the input's m values, over m − 1."""
+    """(classes,) sum of |Q − P| over the input's m values, divided by m − 1; Q, P cumulative."""
     histogram = classes.histogram(name)
     reference = classes.reference_distribution(name)
     present = reference > 0
@@ -113,7 +116,7 @@ def ordered_distances(classes: Classes, name: str) -> Floats:
     area = np.concatenate(([0.0], np.cumsum(below)))  # sum of P over the values before
     starts, ends = histogram.indptr[:-1], histogram.indptr[1:]
 
-    # Q stays at `height` from each value of a class up to the next; P crosses it once at most
+    # Q is constant (`height`) from each value of a class to the next; P crosses it at most once
     first = (np.cumsum(present) - 1)[histogram.codes]
     last = np.roll(first, -1)
     last[ends - 1] = steps + 1
@@ -129,11 +132,11 @@ def ordered_distances(classes: Classes, name: str) -> Floats:
 
 
 def hierarchical_distances(classes: Classes, name: str) -> Floats:
-    """(classes,) the cost of moving shares through the hierarchy.
+    """(classes,) cost of moving shares through the hierarchy.
 
-    The paper charges each node its height times what its children exchange, the lesser of their
-    surplus and their want. Summed over the tree that is the mean, over the levels below the root,
-    of the equal distance between their groups.
+    The paper charges each node its height times the share that its children exchange, which is the
+    smaller of their surplus and their deficit. The sum over the tree equals the mean, over the
+    levels below the root, of the equal distance between the groups of the level.
     """
     hierarchy = classes.table[name].hierarchy
     if hierarchy is None:
@@ -155,7 +158,7 @@ def hierarchical_distances(classes: Classes, name: str) -> Floats:
 
 
 def _sums(groups: NDArray[np.integer], shares: Floats, size: int) -> Floats:
-    """(size,) the shares of each group, added up."""
+    """(size,) sum of the shares of each group."""
     sums: NDArray[Any] = np.bincount(groups, weights=shares, minlength=size)
     return sums
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.core.arrays import Codes, Counts, Floats
-from shoal.core.coverage import spoken_of
+from shoal.core.coverage import as_published
 from shoal.core.release import Release
 from shoal.errors import InputError, unknown
 from shoal.privacy.model import check_range
@@ -85,7 +85,7 @@ def _weighed(release: Release, graph: Graph, rates: Mapping[str, float]) -> Grap
     people, records = _first_rows(graph)
     weights = np.ones(len(graph.indices))
     for name, rate in rates.items():
-        said = spoken_of(published_as(release, name), release.classes.ids)
+        said = as_published(published_as(release, name), release.classes.ids)
         entries = said.codes[records][graph.indices]
         inside = said.subsets.hold(entries, said.column.codes[people][graph.heads])
         weights *= np.where(inside, 1 - rate, rate)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import SUPPRESSED
-from shoal.core.coverage import spoken_of
+from shoal.core.coverage import as_published
 from shoal.core.grouping import Grouping, group
 from shoal.core.people import Unit
 from shoal.core.progress import report
@@ -190,7 +190,7 @@ class _Kinds:
         if known not in self.known:
             for name in known:
                 if name not in self.columns:
-                    said = spoken_of(published_as(self.release, name), self.ids)
+                    said = as_published(published_as(self.release, name), self.ids)
                     self.columns[name] = said.codes[self.kept], len(said.labels)
             codes, domains = zip(*(self.columns[name] for name in known), strict=True)
             self.known[known] = self._bound(group(codes, domains))

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from shoal.core.arrays import Bools, Codes, Counts, frozen
 from shoal.core.classes import SUPPRESSED
 from shoal.core.column import Column
-from shoal.core.coverage import Fits, spoken_of
+from shoal.core.coverage import Fits, as_published
 from shoal.core.grouping import group
 from shoal.core.hierarchy import ROOT
 from shoal.core.people import Unit
@@ -134,7 +134,7 @@ def published_cells(
     else:
         ids = source.classes.ids
         rows = np.flatnonzero(ids != SUPPRESSED)
-        recodings = {name: spoken_of(_recoded(source, name), ids) for name in names}
+        recodings = {name: as_published(_recoded(source, name), ids) for name in names}
     return {
         name: Published(recoding.codes[rows], _admitted(recoding, people[name]))
         for name, recoding in recodings.items()

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.core.arrays import Bools, Floats
 from shoal.core.column import Column
-from shoal.core.coverage import spoken_of
+from shoal.core.coverage import as_published
 from shoal.core.grouping import group
 from shoal.core.labels import range_labels, set_labels
 from shoal.core.recoding import Recoding
@@ -73,7 +73,7 @@ def _hidden(release: Release) -> Bools:
 
 def _published(release: Release, name: str) -> Recoding:
     """Return the recoding of a column, with suppressed rows covering all values."""
-    spoken = spoken_of(release.recodings[name], release.classes.ids)
+    spoken = as_published(release.recodings[name], release.classes.ids)
     return spoken.suppress(_hidden(release))
 
 

@@ -96,7 +96,7 @@ def test_few_records_are_enough(method, rows):
 @every_method
 @pytest.mark.parametrize("model", [KAnonymity(5), FreeformAnonymity(5) & LDiversity(2, "ill")])
 def test_models_of_classes_are_refused(method, model):
-    told = rf"{method} publishes freeform boxes.*ask for freeform-anonymity\(k=5\)"
+    told = rf"{method} publishes freeform boxes.*use only freeform-anonymity\(k=5\)"
     with pytest.raises(shoal.InputError, match=told):
         shoal.anonymize(people(), model, method)
 
@@ -122,8 +122,10 @@ def test_a_seed_is_a_whole_number(method, seed):
 
 
 def test_too_many_records_for_a_full_assignment_are_refused(monkeypatch):
-    monkeypatch.setattr(doka_hungarian, "_MOST", 50)
-    with pytest.raises(shoal.InputError, match=r"80 records are more than 50; use doka-sort-greed"):
+    monkeypatch.setattr(doka_hungarian, "_MAX_RECORDS", 50)
+    with pytest.raises(
+        shoal.InputError, match=r"takes at most 50 records, .*, not 80; use doka-sort-greed"
+    ):
         shoal.anonymize(people(), FreeformAnonymity(2), "doka-hungarian")
 
 

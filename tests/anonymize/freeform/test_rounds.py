@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import FreeformAnonymity, Table
 from shoal.anonymize.freeform import assignments, doka_greedy, doka_sort_greedy
-from shoal.anonymize.freeform._edges import ENDLESS, growth
+from shoal.anonymize.freeform._edges import INFINITE_COST, growth
 from shoal.anonymize.freeform.assignments import assign, draw_boxes, play_rounds
 from shoal.anonymize.partition._boxes import box_width, width_with
 from shoal.anonymize.partition.records import lay_out
@@ -115,7 +115,7 @@ def test_growth_is_the_difference_of_widths(found):
         for record in rows:
             wide = width_with(found.points, boxes, box, record)
             expected = wide - box_width(found.points, boxes, box)
-            assert growth(found.points, boxes, box, record, ENDLESS) == expected
+            assert growth(found.points, boxes, box, record, INFINITE_COST) == expected
             limited = growth(found.points, boxes, box, record, np.int64(2**27))
             assert limited == expected or 2**27 <= limited <= expected
 

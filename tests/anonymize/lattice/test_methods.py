@@ -329,7 +329,7 @@ def test_what_cannot_be_met_is_told_as_a_failure(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_columns_without_a_hierarchy_are_noted(method):
     (note,) = shoal.anonymize(plain(a=[1, 1], b=[2, 2]), KAnonymity(2), method).run.notes
-    assert note == "no hierarchy for a, b: values are kept or hidden altogether"
+    assert note == "no hierarchy for a, b: values are either kept or suppressed"
     assert shoal.anonymize(neighbours(), KAnonymity(2), method).run.notes == ()
 
 
@@ -430,7 +430,7 @@ def test_local_recoding_takes_up_what_the_first_node_leaves(method):
     assert local.to_arrow().column("town").to_pylist() == ["na", "na", "nb", "nb", "south", "south"]
     assert local.suppressed is None
     assert levels(local) == (0,)
-    assert local.run.notes == ("recoded locally in 2 rounds; node is the first one's",)
+    assert local.run.notes == ("recoded locally in 2 rounds; node is that of the first round",)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)

@@ -144,7 +144,7 @@ def test_k_is_raised_to_reach_delta():
     assert claim.k == least_k(1.4, 1e-4, 0.7) > 5
     assert claim.delta <= 1e-4
     assert release.model == KAnonymity(claim.k)
-    assert f"k is {claim.k} instead of 5, to reach delta" in release.run.notes
+    assert f"k is {claim.k} instead of 5 to reach delta" in release.run.notes
     enough = shoal.anonymize(small(CELLS * 60), KAnonymity(100), "safe-la", **options)
     assert enough.claims[0].k == 100
 
@@ -162,7 +162,7 @@ def test_a_large_delta_is_refused_with_the_k_that_avoids_it(options, stated, lea
     with pytest.raises(InputError, match="set allow_large_delta to release") as refused:
         shoal.anonymize(table, KAnonymity(5), "safe-la", **options)
     assert stated in str(refused.value)
-    assert f"ask for k = {least} or more" in str(refused.value)
+    assert f"use k = {least} or more" in str(refused.value)
     shoal.anonymize(table, KAnonymity(least), "safe-la", **options)
     with pytest.raises(InputError, match="allow_large_delta"):
         SafeLA(**{**options, "delta": None}).price(KAnonymity(least - 1))
@@ -176,7 +176,9 @@ def test_an_allowed_large_delta_is_noted():
 def test_columns_that_tell_records_apart_are_named():
     table = people([(20, "a", "u", 1)] * 9)
     release = shoal.anonymize(table, KAnonymity(2), "safe-la", **LARGE_DELTA)
-    assert "classes are counted over ill, pay too" in " ".join(release.run.notes)
+    assert "classes are also counted over the published columns ill, pay" in " ".join(
+        release.run.notes
+    )
 
 
 def test_the_published_mechanism_says_that_it_is_unproven():
@@ -185,8 +187,8 @@ def test_the_published_mechanism_says_that_it_is_unproven():
     (claim,) = release.claims
     assert not claim.proven
     assert claim.delta == sampling_delta(k, 0.5, claim.sampling_epsilon, form="published")
-    assert "unproven" in " ".join(release.run.notes)
-    assert "unproven" in page(contents(release))
+    assert "not proven" in " ".join(release.run.notes)
+    assert "not proven" in page(contents(release))
 
 
 @pytest.mark.parametrize(("published", "seen"), [(True, 2), (False, 6)])
@@ -252,7 +254,7 @@ def test_a_release_may_be_empty(rows, tmp_path):
 
 def test_other_models_are_refused():
     table = people([(20, "a", "u", 1)] * 9)
-    with pytest.raises(InputError, match="safe-la drops classes by their size alone"):
+    with pytest.raises(InputError, match="safe-la drops classes only by their size"):
         shoal.anonymize(table, KAnonymity(2) & LDiversity(2, "ill"), "safe-la")
 
 

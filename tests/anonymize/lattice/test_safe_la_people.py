@@ -114,9 +114,11 @@ def test_the_claim_names_what_is_protected(units, unit):
 
 def test_rows_per_person_need_people():
     table = visits([("p", "h", "a"), ("q", "i", "a")])
-    with pytest.raises(InputError, match="needs a table that names its people"):
+    with pytest.raises(InputError, match="needs a table with person columns"):
         shoal.anonymize(table, KAnonymity(2), "safe-la", max_rows_per_person=2, **LOOSE)
-    with pytest.raises(InputError, match="the published mechanism knows one row per person"):
+    with pytest.raises(
+        InputError, match="the published mechanism supports only one row per person"
+    ):
         SafeLA(published=True, max_rows_per_person=2)
 
 

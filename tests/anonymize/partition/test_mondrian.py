@@ -226,7 +226,7 @@ def test_says_when_effort_has_no_effect():
     model = KAnonymity(2) & LDiversity(2, "diagnosis")
     assert shoal.anonymize(table, model).run.notes == ()
     (note,) = shoal.anonymize(table, model, effort="high").run.notes
-    assert "k-anonymity alone" in note
+    assert "k-anonymity only" in note
 
 
 def test_one_known_value_is_not_mixed_with_missing_for_nothing():

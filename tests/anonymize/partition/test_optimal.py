@@ -84,7 +84,7 @@ def test_too_few_rows_for_two_groups_are_one():
     release = shoal.anonymize(people(5), KAnonymity(3), "optimal", time_limit=0)
     assert classes(release) == [[0, 1, 2, 3, 4]]
     assert release.proof.proven
-    assert release.run.notes == ("proven optimal: one group is all there is",)
+    assert release.run.notes == ("proven optimal: only one group is possible",)
 
 
 def test_without_time_the_start_is_released_with_a_bound():
@@ -116,7 +116,7 @@ def test_a_further_model_costs_more_and_the_bound_stays():
     assert both.proof.loss > both.proof.bound
     assert not both.proof.proven
     (note,) = both.run.notes
-    assert note.startswith("proven optimal for group sizes alone; groups were then joined")
+    assert note.startswith("proven optimal for group sizes only; groups were then merged")
     assert shoal.metrics.ncp(both) > shoal.metrics.ncp(alone)
 
 

@@ -123,9 +123,9 @@ def test_weights_go_by_name_or_in_order():
     ("weights", "message"),
     [
         ([1, 2], "2 numbers for 4 quasi-identifiers"),
-        ({"HEIGHT": 1}, "'HEIGHT' is no quasi-identifier"),
-        ([1, 1, 1, -1], "weights: each must be 0 or more, 1e.12 at most, not -1"),
-        ([1, 1, 1, 1e308], "weights: each must be 0 or more, 1e.12 at most"),
+        ({"HEIGHT": 1}, "'HEIGHT' is not a quasi-identifier"),
+        ([1, 1, 1, -1], "weights: each must be 0 or more and at most 1e.12, not -1"),
+        ([1, 1, 1, 1e308], "weights: each must be 0 or more and at most 1e.12"),
         ([1, 1, 1, "x"], "weights: each must be 0 or more"),
         ("abcd", "weights must be {column: number}, or a list of numbers"),
         (5, "weights must be {column: number}, or a list of numbers"),

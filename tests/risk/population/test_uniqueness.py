@@ -102,7 +102,7 @@ def test_columns_of_a_table_are_grouped_and_counts_minded():
 
 @pytest.mark.parametrize("fraction", [0, -1, 1.1])
 def test_a_fraction_is_a_share(fraction):
-    with pytest.raises(InputError, match="sampling_fraction must be 1e-09 or more, 1 at most"):
+    with pytest.raises(InputError, match="sampling_fraction must be 1e-09 or more and at most 1"):
         population_uniqueness(Frequencies.of_sizes(np.array([1, 2])), fraction)
 
 

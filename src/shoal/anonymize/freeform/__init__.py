@@ -1,1 +1,1 @@
-"""Methods that publish each record by ranges and sets of its own."""
+"""Methods that publish each record with its own ranges and sets."""

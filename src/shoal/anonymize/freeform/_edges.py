@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: what it costs a box to take in one more record, and who takes whom.
+"""Kernels: the cost of adding a record to a box, and the assignment of records to boxes.
 
 Box i belongs to record i. Its partners are the records that it covers so far, itself first; a
 record may not become a partner twice.
@@ -14,13 +14,13 @@ import numpy as np
 from shoal.anonymize.partition._boxes import ONE, add_record, enter
 from shoal.core.compiling import njit
 
-NOBODY = np.int32(-1)
-ENDLESS = np.int64(2**62)
+NO_INDEX = np.int32(-1)
+INFINITE_COST = np.int64(2**62)
 
 
 @njit(cache=True, error_model="numpy")
 def growth(points, boxes, box, record, limit):
-    """Return how much wider a box gets with one more record; `limit` or more if it exceeds that."""
+    """Return how much wider a box becomes with one more record; at least `limit` if above it."""
     total = np.int64(0)
     for j in range(points.line.shape[1]):
         place = np.int64(points.line[record, j])
@@ -40,7 +40,7 @@ def growth(points, boxes, box, record, limit):
 
 @njit(cache=True, error_model="numpy")
 def is_partner(partners, done, box, record):
-    """Tell whether a box has the record already, from one of the rounds done."""
+    """Return whether a box already has the record, from one of the finished rounds."""
     found = False
     for i in range(done):
         found |= partners[box, i] == record
@@ -49,33 +49,33 @@ def is_partner(partners, done, box, record):
 
 @njit(cache=True, error_model="numpy")
 def stretch(points, boxes, given):
-    """Take the records given to the boxes in."""
+    """Widen each box to cover the record given to it."""
     for box in range(len(given)):
         add_record(points, boxes, box, given[box])
 
 
 @njit(cache=True, error_model="numpy")
 def fill_costs(points, boxes, partners, done, first, last, forbidden, costs):
-    """Write the growth of boxes first … last − 1 by every record."""
+    """Fill `costs` with the growth of boxes first … last − 1 by every record."""
     for box in range(first, last):
         for record in range(costs.shape[1]):
-            costs[box, record] = growth(points, boxes, box, record, ENDLESS)
+            costs[box, record] = growth(points, boxes, box, record, INFINITE_COST)
         for i in range(done):
             costs[box, partners[box, i]] = forbidden
 
 
 @njit(cache=True, error_model="numpy")
 def take_in_turn(points, boxes, partners, done, first, last, left, given, owner):
-    """Let boxes first … last − 1, one after the other, take the cheapest record that is left.
+    """Give boxes first … last − 1, one after the other, the cheapest remaining record.
 
-    Among equals it is the next in order, round the table, so that copies of a record pass each
-    other on where swapping in pairs would leave one over.
-    left: the records that are left, ascending, `len(given) − first` of them.
-    given: (records,) what each box took; owner: (records,) the box that took each record.
+    Ties go to the next record in cyclic order after the box's own, so that copies of a record form
+    cycles; swaps in pairs would leave one over.
+    left: the remaining records, ascending, `len(given) − first` of them.
+    given: (records,) the record of each box; owner: (records,) the box of each record.
     """
     size = len(given) - first
     for box in range(first, last):
-        best, least = np.int64(-1), ENDLESS
+        best, least = np.int64(-1), INFINITE_COST
         start = np.searchsorted(left[:size], box + 1)
         for step in range(size):
             place = start + step if start + step < size else start + step - size
@@ -97,12 +97,12 @@ def take_in_turn(points, boxes, partners, done, first, last, left, given, owner)
 
 @njit(cache=True, error_model="numpy")
 def trade(points, boxes, partners, done, box, given, owner):
-    """Serve a box that has all records that are left: another hands over its own and takes one.
+    """Serve a box that already has all remaining records by a trade with another box.
 
-    The cheapest such trade is made, the first among equals; of 2k records or more one fits. Returns
-    the record that is left no more.
+    The other box gives its record and takes a remaining one. The cheapest trade is made, the first
+    among equals; with 2k records or more a trade always exists. Returns the record taken.
     """
-    least, giver, taken = ENDLESS, NOBODY, NOBODY
+    least, giver, taken = INFINITE_COST, NO_INDEX, NO_INDEX
     for i in range(done):
         record = partners[box, i]
         if owner[record] >= 0:
@@ -113,9 +113,9 @@ def trade(points, boxes, partners, done, box, given, owner):
                 continue
             if is_partner(partners, done, other, record):
                 continue
-            cost = growth(points, boxes, box, handed, ENDLESS)
-            cost += growth(points, boxes, other, record, ENDLESS)
-            cost -= growth(points, boxes, other, handed, ENDLESS)
+            cost = growth(points, boxes, box, handed, INFINITE_COST)
+            cost += growth(points, boxes, other, record, INFINITE_COST)
+            cost -= growth(points, boxes, other, handed, INFINITE_COST)
             if cost < least:
                 least, giver, taken = cost, np.int32(other), record
     given[box] = given[giver]
@@ -127,16 +127,16 @@ def trade(points, boxes, partners, done, box, given, owner):
 
 @njit(cache=True, error_model="numpy")
 def list_nearest(points, boxes, partners, done, box, owner, near, costs):
-    """List the cheapest records that are left for a box, cheapest first; return how many.
+    """List the cheapest remaining records for a box, cheapest first; return their number.
 
-    Among equals the next in order, round the table, comes first.
+    Ties are in cyclic order after the box's own record.
     """
     room, found, count = near.shape[1], 0, len(owner)
     for step in range(1, count):
         record = box + step if box + step < count else box + step - count
         if owner[record] >= 0:
             continue
-        limit = costs[box, room - 1] if found == room else ENDLESS
+        limit = costs[box, room - 1] if found == room else INFINITE_COST
         cost = growth(points, boxes, box, record, limit)
         if cost >= limit or is_partner(partners, done, box, record):
             continue
@@ -153,13 +153,13 @@ def list_all_nearest(points, boxes, partners, done, first, last, owner, near, co
 
 @njit(cache=True, error_model="numpy")
 def take_by_cost(points, boxes, partners, done, near, costs, found, given, owner):
-    """Make pairs of boxes and records that are left, the cheapest of all first.
+    """Pair boxes with remaining records, the cheapest pair first.
 
-    The outcome is that of sorting all pairs by cost, box, and record from the box's own onward.
-    Each box waits with its cheapest; when that is taken it waits again with its next.
+    The result equals sorting all pairs by cost, box, and record in cyclic order after the box's
+    own. Each box waits in a queue with its cheapest record; if that is taken, with the next.
     """
     count = len(given)
-    at = np.zeros(count, dtype=np.int64)  # how far each box is in its list
+    at = np.zeros(count, dtype=np.int64)  # position of each box in its list
     waiting = [costs[box, 0] * count + box for box in range(count) if found[box] > 0]
     heapify(waiting)
     while len(waiting) > 0:

@@ -1,11 +1,12 @@
-"""What the freeform methods share: rounds of assignments, and the way to a release.
+"""Shared code of the freeform methods: rounds of assignments, and the resulting release.
 
-Every record has a box, which at first holds its own values alone. In each of k − 1 rounds every
-record is given to one box, every box takes one record, and never one that it has. The k rounds,
-the first one included, are perfect matchings without a common pair.
+Every record has a box, which at first contains only its own values. In each of k − 1 rounds every
+record is given to one box, every box takes one record, and never one that it already has. The k
+rounds, including the first one, are perfect matchings without a common pair.
 
-Who knows the method and everybody's quasi-identifiers can repeat the rounds. So which round tells
-the truth is drawn at random: each person is as likely behind any of their k boxes.
+An attacker who knows the method and everyone's quasi-identifiers can repeat the rounds. So the
+round whose boxes are published is drawn at random: each person is equally likely in any of their k
+boxes.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
 
 # given points, boxes, partners and the rounds done: a record for every box
 Round = Callable[["Points", "Boxes", Codes, Any], Codes]
-BY_CLASS = "boxes differ from record to record: measures of classes say little of this release"
-_EDGES = 50_000_000  # looked at between two reports
+BY_CLASS = "each record has its own ranges, so measures of classes say little about this release"
+_EDGES = 50_000_000  # processed between two progress reports
 
 
 @dataclass(frozen=True, kw_only=True)
 class AssignmentRounds(ABC):
-    """What the methods by rounds are asked for, and how each comes to its release."""
+    """Base of the methods that assign records to boxes in rounds."""
 
     name: ClassVar[str]
     weights: Weights = None
@@ -52,7 +53,7 @@ class AssignmentRounds(ABC):
     @staticmethod
     @abstractmethod
     def play(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
-        """Return a record for every box, given the partners of the rounds done."""
+        """Return a record for every box, given the partners of the finished rounds."""
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of k − 1 rounds."""
@@ -67,9 +68,9 @@ def release_boxes(
     weights: Weights = None,
     seed: int | None = None,
 ) -> Release:
-    """Give every record a box over k records, and publish it by one of the boxes that hold it.
+    """Give every record a box over k records, and publish it with one of the boxes that cover it.
 
-    play: makes the pairs of one round.
+    play: returns the pairs of one round.
     """
     check_freeform(name, model)
     table = reweighted(table, weights)
@@ -83,7 +84,7 @@ def release_boxes(
 
 
 class _Boxes:
-    """The rows that each box covers, and the box that each row is published by."""
+    """The rows that each box covers, and the published box of each row."""
 
     def __init__(self, rows: int) -> None:
         self.chosen = np.full(rows, -1, dtype=np.int32)
@@ -92,7 +93,7 @@ class _Boxes:
         self._count = 0
 
     def play(self, table: Table, rows: Counts, k: int, play: Round, seed: int | None) -> None:
-        """Add a box for each of these rows, which are as many people."""
+        """Add a box for each of these rows, which belong to different people."""
         from shoal.anonymize.partition.records import lay_out
 
         records = lay_out(table.take(rows))
@@ -111,7 +112,7 @@ class _Boxes:
         self._count += len(sizes)
 
     def recoding(self, column: Column) -> Recoding:
-        """Publish each row by the range or set of its box."""
+        """Publish each row with the range or set of its box."""
         from shoal.core import summaries
         from shoal.core.histogram import count_values
 
@@ -123,9 +124,9 @@ class _Boxes:
 
 
 def _one_row_each(table: Table, model: Model, boxes: _Boxes) -> list[Counts]:
-    """Return parts of a table with one row of each person, k people at least.
+    """Return parts of a table with one row per person and at least k people each.
 
-    Further rows of a few people are published alike with the nearest k others: those get boxes.
+    Further rows, of fewer than k people, share one box with the nearest rows of k others.
     """
     from shoal.anonymize.partition.appearances import Appearances
     from shoal.anonymize.partition.greedy import group_greedily
@@ -139,7 +140,7 @@ def _one_row_each(table: Table, model: Model, boxes: _Boxes) -> list[Counts]:
     people, k = Appearances.of(table, row_by_row=True), model.least_size
     slices = people.slices[people.of_row]
     full = int((np.bincount(slices) >= k).sum())
-    if not full:  # people who share households: too few that have nothing in common
+    if not full:  # people share households, so too few have no household in common
         boxes.share(np.arange(len(table)))
         return []
     parts = [np.flatnonzero(slices == number) for number in range(full)]
@@ -160,21 +161,21 @@ def _one_row_each(table: Table, model: Model, boxes: _Boxes) -> list[Counts]:
 
 
 def check_freeform(name: str, model: Model) -> None:
-    """Refuse a model of classes: freeform records seldom look alike."""
+    """Reject a model of classes: freeform records are rarely equal."""
     asked = [part for part in model.parts if part.by_class]
     if asked:
         k = max(model.least_size, 2)
         raise InputError(
-            f"{name} publishes freeform boxes, which cannot keep {asked[0]}: "
-            f"ask for freeform-anonymity(k={k}) alone, or choose another method"
+            f"{name} publishes freeform boxes, which cannot meet {asked[0]}; "
+            f"use only freeform-anonymity(k={k}), or choose another method"
         )
 
 
 def play_rounds(records: Records, k: int, play: Round) -> Codes:
-    """Return the k records that each box covers, its own first: (records, k)."""
+    """Return (records, k) the records that each box covers, its own first."""
     from shoal.anonymize.freeform._edges import stretch
 
-    if len(records) < 2 * k:  # too few for trades to settle what a greedy round leaves over
+    if len(records) < 2 * k:  # too few records for trades to complete a greedy round
         play = assign
     count = len(records)
     partners = np.full((count, k), -1, dtype=np.int32)
@@ -195,7 +196,7 @@ def assign(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
     from shoal.anonymize.freeform._edges import fill_costs
 
     count = len(partners)
-    costs = np.empty((count, count))  # whole numbers below 2**53: sums are exact
+    costs = np.empty((count, count))  # integers below 2**53, so sums are exact
     forbidden = float(2**30) * count
     for first, last in blocks(count):
         report("assign", done - 1, partners.shape[1] - 1)
@@ -205,16 +206,16 @@ def assign(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
 
 
 def blocks(count: int) -> list[tuple[int, int]]:
-    """Return stretches of boxes that are looked at between two reports."""
+    """Return ranges of boxes that are processed between two progress reports."""
     size = max(_EDGES // count, 1)
     ends = [*range(size, count, size), count]
     return list(zip([0, *ends[:-1]], ends, strict=True))
 
 
 def draw_boxes(partners: Codes, seed: int | None = None) -> Codes:
-    """Return, for each record, the box that it is published by: that of one round for all.
+    """Return the published box of each record: that of one round, the same for all records.
 
-    Records that no chain of partners joins draw for themselves.
+    Connected components of partners draw their rounds independently.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

@@ -1,6 +1,6 @@
-"""Doka-Greedy: rounds in which each box, in turn, takes the cheapest record that is left.
+"""Doka-Greedy: rounds in which each box, in turn, takes the cheapest remaining record.
 
-Quick and in little memory; who comes last takes what nobody wanted.
+Fast and with little memory; the last boxes of a round take expensive records.
 Doka, Xue, Tsoumakos & Karras, "k-Anonymization by freeform generalization", ASIACCS 2015.
 """
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DokaGreedy(AssignmentRounds):
-    """Each record published by a box of its own, filled in turn.
+    """Each record has its own ranges and sets, chosen greedily in turn.
 
-    weights: how much losing each attribute hurts, by name or in order; the table's own by default.
-    seed: repeats the draw of who is published by which box, for testing: who guesses it can undo
-        the draw.
+    weights: cost of losing each attribute, by name or in order; by default those of the table.
+    seed: repeats the random draw of the published boxes, for testing only: anyone who guesses the
+        seed can undo the draw.
 
-    Boxes take turns in the lexicographic order of their records. Where a box finds only records
-    that it has, it goes back to the cheapest trade: another box hands its record over and takes
-    one that is left. A table of fewer than 2k records is assigned as by doka-hungarian.
+    Boxes take turns in the lexicographic order of their records. A box that already has all
+    remaining records makes the cheapest trade: another box gives its record and takes a remaining
+    one. A table with fewer than 2k records is assigned as by doka-hungarian.
     """
 
     name: ClassVar[str] = "doka-greedy"

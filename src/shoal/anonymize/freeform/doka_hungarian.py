@@ -1,6 +1,6 @@
-"""Doka-Hungarian: rounds of assignments, each the cheapest there is.
+"""Doka-Hungarian: rounds of assignments of minimum cost.
 
-Loses least of the three, and holds a number for each pair of records.
+Loses least of the three, and stores a number for each pair of records.
 Doka, Xue, Tsoumakos & Karras, "k-Anonymization by freeform generalization", ASIACCS 2015.
 """
 
@@ -15,19 +15,19 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
 
-_MOST = 30_000  # records: 7.2 GB of costs
+_MAX_RECORDS = 30_000  # 7.2 GB of costs
 
 
 @dataclass(frozen=True, kw_only=True)
 class DokaHungarian(AssignmentRounds):
-    """Each record published by a box of its own, in rounds of cheapest assignments.
+    """Each record has its own ranges and sets, chosen in rounds of minimum-cost assignments.
 
-    weights: how much losing each attribute hurts, by name or in order; the table's own by default.
-    seed: repeats the draw of who is published by which box, for testing: who guesses it can undo
-        the draw.
+    weights: cost of losing each attribute, by name or in order; by default those of the table.
+    seed: repeats the random draw of the published boxes, for testing only: anyone who guesses the
+        seed can undo the draw.
 
-    A round is a linear assignment problem over all boxes and records; a pair's cost is what the box
-    grows. It is the best for its round, not for all rounds together.
+    A round is a linear assignment problem over all boxes and records; the cost of a pair is the
+    growth of the box. Each round is optimal, the rounds together need not be.
     """
 
     name: ClassVar[str] = "doka-hungarian"
@@ -35,9 +35,9 @@ class DokaHungarian(AssignmentRounds):
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of k − 1 cheapest assignments."""
-        if len(table) > _MOST:
+        if len(table) > _MAX_RECORDS:
             raise InputError(
-                f"{self.name} holds a number for each pair of records, and {len(table):,} records "
-                f"are more than {_MOST:,}; use doka-sort-greedy"
+                f"{self.name} takes at most {_MAX_RECORDS:,} records, as it stores a number for "
+                f"each pair, not {len(table):,}; use doka-sort-greedy"
             )
         return super().search(table, model)

@@ -1,6 +1,6 @@
-"""Doka-SortGreedy: rounds in which the cheapest pairs of all are made first.
+"""Doka-SortGreedy: rounds in which the cheapest pairs are made first.
 
-Between the other two in loss; no pairs are stored, though as many are looked at.
+Between the other two in loss; all pairs are computed but not stored.
 Doka, Xue, Tsoumakos & Karras, "k-Anonymization by freeform generalization", ASIACCS 2015.
 """
 
@@ -18,27 +18,27 @@ from shoal.core.progress import report
 if TYPE_CHECKING:
     from shoal.anonymize.partition._boxes import Boxes, Points
 
-_LISTED = 32  # candidates that a box keeps at hand
+_LISTED = 32  # candidates in the list of a box
 
 
 @dataclass(frozen=True, kw_only=True)
 class DokaSortGreedy(AssignmentRounds):
-    """Each record published by a box of its own, filled by the cheapest pairs.
+    """Each record has its own ranges and sets, chosen by the cheapest pairs.
 
-    weights: how much losing each attribute hurts, by name or in order; the table's own by default.
-    seed: repeats the draw of who is published by which box, for testing: who guesses it can undo
-        the draw.
+    weights: cost of losing each attribute, by name or in order; by default those of the table.
+    seed: repeats the random draw of the published boxes, for testing only: anyone who guesses the
+        seed can undo the draw.
 
-    The pairs of a round are made as if all were sorted by cost; each box holds a short list of its
-    cheapest instead. Boxes left with records that they have go back to the cheapest trade, as in
-    doka-greedy. A table of fewer than 2k records is assigned as by doka-hungarian.
+    The pairs of a round are made as if all were sorted by cost; instead, each box has a short list
+    of its cheapest records. Boxes that already have all remaining records make the cheapest trade,
+    as in doka-greedy. A table with fewer than 2k records is assigned as by doka-hungarian.
     """
 
     name: ClassVar[str] = "doka-sort-greedy"
 
     @staticmethod
     def play(points: Points, boxes: Boxes, partners: Codes, done: Any) -> Codes:
-        """Return the record that each box is given, the cheapest pairs first."""
+        """Return the record of each box, assigned by the cheapest pairs first."""
         from shoal.anonymize.freeform._edges import list_all_nearest, take_by_cost
 
         count, k = partners.shape

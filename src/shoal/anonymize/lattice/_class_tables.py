@@ -1,18 +1,18 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: class tables, and how an attribute of one is raised by a level.
+"""Kernels: class tables, and raising an attribute of a class table by one level.
 
-A class table is a sorted array of packed keys with a count beside each. Level maps are monotone in
-the packed codes, so rolling one attribute up a level only merges neighbouring runs: no hashing, no
+A class table is a sorted array of packed keys with a count for each. Level maps are monotone in the
+packed codes, so rolling one attribute up a level only merges neighbouring runs: no hashing, no
 sorting.
 
 Layout of a key, from the most to the least significant bits: one field for each attribute, then the
 person. The person field is 0 for everyone who is in a single class at this node, and in every node
 above it; such people are additive and share one entry per class. Only people who are in several
-classes are followed by a number of their own, so that an entry per class and person remains and
-nobody is counted twice when classes merge.
+classes have a number in the key, so that there is one entry per class and person and no person is
+counted twice when classes merge. These people are called followed.
 
-Layout of a count: people in the bits from `size_at` up, records in the bits below. Where every
-record is a person of its own, `size_at` is 0 and the count is both.
+Layout of a count: people in the bits from `size_at` up, records in the bits below. If every record
+is a different person, `size_at` is 0 and the count is both.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from shoal.core.compiling import njit
 class Shape(NamedTuple):
     """The lattice, attributes from the most to the least significant field of a key.
 
-    levels: levels of each attribute, the ground one included.
-    shift, mask: where an attribute's code stands in a key.
+    levels: number of levels of each attribute, including level 0.
+    shift, mask: position of an attribute's code in a key.
     step_first, steps: for attribute j, level l: code at level l − 1 → code at level l.
-    stride: how far apart neighbouring levels of an attribute lie in the list of nodes.
-    person: mask of the person field, 0 where nobody is followed.
+    stride: distance between neighbouring levels of an attribute in the list of nodes.
+    person: mask of the person field, 0 if no person is followed.
     size_at: the bit of a count from which people are counted.
     """
 
@@ -46,16 +46,16 @@ class Shape(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Class tables, one for each attribute and one for the table itself, and room to merge.
+    """Class tables, one for each attribute and one for the table itself, and scratch for merging.
 
     keys, counts: (attributes + 1, rows); size: (attributes + 1,) rows in use.
     followed: (attributes + 1,) whether a table has people who are in several classes.
     spare_keys, spare_counts: (2, rows) the runs being merged, and the longer runs they become.
-    runs: (2, rows + 2) where each run of the two spare tables begins.
+    runs: (2, rows + 2) start of each run of the two spare tables.
     join: (rows,) levels by which the last attribute is raised when a row joins the row before it.
-    repeat: (rows,) levels by which it is raised when a row's person is in the row's class already.
+    repeat: (rows,) levels by which it is raised when a row's person is already in the row's class.
     tally: (rows,) counts of classes.
-    seen: (followed people + 1,) how many entries each followed person has.
+    seen: (followed people + 1,) number of entries of each followed person.
     before: (followed people + 1,) the last row of each followed person.
     """
 
@@ -74,7 +74,7 @@ class Tables(NamedTuple):
 
 
 def make_tables(keys: Any, counts: Any, attributes: int, followed: int) -> Tables:
-    """Return tables whose last one is the given one, with so many followed people."""
+    """Return tables with the given one as the last, for a number of followed people."""
     rows = len(keys)
     tables = Tables(
         np.empty((attributes + 1, rows), np.int64),
@@ -149,10 +149,10 @@ def merge_runs(tables, runs, to_keys, to_counts, o):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def roll_up(tables, source, target, shape, j, level):
-    """Write table `source` with attribute `j` raised to a level into table `target`.
+    """Write table `source`, with attribute `j` raised to a level, into table `target`.
 
-    The source has the attribute one level lower. It may be the target: what is written never
-    overtakes what is still to be read.
+    The source has the attribute one level lower. It may be the target: the write position never
+    overtakes the read position.
     """
     keys, counts, rows = tables.keys[source], tables.counts[source], tables.size[source]
     to_keys, to_counts = tables.keys[target], tables.counts[target]
@@ -194,9 +194,9 @@ def roll_up(tables, source, target, shape, j, level):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def settle(tables, target, shape):
-    """Stop following people who are in one class only: add them to the class's own entry.
+    """Stop following people who are in one class only: add them to the entry of the class.
 
-    Merging adds counts without regard to people, so each followed person is first made one again.
+    Merging adds counts without regard to people, so each followed person is first reset to one.
     """
     once = np.int64(1) << shape.size_at
     person, rows, seen = shape.person, tables.size[target], tables.seen

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: every node of a lattice measured by rolling sorted keys up, one level at a time.
+"""Kernels: measure every node of a lattice by rolling sorted keys up, one level at a time.
 
-Each node is made from one below it. The levels of the last attribute need no keys: it is enough to
-know at which level neighbouring rows join.
+Each node is computed from a node below it. The levels of the last attribute need no keys: the level
+at which neighbouring rows join is enough.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ NEVER = 65_535  # above any level: a text masked letter by letter has hundreds
 
 
 class Found(NamedTuple):
-    """What is kept of every node.
+    """Measures of every node.
 
-    k: the people that a class needs.
-    measures: (nodes, 4) classes, those of k or more, records in the others, squared records of the
-        former.
-    worth: what a class of so many people is worth, empty where nobody asks; sums: of each node.
+    k: least number of people of a class.
+    measures: (nodes, 4) classes, classes of k or more, records in the others, sum of squared
+        records of the classes of k or more.
+    worth: a function of the number of people of a class, empty if not needed; sums: its sum over
+        the classes of each node.
     """
 
     k: int
@@ -36,7 +37,7 @@ class Found(NamedTuple):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def measure(counts, rows, shape, found, node):
-    """Keep the measures of one node, whose classes have these counts."""
+    """Store the measures of one node, whose classes have these counts."""
     small, squares, kept = np.int64(0), np.int64(0), np.int64(0)
     size_at = shape.size_at
     if size_at == 0:  # a count is both people and records
@@ -68,9 +69,9 @@ def measure(counts, rows, shape, found, node):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def note_joins(tables, source, shape, person):
-    """For each row, note how far the last attribute is raised when it joins the row before it.
+    """Store, for each row, the level of the last attribute at which it joins the row before it.
 
-    person: mask of the person field, which keeps no rows apart; 0 where nobody is followed.
+    person: mask of the person field, which does not separate rows; 0 if no person is followed.
     """
     last = len(shape.levels) - 1
     keys, mask, shift = tables.keys[source], shape.mask[last], shape.shift[last]
@@ -91,9 +92,9 @@ def note_joins(tables, source, shape, person):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def finish(tables, source, shape, found, node):
-    """Measure every level of the last attribute over table `source`, in which nobody is followed.
+    """Measure every level of the last attribute over table `source`, without followed people.
 
-    Needs no keys: neighbours that join at a level are added up.
+    Needs no keys: the counts of neighbours that join at a level are added.
     """
     last = len(shape.levels) - 1
     measure(tables.counts[source], tables.size[source], shape, found, node)
@@ -118,11 +119,11 @@ def finish(tables, source, shape, found, node):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def note_repeats(tables, source, shape):
-    """For each row, note how far the last attribute is raised when its person is there already.
+    """Store, for each row, the level of the last attribute at which its person is a repetition.
 
     That is the level at which the row and the last row before it of the same followed person are in
-    one class. Rows of a class lie together, so a class has as many people as its rows have, less
-    one for each row that repeats somebody of the class.
+    one class. Rows of a class are adjacent, so the number of people of a class is the sum over its
+    rows, minus one for each row that repeats a person of the class.
     """
     last = len(shape.levels) - 1
     keys, mask, shift = tables.keys[source], shape.mask[last], shape.shift[last]
@@ -152,10 +153,10 @@ def note_repeats(tables, source, shape):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def follow(tables, source, shape, found, node):
-    """Measure every level of the last attribute over table `source`, in which people are followed.
+    """Measure every level of the last attribute over table `source`, with followed people.
 
     Needs no keys. An entry of `tally` stands for neighbours of one class; it begins a class, or it
-    repeats somebody of its class once the attribute is raised far enough.
+    repeats a person of its class once the attribute is raised far enough.
     """
     last, rows, once = len(shape.levels) - 1, tables.size[source], np.int64(1) << shape.size_at
     note_joins(tables, source, shape, shape.person)
@@ -186,9 +187,9 @@ def follow(tables, source, shape, found, node):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def sweep(tables, shape, begin, node, found):
-    """Measure every node that keeps the levels of the attributes before `begin`.
+    """Measure every node with the given levels of the attributes before `begin`.
 
-    The last table holds the classes at those levels, with all other attributes ungeneralized.
+    The last table contains the classes at those levels, with all other attributes at level 0.
     """
     attributes = len(shape.levels)
     level = np.zeros(attributes, np.int64)

@@ -1,4 +1,4 @@
-"""A search for lattices too large to be measured whole: the best node in time, and a bound."""
+"""A search for lattices too large to measure completely: the best node in time, and a bound."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shoal.core.table import Table
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model
 
-_PATIENCE = 200  # jumps in vain before the walk ends
+_PATIENCE = 200  # jumps without improvement before the walk ends
 
 
 class Walk:
@@ -34,13 +34,14 @@ class Walk:
 
     @property
     def evaluated(self) -> int:
-        """How many nodes were looked at."""
+        """Number of evaluated nodes."""
         return len(self._seen)
 
     def go(self, seconds: float) -> Candidate:
-        """Return the best node found in so many seconds, or sooner when nothing new turns up.
+        """Return the best node found within the time, or earlier if the search stops improving.
 
-        From the best node so far the walk jumps up at random, always alike, and comes down anew.
+        The walk repeatedly jumps up from the best node so far at random, with a fixed seed, and
+        descends again.
         """
         end = time.monotonic() + seconds
         draw = np.random.default_rng(0)
@@ -61,7 +62,7 @@ class Walk:
         return tuple(int(level) for level in np.array(node) + up)
 
     def _descend(self, node: Node, end: float) -> Node:
-        """Go to cheaper neighbours while there are any; anonymous all the way down."""
+        """Move to cheaper anonymous neighbours until there are none."""
         while not self._anonymous(node):
             node = self._raised(node)
         while time.monotonic() < end:
@@ -81,21 +82,21 @@ class Walk:
         return self._look(node)[1] <= self._limit
 
     def _climb(self) -> Node:
-        """Go up from the corner until few enough records are suppressed."""
+        """Climb from the corner until few enough records are suppressed."""
         node = self._corner
         while not self._anonymous(node):
             node = self._raised(node)
         return node
 
     def _raised(self, node: Node) -> Node:
-        """Raise the attribute that saves most suppressed records for what it costs."""
+        """Raise the attribute that keeps the most additional records for its cost."""
         above = [
             (*node[:j], node[j] + 1, *node[j + 1 :])
             for j, top in enumerate(self.lattice.heights)
             if node[j] < top
         ]
         if not above:
-            raise Infeasible(f"{self._model} cannot be met even with every column hidden")
+            raise Infeasible(f"{self._model} cannot be met even with every column suppressed")
         cost, suppressed = self._look(node)
 
         def price(other: Node) -> tuple[float, Node]:

@@ -1,6 +1,6 @@
-"""Datafly: coarsen the column with the most values until few records stand out.
+"""Datafly: generalize the column with the most values until few records violate the model.
 
-Greedy: quick, always ends, rarely optimal.
+Greedy: fast, always terminates, rarely optimal.
 Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression",
 IJUFKS 10(5), 2002; as described by de Spoelberch (2020), algorithm 1.
 """
@@ -24,9 +24,9 @@ from shoal.privacy.model import Model
 
 @dataclass(frozen=True, kw_only=True)
 class Datafly:
-    """Full-domain generalization, one column a step.
+    """Full-domain generalization, one column per step.
 
-    max_suppression: share of records that may be left out instead of coarsened; by default the
+    max_suppression: share of records that may be suppressed instead of generalized; by default the
         paper's rule, at most k records.
     """
 
@@ -51,8 +51,8 @@ class Datafly:
             if not coarser:
                 raise Infeasible(
                     f"{model} cannot be met: {found.suppressed:,} of "
-                    f"{counted(table.records, 'record')} break it even when every "
-                    "column is fully coarsened"
+                    f"{counted(table.records, 'record')} break it even if every "
+                    "column is fully generalized"
                 )
             values = [len(np.unique(codes)) for codes in lattice.codes(node, found.tuples)]
             node[max(coarser, key=lambda j: values[j])] += 1

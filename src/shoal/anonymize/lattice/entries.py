@@ -1,4 +1,4 @@
-"""Distinct tuples that a sweep of a lattice starts from, numbered so that levels keep the order."""
+"""The distinct tuples that a sweep of a lattice starts from, in an order that levels preserve."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _COUNT_BITS = 63  # of a count, which holds records and people
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """The levels of a column from a lowest one up.
+    """The levels of a column from a lowest level up.
 
-    Numbers ascend with those of every level above, so that the values of a group lie together.
+    Numbers are monotone in the numbers of every level above, so the values of a group are adjacent.
 
     numbers: (values,) each value's number at the lowest level.
     steps: for each level above, the number there of each number one level below.
@@ -37,7 +37,7 @@ class Ladder:
 
     @cached_property
     def domain(self) -> int:
-        """How many numbers there are at the lowest level."""
+        """Number of groups at the lowest level."""
         return int(self.numbers.max()) + 1 if len(self.numbers) else 1
 
     def raised(self, numbers: Counts, level: int) -> Counts:
@@ -49,15 +49,15 @@ class Ladder:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The distinct tuples at a corner of a lattice, and who is behind each.
+    """The distinct tuples at a corner of a lattice, with their records and people.
 
     ladders: the levels of each attribute from the corner up.
     codes: for each attribute, (entries,) numbers at the corner.
-    apart: (entries,) the group by the columns that keep records apart; parts: how many there are.
-    records: (entries,) records behind each.
-    people: (entries,) people behind each; None where each record is a person of its own.
-    person: (entries,) from 1 on, a number of the person who is in several tuples; else 0.
-    followed: how many such people there are.
+    apart: (entries,) the group by the columns that separate records; parts: number of such groups.
+    records: (entries,) number of records.
+    people: (entries,) number of people; None if each record is a different person.
+    person: (entries,) number, from 1, of a person who is in several tuples; else 0.
+    followed: number of such people.
     size_at: the bit of a count from which the kernels count people.
     """
 
@@ -78,7 +78,7 @@ class Entries:
 def entries_of(lattice: Lattice, corner: tuple[int, ...]) -> Entries:
     """Return the distinct tuples of a lattice's table at a corner.
 
-    Where each record is a person, tuples that are alike at the corner may still be several entries.
+    If each record is a person, tuples that are equal at the corner may still be several entries.
     """
     tuples, columns = lattice.tuples(*lattice.apart).table, lattice.columns
     ladders = tuple(_ladder(c, least) for c, least in zip(columns, corner, strict=True))
@@ -91,8 +91,8 @@ def entries_of(lattice: Lattice, corner: tuple[int, ...]) -> Entries:
         found = group([c.codes for c in others], [c.domain for c in others])
         apart, parts = found.ids.astype(np.int64), len(found)
     records = np.ones(len(tuples), np.int64) if tuples.counts is None else tuples.counts
-    nobody = np.zeros(len(tuples), dtype=np.int64)
-    entries = Entries(ladders, codes, apart, parts, records, None, nobody, 0, 0)
+    no_person = np.zeros(len(tuples), dtype=np.int64)
+    entries = Entries(ladders, codes, apart, parts, records, None, no_person, 0, 0)
     unit, _ = counted_unit(tuples)
     if unit is None or unit.count == tuples.records:
         return entries
@@ -100,11 +100,11 @@ def entries_of(lattice: Lattice, corner: tuple[int, ...]) -> Entries:
 
 
 def counted_unit(table: Table) -> tuple[Unit | None, bool]:
-    """Return the people or households that sizes of classes count, None for records.
+    """Return the unit that the sizes of classes count: people or households, None for records.
 
-    The size of a class is the lesser of its people and its households, and usually one of the two
-    is the lesser everywhere. Otherwise, where people share households and some have several, the
-    second value is False, and counts of the unit returned are upper bounds of sizes.
+    The size of a class is the smaller of its numbers of people and households, and usually one of
+    them is smaller in every class. Otherwise, if people share households and some have several,
+    the second value is False, and counts of the returned unit are upper bounds of sizes.
     """
     unit, person, household = table.unit, table.person, table.household
     if unit is None or person is None or household is None:
@@ -114,13 +114,13 @@ def counted_unit(table: Table) -> tuple[Unit | None, bool]:
 
 
 def _with_people(entries: Entries, unit: Unit) -> Entries:
-    """Return the entries with the people behind each, and people in several tuples on their own.
+    """Return the entries with their people, and separate entries for people in several tuples.
 
     unit: the person of each entry.
     """
     size_at = int(entries.records.sum()).bit_length()
     if size_at + unit.count.bit_length() > _COUNT_BITS:
-        raise InputError("the table has too many records to count the people among them")
+        raise InputError("the table has too many records to count people; split the table")
     domains = [entries.parts, *(ladder.domain for ladder in entries.ladders)]
     classes = group([entries.apart, *entries.codes], domains)
     pairs = group([classes.ids, unit.ids], [len(classes), unit.count])

@@ -1,8 +1,8 @@
-"""Flash: the node of least loss in the whole lattice, for any model and any objective.
+"""Flash: the node with the least loss in the whole lattice, for any model and any objective.
 
-One pass bounds the loss of every node from below; nodes are then looked at in the order of that
-bound until none can be better. Named after Kohlmayer et al., "Flash: efficient, stable and optimal
-k-anonymity", PASSAT 2012, whose promise it keeps by another way.
+One pass computes a lower bound on the loss of every node; nodes are then evaluated in the order of
+that bound until none can be better. Named after Kohlmayer et al., "Flash: efficient, stable and
+optimal k-anonymity", PASSAT 2012, whose result it reaches with another algorithm.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from shoal.privacy.model import Model, check_range
 
 @dataclass(frozen=True, kw_only=True)
 class Flash:
-    """Full-domain generalization at the node of least loss, proven.
+    """Full-domain generalization at the node with the least loss, proven optimal.
 
-    max_suppression: share of records that may be left out instead of coarsened.
-    objective: what is to be least.
-    local: search again among the rows left out, until no class can be made of the rest.
-    time_limit: seconds for a lattice too large to be measured whole, where nothing is recoded
-        locally; then the release says how far from the optimum it can be at most.
+    max_suppression: share of records that may be suppressed instead of generalized.
+    objective: the loss to minimize.
+    local: search again among the suppressed rows, until the rest cannot form a class.
+    time_limit: seconds for a lattice too large to measure completely, without local recoding; the
+        release then states a bound on its distance from the optimum.
     """
 
     name: ClassVar[str] = "flash"
@@ -52,9 +52,9 @@ class Flash:
         check_range("time_limit", self.time_limit, 0, above=True)
 
     def search(self, table: Table, model: Model) -> Release:
-        """Return the release at the optimal node, or the best found where there are too many.
+        """Return the release at the optimal node, or the best node found if there are too many.
 
-        The minimal nodes come with it, weighed when asked for.
+        It has the minimal nodes as candidates, evaluated on first use.
         """
         lattice = Lattice.of(table)
         limit = most_suppressed(lattice, self.max_suppression)
@@ -76,8 +76,8 @@ class Flash:
         walk = Walk(table, model, self.max_suppression, self.objective)
         best = walk.go(self.time_limit)
         note = (
-            f"{walk.lattice.nodes:,} nodes are too many to search: this is the best found, "
-            f"{self.objective} {best.loss:.4f}; no node can be below {walk.bound:.4f}"
+            f"{walk.lattice.nodes:,} nodes are too many to search; the best node found has "
+            f"{self.objective} {best.loss:.4f}, and no node can be below {walk.bound:.4f}"
         )
         return release_at(
             walk.lattice,

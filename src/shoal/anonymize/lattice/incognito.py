@@ -1,7 +1,7 @@
-"""Incognito: what is not anonymous in some attributes cannot be in more of them.
+"""Incognito: a node that is not anonymous in some attributes is not anonymous in more of them.
 
-Searches the lattices of one attribute, then of two, and so on, and looks only at nodes all of whose
-parts were anonymous before.
+Searches the lattices of one attribute, then of two, and so on, and evaluates only nodes whose parts
+are all anonymous.
 LeFevre, DeWitt & Ramakrishnan, "Incognito: efficient full-domain k-anonymity", SIGMOD 2005.
 """
 
@@ -27,10 +27,10 @@ from shoal.privacy.model import Model
 
 @dataclass(frozen=True, kw_only=True)
 class Incognito:
-    """Full-domain generalization at the minimal node of least loss, found part by part.
+    """Full-domain generalization at the minimal node with the least loss, found by subsets.
 
-    max_suppression: share of records that may be left out instead of coarsened.
-    objective: what is to be least.
+    max_suppression: share of records that may be suppressed instead of generalized.
+    objective: the loss to minimize.
     """
 
     name: ClassVar[str] = "incognito"
@@ -42,7 +42,7 @@ class Incognito:
         check_choice("objective", self.objective, get_args(Objective))
 
     def search(self, table: Table, model: Model) -> Release:
-        """Return the release at the best minimal node; all of them come with it."""
+        """Return the release at the best minimal node, with all minimal nodes as candidates."""
         ground = Ground.of(table, model, self.max_suppression)
         anonymous, evaluated = _anonymous_nodes(ground)
         nodes = minimal(anonymous)
@@ -60,9 +60,9 @@ class Incognito:
 
 
 def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
-    """Return which nodes of the whole lattice are anonymous, and how many nodes were looked at.
+    """Return which nodes of the whole lattice are anonymous, and the number of evaluated nodes.
 
-    Parts say nothing about the whole where the model is not monotone.
+    Subsets of attributes exclude nothing if the model is not monotone.
     """
     if not ground.monotone:
         return ask_upwards(ground, ground.lattice, ground.possible)
@@ -85,7 +85,7 @@ def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
 
 
 def _grow(ground: Ground, part: Lattice, allowed: Bools) -> tuple[Bools, int]:
-    """Return which of the allowed nodes are anonymous, and how many were looked at."""
+    """Return which of the allowed nodes are anonymous, and the number of evaluated nodes."""
     suppressed = part.measure(ground.model.least_size).suppressed
     possible = allowed & (suppressed <= ground.limit)
     if ground.by_size:

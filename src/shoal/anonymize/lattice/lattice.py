@@ -1,7 +1,7 @@
 """The lattice of generalization levels of a table, and the classes at each of its nodes.
 
-Levels are nested, so the classes of a node are unions of those below it: all nodes are measured
-in one pass that rolls sorted keys up, a level at a time.
+Levels are nested, so the classes of a node are unions of classes below it: one pass that rolls
+sorted keys up, one level at a time, measures all nodes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """What is known of every node, arrays of the lattice's shape.
+    """Measures of every node, as arrays of the lattice's shape.
 
-    classes: number of classes, small ones included; kept: those of at least k people.
+    classes: number of classes, including small ones; kept: classes of at least k people.
     suppressed: records in the small ones.
     squares: sum of the squared numbers of records of the other classes.
     """
@@ -44,9 +44,9 @@ class Measures:
 class Lattice:
     """All combinations of levels of a table's quasi-identifiers, in the order of its columns.
 
-    columns: the quasi-identifiers; one without a hierarchy is kept or hidden.
-    origin: the table whose distributions count as known, where `table` is a part of it.
-    apart: further columns that keep records in different classes, at every node alike.
+    columns: the quasi-identifiers; a column without a hierarchy is kept or suppressed.
+    origin: the table whose distributions are assumed to be public, if `table` is a part of it.
+    apart: further columns that separate records into different classes at every node.
     """
 
     table: Table
@@ -64,7 +64,7 @@ class Lattice:
         return cls(table, columns, table if origin is None else origin, tuple(apart))
 
     def over(self, attributes: Sequence[int]) -> Lattice:
-        """Return the lattice of some attributes alone."""
+        """Return the lattice of some of the attributes."""
         some = tuple(self.columns[j] for j in attributes)
         return Lattice(self.table, some, self.origin, self.apart)
 
@@ -75,7 +75,7 @@ class Lattice:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Levels of each attribute, the ground one included."""
+        """Number of levels of each attribute, including level 0."""
         return tuple(height + 1 for height in self.heights)
 
     @property
@@ -91,7 +91,7 @@ class Lattice:
         return {c.name: int(level) for c, level in zip(self.columns, node, strict=True)}
 
     def codes(self, node: Sequence[int], rows: Table | None = None) -> list[Codes]:
-        """Return the group of each row, attribute by attribute, at a node."""
+        """Return, for each attribute, the group of each row at a node."""
         table = self.table if rows is None else rows
         return [
             c.hierarchy.levels[level].groups[table[c.name].codes]
@@ -100,7 +100,7 @@ class Lattice:
         ]
 
     def domains(self, node: Sequence[int]) -> list[int]:
-        """Return how many groups each attribute has at a node."""
+        """Return the number of groups of each attribute at a node."""
         return [
             len(c.hierarchy.levels[level])
             for c, level in zip(self.columns, node, strict=True)
@@ -109,15 +109,15 @@ class Lattice:
 
     @cached_property
     def exact_sizes(self) -> bool:
-        """Whether `measure` compares k with the sizes of classes, or else with upper bounds."""
+        """Whether `measure` compares k with the sizes of classes, not with upper bounds."""
         return counted_unit(self.table)[1]
 
     def tuples(self, *also: str) -> Distinct:
-        """Return the distinct tuples of the table, and of its people where some have many rows."""
+        """Return the distinct tuples of the table, by person if people have several rows."""
         return self.table.distinct(*also, people=self.table.unit is not None)
 
     def corner(self, k: int, limit: int) -> Node:
-        """Return levels below which no node can do: a single attribute suppresses too much there.
+        """Return levels below which no node is feasible: one attribute alone suppresses too much.
 
         limit: records that may be suppressed.
         """
@@ -145,10 +145,10 @@ class Lattice:
     def measure(
         self, k: int, *, corner: Sequence[int] | None = None, threads: int | None = None
     ) -> Measures:
-        """Measure every node, or those above a corner; `threads` defaults to the machine's cores.
+        """Measure every node, or those above a corner; `threads` defaults to the number of cores.
 
-        Below the corner nothing is counted and more than all records are reported as suppressed.
-        Classes are compared with k by their people, or by their households where those are fewer;
+        Nodes below the corner are not counted; their suppressed records exceed all records.
+        k is compared with the number of people of a class, or of households if there are fewer;
         see `exact_sizes`.
         """
         least = tuple(corner or (0,) * len(self.shape))
@@ -157,10 +157,9 @@ class Lattice:
         return self._embedded([packed.cube(found[:, i]) for i in range(4)], least)
 
     def total(self, worth: Floats, *, threads: int | None = None) -> Floats:
-        """Return, for every node, the sum over its classes of what a class of that size is worth.
+        """Return, for every node, the sum of a function of class sizes over its classes.
 
-        worth: (people + 1,) by size, which is counted as by `measure`; any additive function of
-            class sizes goes through the pass.
+        worth: (people + 1,) the function by size, which is counted as by `measure`.
         """
         packed = pack(self, (0,) * len(self.shape))
         found = packed.measure(1, threads or os.cpu_count() or 1, worth.astype(np.float64))
@@ -183,7 +182,7 @@ class Lattice:
         return len(rows), len(kept), int(rows.sum() - kept.sum()), int((kept * kept).sum())
 
     def class_counts(self, node: Sequence[int]) -> tuple[Counts, Counts]:
-        """Return how many people and how many records each class of one node has."""
+        """Return the numbers of people and records of each class of one node."""
         tuples = self.tuples(*self.apart).table
         others = [tuples[name] for name in self.apart]
         codes = [*self.codes(node, tuples), *(c.codes for c in others)]
@@ -193,5 +192,5 @@ class Lattice:
 
 
 def named_node(node: Mapping[str, int]) -> str:
-    """Return a node for people: `age 2, sex 0`."""
+    """Return a node as text: `age 2, sex 0`."""
     return ", ".join(f"{name} {level}" for name, level in node.items())

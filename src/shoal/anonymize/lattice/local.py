@@ -1,7 +1,7 @@
-"""Local recoding on top of a lattice: what one node leaves out, the next one takes up.
+"""Local recoding with a lattice: rows that one node suppresses are recoded at another node.
 
-The optimal search is run again on the rows that were suppressed, until none is left or no class can
-be made of the rest.
+The optimal search runs again on the suppressed rows, until none is left or the rest cannot form a
+class.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Choose = Callable[[Ground], Node]
 def recode_locally(table: Table, model: Model, max_suppression: float, choose: Choose) -> Release:
     """Publish each row at the node of the first round that keeps it.
 
-    max_suppression: share of its rows that a round may leave to the next.
+    max_suppression: share of its rows that a round may suppress and leave to the next round.
     """
     nodes: list[Node] = []
     rows = np.arange(len(table))
@@ -51,7 +51,7 @@ def recode_locally(table: Table, model: Model, max_suppression: float, choose: C
         rows = rows[~kept]
         report("round", len(table) - len(rows), len(table))
     if not nodes:
-        raise Infeasible(f"{model} cannot be met by any node, whatever is suppressed")
+        raise Infeasible(f"{model} cannot be met by any node, even with suppression")
     lattice, out = Lattice.of(table), of_round < 0
     recodings = {
         column.name: _at_levels(
@@ -59,7 +59,10 @@ def recode_locally(table: Table, model: Model, max_suppression: float, choose: C
         ).suppress(out)
         for j, column in enumerate(lattice.columns)
     }
-    notes = (*unguided(lattice), f"recoded locally in {len(nodes)} rounds; node is the first one's")
+    notes = (
+        *unguided(lattice),
+        f"recoded locally in {len(nodes)} rounds; node is that of the first round",
+    )
     return Release(
         table,
         recodings,

@@ -1,6 +1,6 @@
-"""MinGen: look at every node and keep the anonymous one with the least distortion.
+"""MinGen: evaluate every node and choose the anonymous one with the least distortion.
 
-Exhaustive by definition; ties go to whoever states a preference.
+Exhaustive by definition; ties are resolved by a preference of the user.
 Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression",
 IJUFKS 10(5), 2002; as described by de Spoelberch (2020), algorithm 2.
 """
@@ -27,8 +27,8 @@ Preference = Callable[[Sequence[Candidate]], Candidate]
 class MinGen:
     """Full-domain generalization with the best Precision, weighted by attribute.
 
-    max_suppression: share of records that may be left out instead of coarsened.
-    prefer: chooses among nodes of equal Precision; by default the first in order of levels.
+    max_suppression: share of records that may be suppressed instead of generalized.
+    prefer: function that chooses among nodes of equal Precision; by default the first by levels.
     """
 
     name: ClassVar[str] = "mingen"

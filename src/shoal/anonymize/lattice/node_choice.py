@@ -1,22 +1,23 @@
-"""Which node of a lattice is drawn: a score for each, and the chance that it gives.
+"""The random choice of a lattice node: a score and a probability for each node.
 
 Scores, with g the mean over attributes of level / height and f the penalty of suppression:
 
-- "expected": records expected to be shown, were the table sampled and classes below k dropped, less
-  β·n0·g/f. One record moves the sum of `expected_kept` over classes by `kept_sensitivity` at most.
-- "kept": records in classes of k or more, less n0·g/f. One record moves them by 0, 1 or k.
-- "published": −(g + f·share suppressed), which one record moves by f·k/n; the utility of Li,
+- "expected": expected number of released records if the table is sampled and classes below k are
+  dropped, minus β·n0·g/f. One record changes the sum of `expected_kept` over classes by at most
+  `kept_sensitivity`.
+- "kept": records in classes of k or more, minus n0·g/f. One record changes them by 0, 1 or k.
+- "published": −(g + f·share suppressed), which one record changes by f·k/n; the utility of Li,
   "Improving a de-identification algorithm that achieves both k-anonymity and differential privacy",
   2019, eq. 3.10, with g where the paper prints 1 − g and so rewards generalization. It divides by
-  n, the number of records, which is no constant: the sensitivity is the paper's, not a proven one.
+  n, the number of records, which is not constant: the sensitivity is the paper's and not proven.
 
-n0 is a public constant, and so are the hierarchies. A further record raises the first two scores or
-leaves them as they are, at every node, so they are monotone and need no factor of two.
+n0 and the hierarchies are public constants. An additional record never lowers the first two scores
+at any node, so they are monotone and need no factor of two.
 
-Scores of the first two kinds are whole multiples of 2**−20, so that their sums are exact whatever
-the order, and the sensitivity allows for the rounding.
+Scores of the first two kinds are multiples of 2**−20, so their sums are exact in any order, and the
+sensitivity accounts for the rounding.
 
-Everything here is for the owner of the table: nothing but a node that was drawn may be published.
+Everything here is for the owner of the table: only a node that was drawn may be published.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ from shoal.errors import InputError
 from shoal.privacy.model import check_range, check_whole
 
 Score = Literal["expected", "kept", "published"]
-GRID = 2.0**-20  # what scores are rounded to
-MOST_PENALTY = 2.0**32  # beyond, scores would not be multiples of the grid any more
-_SLACK = 4 * GRID  # two roundings, by half a step each, of either table, and those of floats
+GRID = 2.0**-20  # scores are rounded to multiples of it
+MOST_PENALTY = 2.0**32  # above it scores would not be multiples of the grid
+_SLACK = 4 * GRID  # two roundings by half a step for each of two tables, and those of floats
 
 
 class Interpolation(Protocol):
-    """Guesses the values of some nodes from others, which are fixed beforehand."""
+    """Estimates the values of some nodes from others; both are fixed in advance."""
 
     def fill(self, values: Floats) -> Floats:
-        """Return the values with those of the guessed nodes replaced."""
+        """Return the values with those of the estimated nodes replaced."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,11 @@ class NodeChoice:
     """The exponential mechanism over the nodes of a lattice.
 
     kept: records kept at each node, in the lattice's shape, by the kind of score.
-    epsilon: what the draw of a node spends.
-    penalty: f, how much worse it is to lose all records than to hide all cells.
-    n0: about how many records the table is publicly known to have; unused by "published".
-    records: how many records were scored.
-    slots: parts of the table that were scored; one person has one row in each at most.
+    epsilon: budget of the draw of a node.
+    penalty: f, the cost of losing all records relative to hiding all cells.
+    n0: publicly known approximate number of records of the table; unused by "published".
+    records: number of scored records.
+    slots: number of scored parts of the table; one person has at most one row in each.
     """
 
     lattice: Lattice
@@ -87,12 +88,12 @@ class NodeChoice:
         interpolation: Interpolation | None = None,
         threads: int | None = None,
     ) -> NodeChoice:
-        """Score every node of a table, by classes over all of its published columns.
+        """Score every node of a table, with classes over all of its published columns.
 
-        table: or a lattice, which may count classes otherwise; of several of one shape, one for
-            each slot, the scores are summed.
-        interpolation: how some nodes are guessed instead of counted; the generalization of each is
-            known without the data and never guessed.
+        table: a table, or a lattice, which may count classes differently; or several lattices of
+            one shape, one for each slot, whose scores are summed.
+        interpolation: estimates some nodes instead of counting them; the generalization of each
+            node is known without the data and never estimated.
         """
         check_whole("k", k, 2)
         check_range("beta", beta, 0, 1, above=True)
@@ -130,13 +131,13 @@ class NodeChoice:
 
     @cached_property
     def suppression(self) -> Floats:
-        """The share of records that are not kept at each node, of those drawn if any are."""
+        """Share of records that are not kept at each node, among drawn records if sampled."""
         drawn = self.records * (self.beta if self.score == "expected" else 1.0)
         return frozen(1 - self.kept / drawn if drawn else np.zeros(self.lattice.shape))
 
     @cached_property
     def scores(self) -> Floats:
-        """How good each node is, by what the data and the public constants say."""
+        """Score of each node, from the data and the public constants."""
         if self.score == "published":
             return frozen(-(self.generalization + self.penalty * self.suppression))
         drawn = self.n0 * (self.beta if self.score == "expected" else 1.0)
@@ -144,7 +145,7 @@ class NodeChoice:
 
     @property
     def sensitivity(self) -> float:
-        """By how much one person more or less, with a row in every slot, moves a score at most."""
+        """Largest change of a score if one person, with a row in each slot, is added or removed."""
         if self.score == "published":
             return self.penalty * self.k / max(self.records, 1)
         rate = self.beta if self.score == "expected" else 1.0
@@ -152,12 +153,12 @@ class NodeChoice:
 
     @property
     def monotone(self) -> bool:
-        """Whether a record moves all scores in one direction."""
+        """Whether a record changes all scores in one direction."""
         return self.score != "published"
 
     @cached_property
     def probabilities(self) -> Floats:
-        """The chance of each node, in the lattice's shape."""
+        """Probability of each node, in the lattice's shape."""
         from shoal.dp.mechanisms import probabilities
 
         return frozen(
@@ -166,11 +167,11 @@ class NodeChoice:
 
     @property
     def best(self) -> Node:
-        """The most likely node; of equals, the first."""
+        """The most likely node; the first among equals."""
         return self._node(int(np.argmax(self.scores)))
 
     def mass(self, which: Bools | Callable[[NodeChoice], Bools]) -> float:
-        """Return the chance that the node is one of these: an array, or a question to the choice.
+        """Return the probability of a set of nodes, given as an array or a function of the choice.
 
         >>> good = lambda choice: (choice.suppression <= 0.15) & (choice.generalization < 0.6)
         """
@@ -183,13 +184,13 @@ class NodeChoice:
         penalties: Sequence[float],
         which: Bools | Callable[[NodeChoice], Bools],
     ) -> Floats:
-        """(epsilons, penalties) the chance of these nodes at other budgets and penalties."""
+        """(epsilons, penalties) probability of these nodes at other budgets and penalties."""
         return np.array(
             [[replace(self, epsilon=e, penalty=f).mass(which) for f in penalties] for e in epsilons]
         )
 
     def distance(self, other: NodeChoice) -> float:
-        """Return the total variation between two choices, 0 for the same chances to 1."""
+        """Return the total variation distance between two choices, from 0 (equal) to 1."""
         return float(np.abs(self.probabilities - other.probabilities).sum() / 2)
 
     def draw(self, seed: int | None = None) -> Node:
@@ -205,10 +206,10 @@ class NodeChoice:
 
 
 def all_published(table: Table) -> Lattice:
-    """Return the lattice whose classes are records alike in all that is published of them.
+    """Return the lattice whose classes are records that are equal in all published columns.
 
-    Were a column left out that is published beside the others, a single record in a large class
-    could still be told by its value there.
+    If a published column were left out, a single record in a large class could still be identified
+    by its value in that column.
     """
     columns = []
     for column in table:
@@ -226,15 +227,15 @@ def _encoded(column: Column) -> tuple[Codes, Any]:
         return ground.encode(column.to_arrow(), column.name)
     except InputError:
         raise InputError(
-            f"column {column.name!r}: records must be told apart by all that is published, and "
-            "values of this type cannot be compared; leave the column out"
+            f"column {column.name!r}: classes are counted over all published columns, but values "
+            "of this type cannot be compared; leave the column out"
         ) from None
 
 
 def score_sensitivity(k: int, beta: float) -> float:
-    """Return the sensitivity of the records kept, with what rounding may add.
+    """Return the sensitivity of the number of kept records, including rounding.
 
-    A convex combination of nodes, with fixed weights, moves no more than the node that moves most.
+    A convex combination of nodes, with fixed weights, changes at most as much as any of the nodes.
     """
     from shoal.dp.kept_rows import kept_sensitivity
 
@@ -242,7 +243,7 @@ def score_sensitivity(k: int, beta: float) -> float:
 
 
 def _kept(lattice: Lattice, k: int, beta: float, threads: int | None) -> Floats:
-    """Return the records expected to be kept at every node; without sampling, those that are."""
+    """Return the expected number of kept records at every node; the number without sampling."""
     from shoal.dp.kept_rows import expected_kept
 
     if lattice.table.records < k:

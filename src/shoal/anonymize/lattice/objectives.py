@@ -1,7 +1,7 @@
-"""What a node costs: objectives by which lattice searches choose, from 0 (nothing lost) to 1.
+"""Objectives of lattice searches: the cost of a node, from 0 (nothing lost) to 1.
 
-A suppressed record always counts as fully lost (for entropy: all that its values told); attributes
-count by their weights. The geometric loss averages log(1 + loss) over attributes.
+A suppressed record always counts as fully lost (for entropy: all information of its values);
+attributes count by their weights. The geometric loss averages log(1 + loss) over attributes.
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ Objective = Literal[
     "discernibility",
     "class-size",
 ]
-_BY_LEVEL = ("precision", "height")  # every record pays alike, so the pass gives the cost itself
+_BY_LEVEL = (
+    "precision",
+    "height",
+)  # all records cost the same, so the pass gives the exact cost
 
 
 class Costs:
-    """An objective put to the nodes of one lattice.
+    """An objective on the nodes of one lattice.
 
-    bound: never more than the exact value, for all nodes at once.
-    exact: the value at one node, as the model leaves it.
+    bound: lower bound of the exact value, for all nodes at once.
+    exact: the value at one node, after suppression by the model.
     """
 
     def __init__(self, lattice: Lattice, objective: Objective) -> None:
@@ -60,7 +63,7 @@ class Costs:
         return kept * (1 - lost) + lost if self._objective in _BY_LEVEL else kept
 
     def by_pass(self, measures: Measures) -> Floats | None:
-        """Return the exact cost of every node where only class sizes of at least k are asked."""
+        """Return the exact cost of every node if the model only requires classes of at least k."""
         if self._objective == "class-size":
             lost = measures.suppressed / max(self._lattice.table.records, 1)
             return (1 - lost) ** 2 / np.maximum(measures.kept, 1) + lost
@@ -68,7 +71,7 @@ class Costs:
         return self.bound(measures) if exact else None
 
     def _levels_alone(self) -> Floats:
-        """Return the mean cost of all records by their levels, as if none were suppressed."""
+        """Return the mean cost of all records by level, as if none were suppressed."""
         cube = np.zeros(self._lattice.shape)
         for axis, column in enumerate(self._lattice.columns):
             means = [
@@ -81,14 +84,14 @@ class Costs:
         return np.asarray(self._unscaled(cube), dtype=np.float64)
 
     def _scaled(self, losses: Any) -> Any:
-        """Return attributes' losses on the scale on which they are averaged."""
+        """Return the losses of attributes on the scale on which they are averaged."""
         return np.log1p(losses) if self._objective == "geometric-loss" else losses
 
     def _unscaled(self, mean: Any) -> Any:
         return np.expm1(mean) if self._objective == "geometric-loss" else mean
 
     def at_least(self, corner: Sequence[int]) -> float:
-        """Return what no node above a corner can fall below: coarser groups never cost less."""
+        """Return a lower bound for all nodes above a corner: coarser groups never cost less."""
         means = [
             weighted_sum(self._lattice.table.shares(column.name), self._by_level[axis][level])
             for axis, (column, level) in enumerate(zip(self._lattice.columns, corner, strict=True))
@@ -96,11 +99,11 @@ class Costs:
         return self._mean(means)
 
     def _mean(self, losses: Sequence[float]) -> float:
-        """Average attributes' losses by weight."""
+        """Return the weighted mean of the losses of attributes."""
         return float(self._unscaled(weighted_sum(self._scaled(np.array(losses)), self._weights)))
 
     def exact(self, node: Sequence[int], view: View) -> float:
-        """Return the cost of a node, seen as the model leaves it."""
+        """Return the cost of a node after suppression by the model."""
         records = max(self._lattice.table.records, 1)
         lost = view.suppressed / records
         if self._objective == "discernibility":
@@ -113,7 +116,7 @@ class Costs:
         for axis, column in enumerate(self._lattice.columns):
             codes, by_level = tuples[column.name].codes, self._by_level[axis]
             paid = weighted_sum(by_level[node[axis]][codes[view.kept]], counts[view.kept])
-            if self._objective == "entropy":  # a lost record pays all that its values told
+            if self._objective == "entropy":  # a suppressed record loses all information
                 paid += weighted_sum(by_level[-1][codes[~view.kept]], counts[~view.kept])
             else:
                 paid += view.suppressed
@@ -122,21 +125,21 @@ class Costs:
 
 
 def _by_height(column: Column, shares: Floats) -> list[Floats]:
-    """Charge the level's share of the height, for every value alike."""
+    """Return level / height, the same for every value."""
     assert column.hierarchy is not None
     height = column.hierarchy.height
     return [np.full(column.domain, level / max(height, 1)) for level in range(height + 1)]
 
 
 def _by_leaves(column: Column, shares: Floats) -> list[Floats]:
-    """Charge the share of the hierarchy's other leaves that a value is no longer told from."""
+    """Return the share of the hierarchy's other leaves that are in the group of a value."""
     assert column.hierarchy is not None
     total = max(int(column.hierarchy.levels[-1].leaves.max()) - 1, 1)
     return [(level.leaves[level.groups] - 1) / total for level in column.hierarchy.levels]
 
 
 def _by_width(column: Column, shares: Floats) -> list[Floats]:
-    """Charge the normalized certainty penalty of the published group."""
+    """Return the normalized certainty penalty of the published group."""
     assert column.hierarchy is not None
     found = []
     for height, level in enumerate(column.hierarchy.levels):
@@ -148,25 +151,25 @@ def _by_width(column: Column, shares: Floats) -> list[Floats]:
 
 
 def _by_entropy(column: Column, shares: Floats) -> list[Floats]:
-    """Charge what a value no longer tells, against what values told at first."""
+    """Return the information that a value loses, relative to the mean of the original values."""
     assert column.hierarchy is not None
     used = np.where(shares > 0, shares, 1.0)
-    told = float(-(shares * np.log(used)).sum())
+    entropy = float(-(shares * np.log(used)).sum())
     found = []
     for level in column.hierarchy.levels:
         together = np.bincount(level.groups, shares, minlength=len(level))[level.groups]
         hidden = np.log(np.where(shares > 0, together, 1.0) / used)
-        found.append(hidden / told if told else np.zeros(column.domain))
+        found.append(hidden / entropy if entropy else np.zeros(column.domain))
     return found
 
 
 def _nothing(column: Column, shares: Floats) -> list[Floats]:
-    """Sizes of classes alone decide."""
+    """Return 0: only the sizes of classes count."""
     assert column.hierarchy is not None
     return [np.zeros(column.domain) for _ in column.hierarchy.levels]
 
 
-# for each level, what each ground value costs there
+# for each level, the cost of each value
 _LEVEL_COSTS: dict[str, Callable[[Column, Floats], list[Floats]]] = {
     "loss": _by_leaves,
     "geometric-loss": _by_leaves,

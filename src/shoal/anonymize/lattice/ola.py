@@ -1,6 +1,6 @@
-"""OLA: of all minimal nodes of the lattice, the one that loses least.
+"""OLA: the minimal node of the lattice with the least loss.
 
-A minimal node is anonymous and nothing below it is. Optimal where losing and anonymity both rise
+A minimal node is anonymous and no node below it is. Optimal if loss and anonymity both increase
 with the levels.
 El Emam et al., "A globally optimal k-anonymity method for the de-identification of health data",
 JAMIA 16(5), 2009; as described by Li, "Improving a de-identification algorithm that achieves both
@@ -25,11 +25,11 @@ from shoal.privacy.model import Model
 
 @dataclass(frozen=True, kw_only=True)
 class Ola:
-    """Full-domain generalization at the minimal node of least loss.
+    """Full-domain generalization at the minimal node with the least loss.
 
-    max_suppression: share of records that may be left out instead of coarsened.
-    objective: what is to be least.
-    local: search again among the rows left out, until no class can be made of the rest.
+    max_suppression: share of records that may be suppressed instead of generalized.
+    objective: the loss to minimize.
+    local: search again among the suppressed rows, until the rest cannot form a class.
     """
 
     name: ClassVar[str] = "ola"
@@ -43,7 +43,7 @@ class Ola:
         check_choice("local", self.local, (True, False))
 
     def search(self, table: Table, model: Model) -> Release:
-        """Return the release at the best minimal node; all of them come with it."""
+        """Return the release at the best minimal node, with all minimal nodes as candidates."""
         if self.local:
             return recode_locally(table, model, self.max_suppression, self._choose)
         ground = Ground.of(table, model, self.max_suppression)

@@ -1,8 +1,8 @@
-"""A lattice laid out for the kernels: tuples as sorted keys, level maps that keep their order.
+"""The layout of a lattice for the kernels: tuples as sorted keys, with monotone level maps.
 
-A key is one 64-bit word whatever the width of a tuple. Attributes that do not fit are fixed: for
-each combination of their levels, equal sub-tuples get a dense number, and that number goes into the
-key in their place.
+A key is one 64-bit word, whatever the width of a tuple. Attributes that do not fit are fixed: for
+each combination of their levels, equal sub-tuples get a dense number, which replaces them in the
+key.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 ClassTable = tuple[Counts, Counts]  # sorted keys, and a count beside each
 _KEY_BITS = 62
 _TASKS_AT_ONCE = 1024
-MEMORY = 2 << 30  # bytes that class tables may take, where they can be held in so few
+MEMORY = 2 << 30  # bytes for class tables, if they can be made to fit
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
     """A lattice laid out for the kernels.
 
-    entries: what is swept.
-    order: attributes, those to be fixed first, then from the most to the least significant field.
-    fixed: how many attributes are fixed.
-    shape: what the kernels know of the levels; its first attribute, where it has one more than are
-        rolled up, is the number of a sub-tuple.
+    entries: the distinct tuples.
+    order: attributes, fixed ones first, then from the most to the least significant field.
+    fixed: number of fixed attributes.
+    shape: the levels for the kernels; if it has one more attribute than are rolled up, the first
+        one is the number of a sub-tuple.
     """
 
     entries: Entries
@@ -74,7 +74,7 @@ class Packed:
         return found
 
     def _most_threads(self) -> int:
-        """Return how many threads have room for their class tables in the budget, at least one."""
+        """Return the number of threads whose class tables fit in the memory budget, at least 1."""
         return max(1, MEMORY // _table_bytes(len(self.entries), len(self.order) - self.fixed))
 
     def _sweep(self, task: tuple[int, ...], ground: ClassTable | None, found: Any) -> None:
@@ -116,7 +116,7 @@ class Packed:
             fields.insert(0, self._numbers(fixed))
         for codes, shift in zip(fields, shape.shift, strict=True):
             keys |= codes << shift
-        alike = group_keys(keys)  # attributes left out or rolled up make tuples alike
+        alike = group_keys(keys)  # tuples become equal if attributes are left out or rolled up
         keys, counts = keys[alike.first], alike.sizes(entries.records)
         if entries.people is not None:
             people = np.where(keys & shape.person, 1, alike.sizes(entries.people))
@@ -136,7 +136,7 @@ class Packed:
 
 
 def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed:
-    """Lay out the lattice above a corner, the attribute with most levels innermost."""
+    """Lay out the lattice above a corner, with the attribute with the most levels innermost."""
     from shoal.anonymize.lattice._class_tables import Shape
 
     entries = entries_of(lattice, corner)
@@ -172,10 +172,10 @@ def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed:
 
 
 def _fit(entries: Entries, order: tuple[int, ...]) -> tuple[int, list[int]]:
-    """Return how many attributes must be fixed, and the bits of each field of a key.
+    """Return the number of attributes to fix, and the bits of each field of a key.
 
-    Fixed are those that do not fit a word, and those whose class tables do not fit the memory
-    while more than two others are left: the fewer are rolled up, the less memory a sweep takes.
+    Attributes are fixed if they do not fit in a word, or if their class tables do not fit in memory
+    while more than two others are left: rolling up fewer attributes takes less memory.
     """
     person, numbers = entries.followed.bit_length(), [_bits(entries.parts)][: entries.parts > 1]
     for fixed in range(len(order) + 1):
@@ -197,5 +197,5 @@ def _table_bytes(entries: int, attributes: int) -> int:
 
 
 def _strides(levels: tuple[int, ...] | list[int]) -> list[int]:
-    """Return how far apart neighbouring levels of each attribute lie in the list of nodes."""
+    """Return the stride of each attribute in the list of nodes."""
     return [prod(levels[j + 1 :]) for j in range(len(levels))]

@@ -1,28 +1,27 @@
 """ε-safe lattice anonymization: k-anonymity by a draw that is differentially private.
 
 First a node of the lattice is drawn from all records, by the exponential mechanism over the number
-of records that each node is expected to keep. Then each record is drawn with probability β, afresh,
-and recoded to that node; classes with fewer than k drawn records are dropped. Classes are counted
-over all published columns, not the quasi-identifiers alone.
+of records that each node is expected to keep. Then each record is drawn independently with
+probability β and recoded to that node; classes with fewer than k drawn records are dropped. Classes
+are counted over all published columns, not only the quasi-identifiers.
 
 The choice of the node spends ε′. For a fixed node the rest is (ε − ε′, δ)-private with a δ that
-falls as k grows; together they spend (ε, δ). Neighbours are tables of which one has one record
-more.
+falls as k grows; together they spend (ε, δ). Neighbouring tables differ by one additional record.
 
-Where the table names its people, a person is protected with all their rows. Each person has at most
+If the table has person columns, a person is protected with all their rows. Each person has at most
 `max_rows_per_person` rows in the mechanism, chosen at random, one for each slot. The node is drawn
-over the sum of the slots' scores. Each slot is then sampled on its own, so that the claim is
+over the sum of the slots' scores. Each slot is then sampled separately, so the claim is
 ε = ε′ + slots · ε of one slot, δ = slots · δ of one slot.
 
 Li, Qardaji & Su, "On sampling, anonymization, and differential privacy", ASIACCS 2012; Li,
 "Improving a de-identification algorithm that achieves both k-anonymity and differential privacy",
-2019. The latter draws the node from the sample that it then releases, by a utility that divides by
-the number of records; no proof covers that. It is available as `published`, for comparison, and its
-release says so.
+2019. The latter draws the node from the sample that it then releases, with a utility that divides
+by the number of records; no proof covers that. It is available as `published`, for comparison, and
+its release states so.
 
-The number of records, what was lost, the order of rows and errors may depend on records that are
-not released, so none of them is published. A release may be empty: an error would reveal that every
-class is small, and so would a coarser node. Fewer than k records give an empty release too.
+The number of records, the loss, the order of rows and errors may depend on records that are not
+released, so none of them is published. A release may be empty: an error, or a coarser node, would
+reveal that every class is small. Fewer than k records also give an empty release.
 """
 
 from __future__ import annotations
@@ -61,18 +60,19 @@ class SafeLA:
     """Full-domain generalization of a sample, at a node drawn at random.
 
     Parameters:
-        epsilon: The whole budget of the release.
-        choice: The part of epsilon that the draw of the node spends; the rest pays for sampling.
+        epsilon: Total budget of the release.
+        choice: The part of epsilon for the draw of the node; the rest is for sampling.
         beta: Probability that a record is drawn.
-        delta: The δ to reach, by a larger k than the model's if needed; by default that of its k.
-        penalty: How much worse it is to lose all records than to hide all cells.
-        n0: Publicly known approximate number of records. The penalty is in proportion to it. Never
-            put the table's own number here, which is not public.
-        max_rows_per_person: Rows of one person that may be released, where the table names its
-            people. Each further row divides the budget of the sample.
-        allow_large_delta: Release even if δ exceeds 1/n0, at which single records may be shown.
-        published: Run the mechanism as published, whose claim is unproven.
-        seed: Repeats a draw, for testing; without one the draw is secure.
+        delta: The δ to reach, with a larger k than the model's if needed; by default the δ of its
+            k.
+        penalty: Cost of losing all records, relative to hiding all cells.
+        n0: Publicly known approximate number of records. The penalty is proportional to it. Never
+            use the table's own number, which is not public.
+        max_rows_per_person: Rows of one person that may be released, if the table has person
+            columns. Each further row divides the budget of the sample.
+        allow_large_delta: Release even if δ exceeds 1/n0, so that single records may be revealed.
+        published: Run the mechanism as published; its claim is not proven.
+        seed: Repeats a draw, for testing only; without a seed the draw is secure.
     """
 
     name: ClassVar[str] = "safe-la"
@@ -105,8 +105,8 @@ class SafeLA:
         if self.delta is not None:
             check_range("delta", self.delta, 0, 1, above=True)
         if self.published and self.max_rows_per_person > 1:
-            raise InputError("the published mechanism knows one row per person only")
-        self._budget  # noqa: B018  refuses an epsilon that leaves too little for the sample
+            raise InputError("the published mechanism supports only one row per person")
+        self._budget  # noqa: B018  rejects an epsilon that leaves too little for the sample
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of a sample at a node, both drawn at random."""
@@ -132,29 +132,30 @@ class SafeLA:
         )
 
     def check(self, table: Table) -> None:
-        """Refuse a table of which a claim would rest on something guessed from its records.
+        """Reject a table whose claim would depend on something inferred from its records.
 
         Raises:
-            InputError: Something is undeclared, or rows per person are bounded without people.
+            InputError: Something is undeclared, or `max_rows_per_person` is given without person
+                columns.
         """
         gaps = undeclared(table)
         if gaps:
             raise InputError(
-                "safe-la publishes only what is declared without looking at the records; "
+                "safe-la publishes only what is declared independently of the records; "
                 f"in the schema: {'; '.join(gaps)}"
             )
         if self.max_rows_per_person > 1 and protected_unit(table) == "record":
             raise InputError(
-                "max_rows_per_person needs a table that names its people; add  person:  to the "
+                "max_rows_per_person needs a table with person columns; add  person:  to the "
                 "schema, or leave the option out"
             )
 
     def price(self, model: Model, table: Table | None = None) -> DPUnderSampling:
-        """Return what a release under a model will claim, before anything is drawn."""
+        """Return the claim of a release under a model, before anything is drawn."""
         return self.claim(self._k(model), "record" if table is None else protected_unit(table))
 
     def claim(self, k: int, unit: ProtectedUnit = "record") -> DPUnderSampling:
-        """Return what a release with classes of at least k claims."""
+        """Return the claim of a release with classes of at least k."""
         from shoal.dp.claims import DPUnderSampling
 
         return DPUnderSampling.of(
@@ -181,7 +182,7 @@ class SafeLA:
         """Return the least size of a class, given the model and the δ to reach."""
         if not model.by_size:
             raise InputError(
-                f"safe-la drops classes by their size alone, which does not keep {model}; ask for "
+                f"safe-la drops classes only by their size, which does not meet {model}; use "
                 "k-anonymity"
             )
         k = max(model.least_size, 2)
@@ -191,30 +192,30 @@ class SafeLA:
         if delta > 1 / self.n0 and not self.allow_large_delta:
             raise InputError(
                 f"delta = {delta:.3g} exceeds 1/n0 = {1 / self.n0:.3g}, so single records may be "
-                f"shown; ask for k = {self._budget.least_k(1 / self.n0)} or more, or set "
-                "allow_large_delta to release all the same"
+                f"revealed; use k = {self._budget.least_k(1 / self.n0)} or more, or set "
+                "allow_large_delta to release anyway"
             )
         return k
 
     def _notes(self, model: Model, claim: DPUnderSampling) -> tuple[str, ...]:
-        """Return what the owner should know; nothing in it depends on the records."""
+        """Return notes for the owner, which do not depend on the records."""
         notes = []
         if claim.k > model.least_size:
-            notes.append(f"k is {claim.k} instead of {model.least_size}, to reach delta")
+            notes.append(f"k is {claim.k} instead of {model.least_size} to reach delta")
         if claim.delta > 1 / self.n0:
             notes.append(
                 f"delta = {claim.delta:.3g} exceeds 1/n0, as allow_large_delta permits: single "
-                "records may be shown"
+                "records may be revealed"
             )
         if self.published:
-            notes.append("drawn by the mechanism as published, whose claim is unproven")
+            notes.append("drawn by the mechanism as published; its claim is not proven")
         if self.seed is not None:
-            notes.append("drawn with a seed, by which it can be repeated: for testing only")
+            notes.append("drawn with a seed, so the draw can be repeated: for testing only")
         return tuple(notes)
 
 
 def protected_unit(table: Table) -> ProtectedUnit:
-    """Return what one neighbour has more than the other, by the schema of the table."""
+    """Return the unit in which neighbouring tables differ, by the schema of the table."""
     if table.household is not None:
         return "household"
     return "record" if table.person is None else "person"

@@ -1,4 +1,4 @@
-"""Samarati: the lowest height that suffices, found by bisection, then the least suppression.
+"""Samarati: the lowest height with an anonymous node, found by bisection; then least suppression.
 
 Samarati, "Protecting respondents' identities in microdata release", TKDE 13(6), 2001.
 """
@@ -20,9 +20,9 @@ from shoal.privacy.model import Model
 
 @dataclass(frozen=True, kw_only=True)
 class Samarati:
-    """Full-domain generalization at the least sum of levels.
+    """Full-domain generalization with the least sum of levels.
 
-    max_suppression: share of records that may be left out instead of coarsened.
+    max_suppression: share of records that may be suppressed instead of generalized.
     """
 
     name: ClassVar[str] = "samarati"
@@ -48,9 +48,9 @@ class Samarati:
 
 
 def _lowest(ground: Ground) -> tuple[list[Candidate], int]:
-    """Return the anonymous nodes of the lowest height that has any, and how many were looked at.
+    """Return the anonymous nodes of the lowest height with any, and the number of evaluated nodes.
 
-    Heights are bisected; where the model is not monotone they are tried one by one from below.
+    Heights are bisected; if the model is not monotone they are tried one by one from below.
     """
     heights, top = np.indices(ground.lattice.shape).sum(axis=0), sum(ground.lattice.heights)
     low, high, evaluated = 0, top, 0
@@ -70,7 +70,7 @@ def _lowest(ground: Ground) -> tuple[list[Candidate], int]:
 
 
 def _anonymous(ground: Ground, nodes: list[Node], height: float) -> list[Candidate]:
-    """Return the anonymous ones of some nodes, the least suppression first."""
+    """Return the anonymous ones among some nodes, with the least suppression first."""
     kept = []
     for node in nodes:
         if not ground.possible[node]:

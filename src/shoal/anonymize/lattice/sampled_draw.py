@@ -1,6 +1,6 @@
 """The draw of `safe-la`: a node, a sample of each slot, and the classes that are large enough.
 
-What does not depend on chance is computed once, so that a draw can be repeated many times.
+Everything that is not random is computed once, so that a draw can be repeated many times.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from shoal.privacy.model import Model
 if TYPE_CHECKING:
     from shoal.dp.claims import DPUnderSampling
 
-_LEFT_OUT = -1  # the slot of a row that is in none
+_LEFT_OUT = -1  # the slot of a row without a slot
 
 
 @dataclass(frozen=True, eq=False)
 class SampledDraw:
-    """Everything about the release of a table that does not depend on chance.
+    """The parts of a release that are not random.
 
     Parameters:
         records: The table, one row for each record.
@@ -39,13 +39,13 @@ class SampledDraw:
         model: The guarantee of the release, with the k below.
         k: Drawn units that a class needs in its slot.
         beta: Probability that a unit of a slot is drawn.
-        epsilon: What the choice of the node spends.
-        penalty: How much worse it is to lose all records than to hide all cells.
+        epsilon: Budget of the choice of the node.
+        penalty: Cost of losing all records, relative to hiding all cells.
         n0: Publicly known approximate number of records.
-        slots: Rows that one unit may have, each sampled on its own.
+        slots: Number of rows that one unit may have, each sampled separately.
         published: Choose the node on the sample, as published.
-        claim: What a release claims.
-        notes: What its owner should know.
+        claim: The claim of a release.
+        notes: Notes for the owner.
     """
 
     records: Table
@@ -80,7 +80,7 @@ class SampledDraw:
         published: bool,
         claim: DPUnderSampling,
     ) -> SampledDraw:
-        """Prepare a table; refuses a lattice that is too large by its public shape."""
+        """Prepare a table; reject a lattice that is too large, by its public shape."""
         records = _one_by_one(table)
         lattice = all_published(records)
         if not measurable(lattice):
@@ -90,7 +90,7 @@ class SampledDraw:
             )
         if lattice.apart:
             apart = ", ".join(lattice.apart)
-            notes = (f"classes are counted over {apart} too, which are published", *notes)
+            notes = (f"classes are also counted over the published columns {apart}", *notes)
         notes = (*unguided(lattice), *notes)
         return cls(
             records, lattice, model, k, beta, epsilon, penalty, n0, slots, published, claim, notes
@@ -115,14 +115,14 @@ class SampledDraw:
     def choice(self, slots: Codes, samples: Sequence[Counts]) -> NodeChoice:
         """Return the choice of the node: by the slots of all records, or as published.
 
-        The published choice looks at the sample that is then released.
+        The published choice uses the sample that is then released.
         """
         if self.published:
             return self._scored([all_published(self.records.take(samples[0]))])
         return self._choice(slots)
 
     def in_large_classes(self, drawn: Counts, node: Node) -> Bools:
-        """Tell of each drawn row whether at least k drawn rows are published like it."""
+        """Return, for each drawn row, whether at least k drawn rows are published like it."""
         if node not in self._classes:
             self._classes[node] = published_classes(self.lattice, node)
         return _large(self._classes[node].ids[drawn], len(self._classes[node]), self.k)
@@ -130,8 +130,8 @@ class SampledDraw:
     def _draw_slots(self, seed: int | None) -> Codes:
         """(rows,) the slot of each row: in random order, the first rows of each unit.
 
-        A function of a unit's own rows and its own randomness, so that one unit more changes no
-        other unit's slots.
+        It depends only on a unit's own rows and its own randomness, so an additional unit does not
+        change the slots of other units.
         """
         from shoal.dp.mechanisms import random_ranks
 
@@ -199,13 +199,13 @@ def draw_seeds(seed: int | None, slots: int) -> list[int | None]:
 
 
 def in_large_classes(sample: Table, node: Node, k: int) -> Bools:
-    """Tell, row by row, whether at least k rows are alike in everything that is published."""
+    """Return, for each row, whether at least k rows are equal in all published columns."""
     classes = published_classes(all_published(sample), node)
     return _large(classes.ids, len(classes), k)
 
 
 def published_classes(lattice: Lattice, node: Node) -> Grouping:
-    """Return the classes of records that are published alike at a node."""
+    """Return the classes of records with equal published values at a node."""
     others = [lattice.table[name] for name in lattice.apart]
     codes = [*lattice.codes(node), *(c.codes for c in others)]
     return group(codes, [*lattice.domains(node), *(c.domain for c in others)])

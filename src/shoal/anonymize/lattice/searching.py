@@ -20,10 +20,10 @@ from shoal.core.wording import counted
 from shoal.errors import Infeasible, InputError
 from shoal.privacy.model import Model, check_range
 
-MAX_NODES = 10_000_000  # a lattice above this is not measured whole
+MAX_NODES = 10_000_000  # a larger lattice is not measured completely
 NOT_MONOTONE = (
-    "with suppression this model is not monotone: a node above an anonymous one was taken for "
-    "anonymous, so a better one may exist; method flash finds it"
+    "with suppression this model is not monotone: nodes above an anonymous node were assumed to be "
+    "anonymous, so a better node may exist; method flash finds it"
 )
 NOT_MONOTONE_OVER_PEOPLE = (
     "some people have several rows, so this model is not monotone: every node that could be "
@@ -33,11 +33,11 @@ NOT_MONOTONE_OVER_PEOPLE = (
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """A lattice with what one pass tells of every node under a model.
+    """A lattice with the measures of every node under a model.
 
-    measures: by the least class size that the model asks for: all there is to know where it asks
-        for nothing else, else what is suppressed at least.
-    limit: records that may be suppressed.
+    measures: for the least class size of the model; exact if the model requires nothing else,
+        otherwise a lower bound of suppression.
+    limit: number of records that may be suppressed.
     """
 
     lattice: Lattice
@@ -55,42 +55,42 @@ class Ground:
         corner = lattice.corner(least, limit)
         if not measurable(lattice):
             raise InputError(
-                f"the lattice has {lattice.nodes:,} nodes, too many to look at all; use fewer "
-                "quasi-identifiers or flatter hierarchies, or method flash, which then returns "
-                "the best it finds"
+                f"the lattice has {lattice.nodes:,} nodes, which is too many to search; use fewer "
+                "quasi-identifiers, flatter hierarchies, or method flash, which returns the best "
+                "node that it finds"
             )
         return cls.above(lattice, corner, model, limit)
 
     @classmethod
     def above(cls, lattice: Lattice, corner: Node, model: Model, limit: int) -> Ground:
-        """Measure a lattice above a corner that it can be measured above."""
+        """Measure a lattice above a corner."""
         return cls(lattice, model, lattice.measure(model.least_size, corner=corner), limit)
 
     @property
     def by_size(self) -> bool:
-        """Whether the pass says all."""
+        """Whether the measures are exact."""
         return self.model.by_size and self.lattice.exact_sizes
 
     @property
     def monotone(self) -> bool:
-        """Whether searches take nodes above an anonymous one for anonymous."""
+        """Whether searches assume that nodes above an anonymous node are anonymous."""
         return self.model.monotone_on(self.lattice.table)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a search that relies on monotony should say about this model."""
+        """Notes about this model for a search that relies on monotonicity."""
         if not self.monotone:
             return (NOT_MONOTONE_OVER_PEOPLE,)
         return (NOT_MONOTONE,) if self.limit and not self.model.by_size else ()
 
     @property
     def possible(self) -> Bools:
-        """Nodes that may be anonymous: not more than the limit is suppressed by size alone."""
+        """Nodes that may be anonymous: class size alone suppresses no more than the limit."""
         found: Bools = self.measures.suppressed <= self.limit
         return found
 
     def anonymous(self, node: Node) -> bool:
-        """Whether a node keeps the model with no more suppressed than allowed."""
+        """Return whether a node meets the model with no more suppression than allowed."""
         if not self.possible[node]:
             return False
         return self.by_size or view(self.lattice, node, self.model).suppressed <= self.limit
@@ -99,26 +99,25 @@ class Ground:
         """Return the error for a lattice without an anonymous node."""
         return Infeasible(
             f"{self.model} cannot be met: no node suppresses at most "
-            f"{counted(self.limit, 'record')}; allow more suppression or ask for less"
+            f"{counted(self.limit, 'record')}; allow more suppression or weaken the model"
         )
 
 
 def measurable(lattice: Lattice) -> bool:
-    """Return whether a lattice has few enough nodes to measure each; the hierarchies decide."""
+    """Return whether a lattice has few enough nodes to measure each of them."""
     return lattice.nodes <= MAX_NODES
 
 
 def check_share(option: str, value: float) -> None:
-    """Refuse what is not a share."""
+    """Reject a value that is not a share."""
     check_range(option, value, 0, 1)
 
 
 def best_first(ground: Ground, objective: Objective) -> tuple[Candidate, int]:
-    """Return the node of least cost among all anonymous ones, whatever the model.
+    """Return the anonymous node with the least cost, and the number of evaluated nodes.
 
-    Nodes are looked at by rising lower bound until no bound lies below the best exact cost, so the
-    optimum is true though costs and models need not be monotone. Returns it, and how many nodes
-    were looked at.
+    Nodes are evaluated by increasing lower bound until no bound is below the best exact cost, so
+    the result is optimal even if costs or models are not monotone.
     """
     lattice, costs = ground.lattice, Costs(ground.lattice, objective)
     known = costs.by_pass(ground.measures) if ground.by_size else None
@@ -146,11 +145,11 @@ def best_first(ground: Ground, objective: Objective) -> tuple[Candidate, int]:
 
 
 def minimal_nodes(ground: Ground) -> tuple[list[Node], int]:
-    """Return the anonymous nodes none of whose direct predecessors is, and how many were looked at.
+    """Return the anonymous nodes without an anonymous direct predecessor, and the evaluated count.
 
-    Exact where the model keeps to class sizes, where nothing may be suppressed and where people
-    make the model not monotone; otherwise nodes above an anonymous one are taken for anonymous, as
-    OLA does.
+    Exact if the model depends on class sizes only, if nothing may be suppressed, or if people with
+    several rows make the model not monotone; otherwise nodes above an anonymous node are assumed to
+    be anonymous, as in OLA.
     """
     if ground.by_size:
         return minimal(ground.possible), ground.lattice.nodes
@@ -159,7 +158,7 @@ def minimal_nodes(ground: Ground) -> tuple[list[Node], int]:
 
 
 def minimal(anonymous: Bools) -> list[Node]:
-    """Return the nodes that are anonymous while nothing right below them is."""
+    """Return the anonymous nodes without an anonymous node directly below them."""
     blocked = np.zeros_like(anonymous)
     for axis in range(anonymous.ndim):
         ahead = np.moveaxis(blocked, axis, 0)
@@ -168,10 +167,10 @@ def minimal(anonymous: Bools) -> list[Node]:
 
 
 def ask_upwards(ground: Ground, lattice: Lattice, possible: Bools) -> tuple[Bools, int]:
-    """Return which of the possible nodes are anonymous, and how many were looked at.
+    """Return which of the possible nodes are anonymous, and the number of evaluated nodes.
 
-    Goes from the bottom up; where the model is monotone, nodes right above an anonymous one are
-    taken for anonymous without a look.
+    Goes from the bottom up; if the model is monotone, nodes directly above an anonymous node are
+    assumed to be anonymous.
 
     lattice: of all attributes or of some.
     """
@@ -206,11 +205,11 @@ def weigh(ground: Ground, nodes: list[Node], objective: Objective) -> list[Candi
 
 def _rank(candidate: Candidate) -> tuple[float, int, Node]:
     levels = tuple(candidate.node.values())
-    return round(candidate.loss, 12), sum(levels), levels  # sums of shares tie but for rounding
+    return round(candidate.loss, 12), sum(levels), levels  # ties of sums of shares up to rounding
 
 
 class MinimalNodes(Sequence[Candidate]):
-    """The best node and the minimal ones, cheapest first, weighed when somebody first asks."""
+    """The best node and the minimal nodes, cheapest first, evaluated on first use."""
 
     def __init__(self, ground: Ground, objective: Objective, best: Candidate) -> None:
         self._ground, self._objective, self._best = ground, objective, best

@@ -1,4 +1,4 @@
-"""A node as a model leaves it: which tuples are kept, which are suppressed."""
+"""A node under a model: which tuples are kept and which are suppressed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from shoal.privacy.model import Model
 class View:
     """One node under one model.
 
-    tuples: the distinct tuples of the table and its people, with what the model looks at.
-    kept: (tuples,) those in classes that keep the model.
+    tuples: the distinct tuples of the table and its people, with the columns of the model.
+    kept: (tuples,) whether each is in a class that meets the model.
     rows: (kept classes,) records in each of them.
     suppressed: records in the other classes.
     """
@@ -35,7 +35,7 @@ class View:
 
 
 def view(lattice: Lattice, node: Sequence[int], model: Model) -> View:
-    """Look at a node: classes that break the model are suppressed."""
+    """Return the view of a node: classes that break the model are suppressed."""
     tuples = lattice.tuples(*model.columns).table
     ids = group(lattice.codes(node, tuples), lattice.domains(node)).ids
     classes = Classes.of(tuples, ids, origin=lattice.origin)
@@ -45,7 +45,7 @@ def view(lattice: Lattice, node: Sequence[int], model: Model) -> View:
 
 
 def most_suppressed(lattice: Lattice, share: float) -> int:
-    """Return how many records a share of the table allows to be suppressed, never all of them."""
+    """Return the number of records that a share of the table is, but never all of them."""
     records = lattice.table.records
     return min(int(np.floor(share * records + 1e-9)), records - 1)
 
@@ -59,7 +59,7 @@ def release_at(
     evaluated: int = 0,
     notes: Sequence[str] = (),
 ) -> Release:
-    """Publish the table at a node, rows in classes that break the model left out."""
+    """Publish the table at a node, without the rows of classes that break the model."""
     table = lattice.table
     found = view(lattice, node, model)
     if not found.kept.any():
@@ -84,7 +84,7 @@ def release_at(
 
 
 def unguided(lattice: Lattice) -> list[str]:
-    """Say which columns came without a hierarchy."""
+    """Return a note about columns without a hierarchy."""
     bare = [c.name for c in lattice.table.quasi_columns if c.hierarchy is None]
-    told = "no hierarchy for {}: values are kept or hidden altogether"
-    return [told.format(", ".join(bare))] if bare else []
+    note = "no hierarchy for {}: values are either kept or suppressed"
+    return [note.format(", ".join(bare))] if bare else []

@@ -1,1 +1,1 @@
-"""Partition methods: rows are grouped, and each group is published as one."""
+"""Partition methods: rows are grouped, and each group is published as one class."""

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: what a group of records covers, and what that costs.
+"""Kernels: the boxes of groups of records, and their widths.
 
-A box is a least and a greatest position for every ordered column and a set of bits for every
-nominal one. Its width is a whole number of the records' units, so that sums are exact.
+A box is a least and a greatest position for every ordered column and a bit set for every nominal
+column. Its width is an integer number of the records' units, so sums are exact.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from shoal.core.compiling import njit
 
 
 class Points(NamedTuple):
-    """Records as the kernels see them.
+    """Records in the layout of the kernels.
 
-    line: (records, ordered columns) positions in units; a missing value lies a whole extent beyond.
+    line: (records, ordered columns) positions in units; a missing value is one extent above.
     name: (records, nominal columns) codes.
     cap: (ordered columns,) the width of a whole extent.
     unit: (nominal columns,) the width of each value beyond the first.
-    word: (nominal columns + 1,) where the bits of each column begin, in words of 64.
+    word: (nominal columns + 1,) first 64-bit word of the bits of each column.
     """
 
     line: Any
@@ -44,7 +44,7 @@ ONE = np.uint64(1)
 
 
 def make_boxes(points: Points, groups: int) -> Boxes:
-    """Return boxes that hold nothing yet."""
+    """Return empty boxes."""
     ordered = points.line.shape[1]
     return Boxes(
         np.full((groups, ordered), FAR, dtype=np.int32),
@@ -55,7 +55,7 @@ def make_boxes(points: Points, groups: int) -> Boxes:
 
 @njit(cache=True, error_model="numpy")
 def count_bits(word):
-    """Return how many bits are set."""
+    """Return the number of set bits."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
@@ -66,7 +66,7 @@ def count_bits(word):
 
 @njit(cache=True, error_model="numpy")
 def empty_box(boxes, group):
-    """Let the box hold nothing."""
+    """Make the box empty."""
     for j in range(boxes.low.shape[1]):
         boxes.low[group, j] = FAR
         boxes.high[group, j] = -1
@@ -76,7 +76,7 @@ def empty_box(boxes, group):
 
 @njit(cache=True, error_model="numpy")
 def add_record(points, boxes, group, record):
-    """Stretch a box over one more record."""
+    """Widen a box to cover one more record."""
     for j in range(points.line.shape[1]):
         place = points.line[record, j]
         boxes.low[group, j] = min(boxes.low[group, j], place)
@@ -88,7 +88,7 @@ def add_record(points, boxes, group, record):
 
 @njit(cache=True, error_model="numpy")
 def box_width(points, boxes, group):
-    """Return the width of a box that holds something."""
+    """Return the width of a non-empty box."""
     total = np.int64(0)
     for j in range(points.line.shape[1]):
         total += min(np.int64(boxes.high[group, j]) - boxes.low[group, j], points.cap[j])
@@ -120,7 +120,7 @@ def width_with(points, boxes, group, record):
 
 @njit(cache=True, error_model="numpy")
 def joint_width(points, boxes, one, other):
-    """Return the width of a box over two others."""
+    """Return the width of the box that covers two others."""
     total = np.int64(0)
     for j in range(points.line.shape[1]):
         low = min(boxes.low[one, j], boxes.low[other, j])
@@ -136,7 +136,7 @@ def joint_width(points, boxes, one, other):
 
 @njit(cache=True, error_model="numpy")
 def fill_boxes(points, ids, boxes, sizes):
-    """Stretch every group's box over its records, which `sizes` counts; id −1 is left out."""
+    """Fill the box and the size of every group from its records; id −1 is ignored."""
     for record in range(len(ids)):
         group = ids[record]
         if group >= 0:
@@ -146,23 +146,23 @@ def fill_boxes(points, ids, boxes, sizes):
 
 @njit(cache=True, error_model="numpy")
 def copy_ids(ids, copied):
-    """Copy a grouping, one by one: numba takes seconds to compile an assignment of arrays."""
+    """Copy a grouping in a loop: numba takes seconds to compile an assignment of arrays."""
     for record in range(len(ids)):
         copied[record] = ids[record]
 
 
 @njit(cache=True, error_model="numpy")
 def box_widths(points, boxes, widths):
-    """Write down the width of every box."""
+    """Store the width of every box."""
     for group in range(len(widths)):
         widths[group] = box_width(points, boxes, group)
 
 
 @njit(cache=True, error_model="numpy")
 def enter(costs, names, found, cost, name):
-    """Enter a name into a list kept cheapest first, behind its equals; return how many it holds.
+    """Insert a name into a list sorted by cost, after equal costs; return the length of the list.
 
-    A full list loses its last.
+    A full list drops its last entry.
     """
     place = min(found, len(costs) - 1)
     while place > 0 and costs[place - 1] > cost:
@@ -176,7 +176,7 @@ def enter(costs, names, found, cost, name):
 
 @njit(cache=True, error_model="numpy")
 def cheapest_partners(points, boxes, sizes, widths, wanting, partners, costs):
-    """Write, for each wanting group, the partners that cost least to join, cheapest first."""
+    """Store, for each wanting group, the partners that are cheapest to merge with, in order."""
     few = partners.shape[1]
     for i in range(len(wanting)):
         one = wanting[i]

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: who lies near whom, and random numbers that depend on a seed alone."""
+"""Kernels: neighbours of records, and random numbers that depend only on a seed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from shoal.core.compiling import njit
 
-NOBODY = np.int32(-1)
+NO_INDEX = np.int32(-1)
 
 
 class Near(NamedTuple):
-    """Who lies near whom, by distinct point.
+    """Neighbours by distinct point.
 
-    point: (records,) the point of each record, its copies side by side.
-    first: (points + 1,) where the copies of each begin.
-    others: (points, near) the nearest other points, −1 where there are no more.
+    point: (records,) the point of each record; copies are adjacent.
+    first: (points + 1,) first copy of each point.
+    others: (points, near) the nearest other points, −1 if there are fewer.
     """
 
     point: Any
@@ -43,7 +43,7 @@ def draw_below(random, limit):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_share(random):
-    """Return a random number above 0, 1 at most."""
+    """Return a random number above 0 and at most 1."""
     return (np.float64(draw(random) >> np.uint64(11)) + 1.0) * 2.0**-53
 
 
@@ -56,9 +56,9 @@ def draw_copy(near, random, point):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_neighbour(near, random, record):
-    """Return a record near this one: of its own point or of one close by; −1 where that is none."""
+    """Return a record near this one, of its own point or a neighbouring one; −1 if none."""
     point = near.point[record]
     which = draw_below(random, near.others.shape[1] + 1)
     if which > 0:
         point = near.others[point, which - 1]
-    return draw_copy(near, random, point) if point >= 0 else NOBODY
+    return draw_copy(near, random, point) if point >= 0 else NO_INDEX

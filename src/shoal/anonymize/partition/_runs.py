@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: the places on a Hilbert curve, and the best division of a line into runs.
+"""Kernels: positions on a Hilbert curve, and the best division of an order into runs.
 
 Skilling, "Programming the Hilbert curve", AIP Conference Proceedings 707, 2004.
 """
@@ -14,9 +14,9 @@ from shoal.core.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def write_curve_keys(places, bits, keys):
-    """Write each point's place on the Hilbert curve: (points, words), the first word decides.
+    """Store each point's position on the Hilbert curve: (points, words), first word first.
 
-    places: (points, columns) below 2**bits; they are used up.
+    places: (points, columns) below 2**bits; they are overwritten.
     """
     width = places.shape[1]
     for i in range(len(places)):
@@ -31,7 +31,7 @@ def write_curve_keys(places, bits, keys):
 
 @njit(cache=True, error_model="numpy")
 def _transpose(place, bits):
-    """Turn the coordinates of a point into the bits of its place on the curve, column by column."""
+    """Convert the coordinates of a point to the bits of its position on the curve, by column."""
     width = len(place)
     for b in range(bits - 1, 0, -1):
         bit = np.int64(1) << b
@@ -55,10 +55,10 @@ def _transpose(place, bits):
 
 @njit(cache=True, error_model="numpy")
 def choose_runs(points, order, k, begin, end, costs, sizes, box):
-    """Find, for each stretch of the order that ends in begin + 1 … end, its best last run.
+    """Find, for each prefix of the order that ends in begin + 1 … end, its best last run.
 
-    costs, sizes: (records + 1,) the least loss up to there and the size of the last run; costs is
-        below 0 where no division into runs of k to 2k − 1 exists.
+    costs, sizes: (records + 1,) least loss of the prefix and size of its last run; costs is
+        negative if no division into runs of k to 2k − 1 exists.
     box: a box for one group.
     """
     for last in range(begin, end):
@@ -86,7 +86,7 @@ def _clear(points, box):
 
 @njit(cache=True, error_model="numpy")
 def _widen(points, box, record, fresh):
-    """Stretch the box over a record; return what that adds to its width."""
+    """Widen the box to cover a record; return the increase of its width."""
     total = np.int64(0)
     for j in range(points.line.shape[1]):
         place = points.line[record, j]
@@ -112,7 +112,7 @@ def _forget(points, box, record):
 
 @njit(cache=True, error_model="numpy")
 def number_runs(order, sizes, ids):
-    """Write the run of each record, in the order of the line."""
+    """Store the run of each record."""
     last, runs = len(order), 0
     while last > 0:
         last -= sizes[last]

@@ -1,7 +1,7 @@
-"""Anneal: groups that records keep leaving for better ones while the search cools down.
+"""Anneal: simulated annealing over groups of records.
 
-Slower than the greedy methods and loses least of all that scale: it starts from Greedy Search
-around outliers, and records move, change places, groups dissolve and new ones form.
+Slower than the greedy methods, with the least loss of all methods that scale: it starts from Greedy
+Search around outliers, then moves and swaps records, and dissolves and creates groups.
 Simulated annealing after Kirkpatrick, Gelatt & Vecchi, Science 220, 1983, on the objective of
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020.
 """
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records
 
 _NEAR = 10  # neighbours of a point
-_LARGEST = 256  # records in a group that may still change, where more than size is asked
+_LARGEST = 256  # records in a group that may still change, if the model requires more than size
 
 
 @dataclass(frozen=True, kw_only=True)
 class Anneal:
-    """Local search over groups of k to 2k − 1 records, hot at first, then cold.
+    """Simulated annealing over groups of k to 2k − 1 records.
 
-    steps: tries for each record; the loss falls slowly with their number, the time rises with it.
-    time_limit: seconds to anneal for, instead of a number of steps; then two runs may differ.
-    seed: of the random numbers; the same seed gives the same release on any number of threads.
-    threads: how many to use, by default one for each core.
-    weights: how much losing each quasi-identifier hurts, by name or in order.
+    steps: steps per record; more steps lower the loss slowly and take proportionally longer.
+    time_limit: seconds of annealing, instead of a number of steps; two runs may then differ.
+    seed: random seed; the same seed gives the same release with any number of threads.
+    threads: number of threads, by default one per core.
+    weights: cost of losing each quasi-identifier, by name or in order.
     """
 
     name: ClassVar[str] = "anneal"
@@ -54,7 +54,7 @@ class Anneal:
             check_range("time_limit", self.time_limit, 0)
 
     def search(self, table: Table, model: Model) -> Release:
-        """Return the release of the groups that are left when the search is cold."""
+        """Return the release of the groups at the end of the annealing."""
         from shoal.anonymize.partition.greedy import group_greedily
         from shoal.anonymize.partition.merging import Merger
 
@@ -92,12 +92,12 @@ class Anneal:
         from shoal.anonymize.partition.annealing.rules import rules_of
         from shoal.anonymize.partition.orders import along_curve
 
-        order = along_curve(records)  # neighbours in memory too: quicker, above all on many threads
+        order = along_curve(records)  # neighbours are close in memory, which is faster
         near, start = records.take(order), by_appearance(ids[order])
         rules, without = rules_of(model, table, near.rows)
         if without:
             names = ", ".join(part.name for part in without)
-            notes.append(f"the search ignored {names}; groups that broke it were joined afterwards")
+            notes.append(f"the search ignored {names}; groups that broke it were merged afterwards")
         largest = int(np.bincount(ids).max())
         by_size = model.by_size and table.unit is None
         most = 2 * k - 1 if by_size else max(2 * k - 1, min(2 * largest, _LARGEST))

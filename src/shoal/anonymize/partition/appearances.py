@@ -1,9 +1,9 @@
 """People with several rows, as records that a method may group.
 
-An appearance is a person with one tuple of quasi-identifiers, however many rows show it. Slices
-hold at most one appearance of each person, so that k records of a slice are k people: a method that
-knows of records alone works in each slice, and what is too few for a slice joins the groups that
-are there.
+An appearance is a person with one tuple of quasi-identifiers, however many rows have it. A slice
+contains at most one appearance of each person, so k records of a slice are k people: a method that
+groups records is applied to each slice, and appearances that are too few for a slice join existing
+groups.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Appearances:
     """The appearances of a table's people.
 
     table: one row for each, with the columns of its first row.
-    of_row: (rows of the source,) the appearance that each row shows.
+    of_row: (rows of the source,) the appearance of each row.
     slices: (appearances,) the slice of each, from 0; later slices are never larger.
     """
 
@@ -40,7 +40,7 @@ class Appearances:
     def of(cls, table: Table, *, row_by_row: bool = False) -> Appearances:
         """Return the appearances of a table whose people may have several rows.
 
-        row_by_row: keep equal rows of a person apart, each an appearance of its own.
+        row_by_row: make each row a separate appearance, even equal rows of a person.
         """
         assert table.unit is not None
         quasi, unit = table.quasi_columns, table.unit
@@ -57,12 +57,12 @@ class Appearances:
 
     @property
     def once(self) -> bool:
-        """Whether every person appears once: one record for each."""
+        """Whether every person has exactly one appearance."""
         return not self.slices.any()
 
     @cached_property
     def single(self) -> Table:
-        """The appearances as a table whose rows are people; only true within one slice."""
+        """The appearances as a table whose rows are people; valid only within one slice."""
         return replace(self.table, counts=None, person=None, household=None)
 
     def members(self, number: int) -> Counts:
@@ -70,7 +70,7 @@ class Appearances:
         return np.flatnonzero(self.slices == number)
 
     def cluster(self, records: Records, k: int, method: Cluster) -> Codes:
-        """Group each slice by a method; what is left of small slices stays alone.
+        """Group each slice by a method; the appearances of small slices stay single.
 
         records: the appearances laid out. Returns (records,) groups from 0 without gaps.
         """
@@ -95,7 +95,7 @@ class Appearances:
 
 
 def _occurrence(ids: Codes) -> Codes:
-    """(rows,) how many earlier rows have the same id."""
+    """(rows,) number of earlier rows with the same id."""
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]
     first = np.searchsorted(ordered, ordered)

@@ -1,6 +1,7 @@
-"""Greedy Search: record by record, gather the k − 1 others that cost least.
+"""Greedy Search: for one record after the other, gather the k − 1 others that cost least.
 
-Follows a table's own order, so that its first groups are tight and its last ones take what is left.
+Follows the published order, so its first groups are tight and its last groups take the remaining
+records.
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, algorithm
 2; also Liang & Samavi, "Optimization-based k-anonymity algorithms", 2020.
 """
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 class Greedy:
     """Groups of k around one record after the other; ties go to the earlier record.
 
-    weights: how much losing each quasi-identifier hurts, by name or in order.
-    expand: count a nominal column as one yes-or-no column for each of its values, each with its
-        share of the weight: a second value then costs twice as much as a third.
-    outliers_first: gather first around records far from the mean, not in the published order;
-        loses less.
+    weights: cost of losing each quasi-identifier, by name or in order.
+    expand: count a nominal column as one boolean column for each of its values, each with a share
+        of the weight: a second value then costs twice as much as a third.
+    outliers_first: start with records far from the mean instead of the published order; loses
+        less.
     """
 
     name: ClassVar[str] = "greedy"
@@ -57,7 +58,7 @@ class Greedy:
 def group_greedily(
     records: Records, k: int, *, outliers_first: bool = False, expand: bool = False
 ) -> Codes:
-    """Return the group of each record, from 0 without gaps, each of k records at least."""
+    """Return the group of each record, from 0 without gaps, with at least k records each."""
     from shoal.anonymize.partition.neighbours.gathering import first_copies, gather
 
     starts = first_copies(records)

@@ -1,4 +1,4 @@
-"""What all methods that group records share: the way from a table to a release."""
+"""Shared code of methods that group records: from a table to a release."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def release_groups(
     notes: Sequence[str] = (),
     improve: Improve | None = None,
 ) -> Release:
-    """Group the records of a table and publish each group by its ranges and value sets.
+    """Group the records of a table and publish each group with its ranges and value sets.
 
-    cluster: given records, k and the table of their rows, returns for each record a group of k at
-        least, from 0 without gaps. Groups that break a further model are joined with their
-        cheapest neighbours.
-    improve: for people with several rows, makes better groups of those found slice by slice.
+    cluster: given records, k and the table of their rows, returns the group of each record, from 0
+        without gaps, with at least k records each. Groups that break a further model are merged
+        with their cheapest neighbours.
+    improve: for people with several rows, improves the groups that were found slice by slice.
     """
     from shoal.anonymize.partition.merging import Merger
     from shoal.anonymize.partition.records import lay_out
@@ -80,7 +80,7 @@ def _publish(table: Table, ids: Codes, model: Model) -> Release:
 
 
 def check_divisible(table: Table) -> None:
-    """Refuse a weighted table: its rows stand for several records, which may part here."""
+    """Reject a weighted table: the records of a row could be separated here."""
     if table.counts is not None:
         raise InputError(
             "a weighted table cannot be grouped record by record; use mondrian or a lattice method"
@@ -100,7 +100,7 @@ def reweighted(table: Table, weights: Weights) -> Table:
         weights = dict(zip(table.quasi, weights, strict=True))
     for name in weights:
         if name not in table.quasi:
-            raise InputError(f"weights: {name!r} is no quasi-identifier")
+            raise InputError(f"weights: {name!r} is not a quasi-identifier")
     columns = (replace(c, weight=float(weights.get(c.name, c.weight))) for c in table.columns)
     return replace(table, columns=tuple(columns))
 

@@ -1,7 +1,7 @@
-"""Asking a model about many divided nodes at once.
+"""Checks of a model on many divided nodes at once.
 
-A node is a row of five numbers: low, high and records of a stretch of rows, and where it was
-divided, the middle and the records before it.
+A node is a row of five numbers: low, high and records of a range of rows, and, if it was divided,
+the middle and the records before it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def sides(nodes: Counts) -> Counts:
 
 
 class Judge:
-    """Puts a model to both sides of many divided nodes at once."""
+    """Checks a model on both sides of many divided nodes at once."""
 
     def __init__(self, tuples: Table, table: Table, model: Model) -> None:
         kept = tuple(tuples[name] for name in model.columns) or tuples.columns[:1]
@@ -35,7 +35,7 @@ class Judge:
         self._table, self._model = table, model
 
     def both_sides(self, where: Codes | Counts, nodes: Counts) -> Bools:
-        """Tell, node by node, whether both its sides keep the model."""
+        """Return, for each node, whether both sides meet the model."""
         low, high, middle = nodes[:, 0], nodes[:, 1], nodes[:, 3]
         lengths = np.stack([middle - low, high - middle], axis=1).ravel()
         starts = np.stack([low, middle], axis=1).ravel()
@@ -48,7 +48,7 @@ class Judge:
 
 
 def check_feasible(table: Table, model: Model) -> None:
-    """Refuse a model that the table as one class breaks."""
+    """Reject a model that the whole table as one class breaks."""
     whole = Classes.of(table, np.zeros(len(table), dtype=np.int32))
     if not model.holds(whole).all():
         broken = next(part for part in model.parts if not part.holds(whole).all())

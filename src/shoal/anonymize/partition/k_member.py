@@ -1,6 +1,6 @@
-"""K-Member: gather groups of k, each around the record furthest from the last one.
+"""K-Member: gather groups of k, each around the record furthest from the previous one.
 
-Much like Greedy Search, but its seeds jump between the edges of the table.
+Similar to Greedy Search, but its seeds alternate between the edges of the table.
 Byun, Kamra, Bertino & Li, "Efficient k-anonymization using clustering techniques", DASFAA 2007.
 There the search begins at a record drawn at random; here it begins at the first in the published
 order, so that the same table gives the same release.
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class KMember:
-    """Groups of k around far records; ties go to the earlier record.
+    """Groups of k around distant records; ties go to the earlier record.
 
-    weights: how much losing each quasi-identifier hurts, by name or in order.
+    weights: cost of losing each quasi-identifier, by name or in order.
     """
 
     name: ClassVar[str] = "k-member"
@@ -41,7 +41,7 @@ class KMember:
 
 
 def group_by_members(records: Records, k: int) -> Codes:
-    """Return the group of each record, from 0 without gaps, each of k records at least.
+    """Return the group of each record, from 0 without gaps, with at least k records each.
 
     The first seed is the record furthest from the first in the published order. Leftovers go, one
     after the other, to the group whose loss grows least.

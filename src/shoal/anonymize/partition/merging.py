@@ -16,17 +16,17 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
 
-_CHOICE = 8  # partners asked about
+_CHOICE = 8  # partners tried for each group
 
 
 @dataclass(frozen=True, eq=False)
 class Merger:
     """Merges groups of records.
 
-    records: what is grouped.
-    rows: the rows behind the records, by which a model judges.
+    records: the records to group.
+    rows: the rows of the records, on which a model is checked.
     record: (rows,) the record of each row.
-    origin: the table whose distributions count as known.
+    origin: the table whose distributions are assumed to be public.
     """
 
     records: Records
@@ -38,7 +38,7 @@ class Merger:
     def of(cls, records: Records, table: Table, of_row: Codes | None = None) -> Merger:
         """Return a merger of the records of a table.
 
-        of_row: (rows,) what each row of the table belongs to, where records are not its rows.
+        of_row: (rows,) the record of each row of the table, if records are not its rows.
         """
         if of_row is None:
             every = np.arange(len(records), dtype=np.int32)
@@ -48,9 +48,9 @@ class Merger:
         return cls(records, table, place[of_row], table)
 
     def merge(self, ids: Codes, model: Model) -> Codes:
-        """Return groups that all keep a model that the whole table keeps.
+        """Return groups that all meet a model that the whole table meets.
 
-        ids: (records,) a group for each, from 0 without gaps.
+        ids: (records,) the group of each, from 0 without gaps.
         """
         by_record = model.by_size and self.rows.unit is None
         if by_record and int(np.bincount(ids).min()) >= model.least_size:
@@ -67,12 +67,12 @@ class Merger:
         return ids
 
     def settle(self, ids: Codes, model: Model, publish: Callable[[Codes], Release]) -> Release:
-        """Merge groups until the model holds as they are published, and publish them.
+        """Merge groups until the published classes meet the model, and publish them.
 
-        Groups that are published alike become one class. It may break a model that each of them
-        keeps, if people have rows in both.
+        Groups with equal published values become one class. It may break a model that each of them
+        meets, if people have rows in both.
 
-        publish: makes a release of the group of each row.
+        publish: returns a release, given the group of each row.
         """
         while True:
             ids = self.merge(ids, model)
@@ -87,7 +87,7 @@ class Merger:
         return Classes.of(self.rows, ids[self.record], origin=self.origin)
 
     def _choose(self, ids: Codes, wanting: Counts, model: Model) -> Counts:
-        """Return pairs of groups to be joined, no group twice, the cheapest pairs first."""
+        """Return pairs of groups to merge, each group at most once, the cheapest pairs first."""
         records = self.records
         boxes, sizes, widths = records.boxes(ids, int(ids.max()) + 1)
         few = min(_CHOICE, len(sizes) - 1)
@@ -109,7 +109,7 @@ class Merger:
         return np.array(chosen)
 
     def _hold(self, ids: Codes, ones: Counts, others: Counts, model: Model) -> Bools:
-        """Return, for each pair, whether both groups together would keep the model."""
+        """Return, for each pair, whether both groups together meet the model."""
         by_row = ids[self.record]
         order = np.argsort(by_row, kind="stable")
         ends = np.cumsum(np.bincount(by_row))
@@ -126,7 +126,7 @@ class Merger:
 
 
 def _join(ids: Codes, pairs: Counts) -> Codes:
-    """Return the groups with each pair made one, numbered without gaps."""
+    """Return the groups with each pair merged, numbered without gaps."""
     into = np.arange(int(ids.max()) + 1)
     into[pairs[:, 0]] = pairs[:, 1]
     _, dense = np.unique(into[ids], return_inverse=True)

@@ -1,7 +1,7 @@
-"""Mondrian: cut the table in two, again and again, while both parts keep the model.
+"""Mondrian: cut the table in two recursively while both parts meet the model.
 
-Top-down and quick. A cut is chosen by what it saves over all attributes, not by the widest one, and
-in small parts by carrying the best few to the end.
+Top-down and fast. A cut is chosen by its savings over all attributes, not by the widest attribute,
+and in small parts by evaluating the best few cuts to the end.
 LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
 """
 
@@ -24,24 +24,24 @@ from shoal.privacy.model import Model
 
 Summary = Literal["range", "set", "representative"]
 Effort = Literal["low", "normal", "high"]
-_MANY = 200_000  # distinct tuples from which looking ahead is rationed
+_MAX_TUPLES = 200_000  # with more distinct tuples the look-ahead is limited
 _LOOK: dict[str, tuple[float, int]] = {"low": (0.0, 1), "normal": (16.0, 6), "high": (64.0, 6)}
 _RATIONED = (6.0, 3)
-_BUDGET = 100_000  # rows settled between two reports
+_BUDGET = 100_000  # rows finished between two progress reports
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mondrian:
-    """Recursive cuts by value, each part published by what covers it.
+    """Recursive cuts by value; each part is published as one class.
 
-    strict: equal records stay together; relaxed, a class that cannot be cut so may still divide
-        them, which is finer but works on single records only.
-    hierarchies: publish the lowest common ancestor where a column has a hierarchy, and cut along
-        its branches; False publishes ranges and value sets instead.
-    summary: how a class is published without hierarchy: range (sets for nominal columns), set, or
-        representative (median, most frequent value).
-    effort: how far to look ahead when choosing cuts, for k-anonymity alone; high is slower and
-        loses least.
+    strict: keep equal records together; with False a class without further cuts may separate equal
+        records, which is finer but does not work on weighted tables.
+    hierarchies: if a column has a hierarchy, publish the lowest common ancestor and cut along the
+        branches; False publishes ranges and value sets instead.
+    summary: how a class is published without a hierarchy: range (sets for nominal columns), set, or
+        representative (median or most frequent value).
+    effort: how far to look ahead when choosing cuts, only for k-anonymity; high is slower and loses
+        least.
     """
 
     name: ClassVar[str] = "mondrian"
@@ -67,14 +67,14 @@ class Mondrian:
             release = self._publish(table, self._classes(table, table, model), model)
         if self.effort == "normal" or model.by_size:
             return release
-        note = "effort is for k-anonymity alone; with other models each cut was chosen by itself"
+        note = "effort applies to k-anonymity only; with other models there is no look-ahead"
         return replace(release, run=Run(notes=(note,)))
 
     def _release_people(self, table: Table, model: Model) -> Release:
         """Cut a table whose people may have several rows.
 
-        Where everybody has one tuple of quasi-identifiers and only sizes are asked for, people are
-        cut as records are; otherwise the model judges the people on both sides of each cut.
+        If everyone has one tuple of quasi-identifiers and the model depends on sizes only, people
+        are cut like records; otherwise the model is checked on both sides of each cut.
         """
         from shoal.anonymize.partition.appearances import Appearances
         from shoal.anonymize.partition.merging import Merger
@@ -98,7 +98,7 @@ class Mondrian:
     def _classes(self, rows: Table, origin: Table, model: Model) -> Codes:
         """(rows,) the class of each row, from 0 without gaps.
 
-        origin: the table whose distributions count as known.
+        origin: the table whose distributions are assumed to be public.
         """
         distinct = rows.distinct(*model.columns, people=True)
         tuples = distinct.table
@@ -133,14 +133,14 @@ class Mondrian:
     def _grow(self, layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:
         if model.by_size and tuples.unit is None:
             reach, tries = _LOOK[self.effort]
-            if self.effort == "normal" and len(tuples) > _MANY:
+            if self.effort == "normal" and len(tuples) > _MAX_TUPLES:
                 reach, tries = _RATIONED
             return _grow_greedily(layout, reach, tries)
         return _grow_guarded(layout, tuples, table, model)
 
 
 def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int]:
-    """Grow the whole tree in one kernel: the size of a class is all that is asked."""
+    """Grow the whole tree in one kernel, for a model that depends on class sizes only."""
     from shoal.anonymize.partition.cutting import _growth as kernels
     from shoal.anonymize.partition.cutting._nodes import make_scratch
 
@@ -159,9 +159,9 @@ def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int
 
 
 def _grow_guarded(layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:
-    """Grow the tree level by level, asking the model about both sides of every cut.
+    """Grow the tree level by level, checking the model on both sides of every cut.
 
-    Where the best cut breaks the model the next best is tried, down to the last.
+    If the best cut breaks the model, the next best is tried, down to the last.
     """
     from shoal.anonymize.partition.cutting import _growth as kernels
     from shoal.anonymize.partition.cutting._nodes import make_scratch

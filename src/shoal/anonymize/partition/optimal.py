@@ -1,9 +1,9 @@
-"""Optimal: groups that no others lose less than, with a proof, or with how far they may be from it.
+"""Optimal: the grouping with the least loss, with a proof, or a bound on the distance from it.
 
-For a few hundred records; beyond, the best found in the time given, and a bound.
+For a few hundred records; for more, the best grouping found in the time given, and a bound.
 The problem is that of Liang, "Algorithms in privacy & security for data analytics and machine
 learning", 2020, §3.2: as the mixed-integer program given there, or as a choice among all possible
-groups, which is far quicker.
+groups, which is far faster.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 Solver = Literal["set-partitioning", "big-m"]
 _NO_BOUND = (
-    "some people have several rows: groups are optimal among one row of each person at a time, and "
+    "some people have several rows: groups are optimal for one row of each person at a time, and "
     "no bound is known for all rows together"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Optimal:
-    """Exact grouping with least loss.
+    """Exact grouping with the least loss.
 
-    solver: set-partitioning chooses among all groups, by column generation, cuts and branching;
+    solver: set-partitioning chooses among all groups by column generation, cuts and branching;
         big-m is the published program, for tables of a dozen rows.
     time_limit: seconds, after which the best grouping so far is released with its bound; None
-        waits for the proof. Runs that end early may differ, save at 0, which searches nothing.
-    seed: of the random numbers by which the first groupings are found.
-    weights: how much losing each quasi-identifier hurts, by name or in order.
+        waits for the proof. Runs that stop early may differ, except at 0, which does not search.
+    seed: random seed of the first groupings.
+    weights: cost of losing each quasi-identifier, by name or in order.
     """
 
     name: ClassVar[str] = "optimal"
@@ -72,7 +72,7 @@ class Optimal:
         if not solved:  # too few rows for two groups
             records = lay_out(reweighted(table, self.weights), model.columns)
             loss = records.loss(np.zeros(len(records), dtype=np.int32))
-            return _proven(release, Proof(loss, loss), "proven optimal: one group is all there is")
+            return _proven(release, Proof(loss, loss), "proven optimal: only one group is possible")
         problem = solved[0]
         loss = problem.records.loss(release.classes.ids[problem.records.rows])
         found, bound = problem.loss * problem.records.scale, problem.bound * problem.records.scale
@@ -112,19 +112,19 @@ class Optimal:
 
 
 def _distance(proof: Proof) -> str:
-    """Say how far a release may be from the optimum."""
+    """Return as text how far a release may be from the optimum."""
     if proof.bound <= 0:
-        return "how far from the optimum is not known"
+        return "the distance from the optimum is unknown"
     above = 100 * (proof.loss / proof.bound - 1)
     return f"at most {above:{'.0f' if above >= 10 else '.2g'}} % above the optimum"
 
 
 def _merged_note(alone: Proof, proof: Proof) -> str:
-    """Say what joining groups for a further model did to the proof."""
+    """Return a note on the proof after groups were merged for a further model."""
     best = "proven optimal" if alone.proven else "not proven optimal"
     return (
-        f"{best} for group sizes alone; groups were then joined to keep the rest of the model, "
-        f"{_distance(proof)} of group sizes alone"
+        f"{best} for group sizes only; groups were then merged to meet the rest of the model, "
+        f"{_distance(proof)} for group sizes only"
     )
 
 

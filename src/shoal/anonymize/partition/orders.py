@@ -12,10 +12,10 @@ _BITS = 16  # of a coordinate on the curve
 
 
 def remoteness(records: Records) -> Counts:
-    """Return how far each record lies from the mean, in units.
+    """Return the distance of each record from the mean, in units.
 
-    A missing value lies a whole extent away, and a nominal value as far as the share of records
-    that have another one.
+    A missing value is one extent away, and the distance of a nominal value is the share of records
+    with another value.
     """
     points, count = records.points, max(len(records), 1)
     away = np.zeros(len(records), dtype=np.int64)
@@ -30,7 +30,7 @@ def remoteness(records: Records) -> Counts:
 
 
 def hilbert_order(records: Records) -> Counts:
-    """Return the records along a Hilbert curve; those in one cell stay in the published order.
+    """Return the records along a Hilbert curve; records in one cell keep the published order.
 
     The codes of a nominal column are coordinates like others, spread over its whole weight.
     """
@@ -45,7 +45,7 @@ def hilbert_order(records: Records) -> Counts:
 
 
 def along_curve(records: Records) -> Counts:
-    """Return the places of all records along a Hilbert curve, equal records side by side."""
+    """Return the order of all records along a Hilbert curve, with equal records adjacent."""
     first = np.flatnonzero(np.diff(records.copies, prepend=-1))
     rank = np.empty(len(records), dtype=np.int64)
     rank[hilbert_order(records)] = np.arange(len(records))

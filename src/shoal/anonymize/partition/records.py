@@ -2,8 +2,8 @@
 
 The order is lexicographic, the attribute with the least variance first (Liang, "Algorithms in
 privacy & security for data analytics and machine learning", 2020, §3.2.3, with eq. 3.2.36 where
-attributes have weights). It depends on values alone, so that the order of rows in a file never
-changes a release.
+attributes have weights). It depends only on values, so the order of rows in a file never changes a
+release.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Records:
     """Points in the published order.
 
     rows: (records,) the row of each record.
-    points: what the kernels see of them.
+    points: the records in the layout of the kernels.
     scale: the loss of one unit.
     """
 
@@ -48,7 +48,7 @@ class Records:
 
     @cached_property
     def copies(self) -> Codes:
-        """(records,) dense ids of equal records, ascending: equal ones lie side by side."""
+        """(records,) dense ids of equal records, ascending, as equal records are adjacent."""
         fresh = np.zeros(len(self), dtype=np.bool_)
         for part in (self.points.line, self.points.name):
             fresh[1:] |= (part[1:] != part[:-1]).any(axis=1)
@@ -84,7 +84,7 @@ class Records:
 
 
 def lay_out(table: Table, also: Sequence[str] = ()) -> Records:
-    """Return the records of a table; equal ones are told apart by the columns `also`."""
+    """Return the records of a table; the columns `also` determine the order of equal records."""
     columns = table.quasi_columns
     first = sorted(columns, key=_spread)
     keyed = [*first, *(table[name] for name in also)]

@@ -1,6 +1,6 @@
-"""Sorted: put the records in a line and make groups of neighbours.
+"""Sorted: sort the records and group neighbours.
 
-The quickest method and the start of others; what it loses depends on the line.
+The fastest method and the start of others; its loss depends on the order.
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, §3.2.3 (the
 initial feasible solution); a curve instead of a sort as in Ghinita, Karras, Kalnis & Mamoulis,
 "Fast data anonymization with low information loss", VLDB 2007.
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 Order = Literal["variance", "hilbert"]
 Sizes = Literal["consecutive", "best"]
-_BUDGET = 2_000_000  # records looked back at between two reports
+_BUDGET = 2_000_000  # comparisons between two progress reports
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sorted:
     """Groups of neighbours in an order; as published with order=variance, grouping=consecutive.
 
-    order: variance, lexicographic with the least varying attribute first, or hilbert, along a
-        curve that keeps near records together.
-    grouping: consecutive, k and k with the rest in the last group, or best, the least loss that
-        groups of k to 2k − 1 neighbours can have.
-    weights: how much losing each quasi-identifier hurts, by name or in order.
+    order: variance sorts lexicographically with the attribute of least variance first; hilbert
+        follows a curve that keeps similar records together.
+    grouping: consecutive makes groups of k with the rest in the last group; best minimizes the loss
+        over groups of k to 2k − 1 neighbours.
+    weights: cost of losing each quasi-identifier, by name or in order.
     """
 
     name: ClassVar[str] = "sorted"
@@ -65,9 +65,9 @@ class Sorted:
 
 
 def group_evenly(records: Records, k: int, order: Counts) -> Codes:
-    """Return groups of k records that follow each other; the last one takes the rest.
+    """Return groups of k consecutive records; the last group takes the rest.
 
-    order: (records,) the records as they stand in line.
+    order: (records,) the records in order.
     """
     ids = np.empty(len(records), dtype=np.int32)
     ids[order] = np.minimum(np.arange(len(records)) // k, max(len(records) // k - 1, 0))
@@ -75,7 +75,7 @@ def group_evenly(records: Records, k: int, order: Counts) -> Codes:
 
 
 def group_best(records: Records, k: int, order: Counts) -> Codes:
-    """Return the groups of k to 2k − 1 records that follow each other with the least loss."""
+    """Return the groups of k to 2k − 1 consecutive records with the least loss."""
     from shoal.anonymize.partition._boxes import make_boxes
     from shoal.anonymize.partition._runs import choose_runs, number_runs
 

@@ -1,7 +1,7 @@
 """Split & Carry: a chain of small problems, each solved exactly and linked to the next.
 
-Sorted records are read a few at a time and grouped as well as possible; the groups of the last
-records read are not final but come into the next problem with it. Good for small k.
+Sorted records are read a few at a time and grouped optimally; the groups of the last records are
+not final but are carried into the next problem. Good for small k.
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, algorithm
 1; its future work (§5.2) as `l`, `carry` and `order`.
 """
@@ -31,19 +31,20 @@ Order = Literal["variance", "hilbert"]
 
 @dataclass(frozen=True, kw_only=True)
 class SplitCarry:
-    """Exact grouping of neighbours, problem by problem along an order of the records.
+    """Exact grouping of neighbours in a chain of small problems along an order of the records.
 
-    S: k-sets read into each problem; more loses less and takes longer.
-    l: records at the end of a problem whose groups are carried into the next; k without it.
-    time_limit: seconds for all problems, shared out among them; what one leaves goes to the rest,
-        and one that needs more is grouped as well as it was until then.
-    carry: published carries these groups whole; least-loss only what they have beyond k records,
-        the records that add least; bubble accepts a few groups and carries everything else.
-    P: records of a problem with bubble; 4k without it.
-    A: groups accepted from a problem with bubble, those of least loss; 2 without it.
-    order: variance sorts by the attribute that varies least, then the next; hilbert follows a curve
+    S: number of k-sets read into each problem; higher values lose less and take longer.
+    l: number of records at the end of a problem whose groups are carried into the next; by default
+        k.
+    time_limit: seconds for all problems, divided among them; unused time goes to the remaining
+        problems, and a problem that runs out of time keeps its best grouping so far.
+    carry: published carries these groups completely; least-loss carries only their records beyond
+        k, those that add least; bubble accepts a few groups and carries all other records.
+    P: number of records of a problem with bubble; by default 4k.
+    A: number of groups accepted from a problem with bubble, those of least loss; by default 2.
+    order: variance sorts by the attribute of least variance, then the next; hilbert follows a curve
         that keeps neighbours together in all attributes.
-    weights: what attributes count, by name or one for each; overrides those of the table.
+    weights: weights of attributes, by name or in order; they override those of the table.
     """
 
     name: ClassVar[str] = "split-carry"
@@ -64,7 +65,7 @@ class SplitCarry:
             if getattr(self, option) is not None:
                 check_whole(option, getattr(self, option), least)
         if self.carry != "bubble" and (self.P is not None or self.A is not None):
-            raise InputError("P and A go with carry='bubble'; S and l shape the other chains")
+            raise InputError("P and A need carry='bubble'; use S and l with other values of carry")
         if self.time_limit is not None:
             check_range("time_limit", self.time_limit, 0)
 
@@ -86,7 +87,7 @@ class SplitCarry:
 
 
 def link(method: SplitCarry, k: int) -> Links:
-    """Return how the problems of a method are linked for this k."""
+    """Return the links between the problems of a method for this k."""
     from shoal.anonymize.partition.carrying.carrying import Links
 
     size = 4 * k if method.P is None else method.P

@@ -1,1 +1,1 @@
-"""Annealing: groups that records leave and enter until little more is saved."""
+"""Simulated annealing over groups of records."""

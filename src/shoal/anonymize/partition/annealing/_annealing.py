@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: annealing a block of groups by moves, swaps, dissolved and created groups.
 
-A block has its own records, groups, free places and random numbers, and touches no others, so that
-blocks may run side by side and give the same result in any order.
+A block has its own records, groups, free slots and random numbers, and changes no others, so blocks
+can run in parallel and give the same result in any order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.anonymize.partition._random import (
-    NOBODY,
+    NO_INDEX,
     draw_below,
     draw_copy,
     draw_neighbour,
@@ -22,16 +22,16 @@ from shoal.anonymize.partition.annealing._groups import measure, seat, unseat, w
 from shoal.anonymize.partition.annealing._rules import keeps
 from shoal.core.compiling import njit
 
-ENDLESS = np.int64(2**62)
+INFINITE_COST = np.int64(2**62)
 
 
 class Block(NamedTuple):
-    """What one block works with.
+    """Data of one block.
 
-    records: its records. block: (records of the table,) the block of each; number: its own.
-    free: places for groups, of which the first tally[0] are free.
+    records: its records. block: (records of the table,) the block of each; number: this block.
+    free: slots for groups, of which the first tally[0] are free.
     random: (1,) state of its random numbers.
-    count, target, old: room to work in.
+    count, target, old: scratch.
     """
 
     records: Any
@@ -47,7 +47,7 @@ class Block(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def growth(points, groups, group, out, into):
-    """Return what a group's loss grows by once `out` has left and `into` has come."""
+    """Return the increase of a group's loss if `out` leaves and `into` enters."""
     width = width_after(
         points.line, points.name, points.cap, points.unit, points.word,
         groups.edge, groups.seen, groups.once, groups.names, group, out, into,
@@ -59,7 +59,7 @@ def growth(points, groups, group, out, into):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def group_keeps(groups, rules, group, out, into, count):
-    """Tell whether a group keeps all rules once `out` has left and `into` has come."""
+    """Return whether a group meets all rules if `out` leaves and `into` enters."""
     if len(rules.kind) == 0:
         return True
     return keeps(rules, groups.member[group], groups.size[group], out, into, count)
@@ -67,7 +67,7 @@ def group_keeps(groups, rules, group, out, into, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def exchange(points, groups, rules, count, record, other, into):
-    """Move a record to group `into`, in exchange for `other` where that is somebody."""
+    """Move a record to group `into`, in exchange for `other` unless that is NO_INDEX."""
     one = groups.label[record]
     if not (
         group_keeps(groups, rules, one, record, other, count)
@@ -86,17 +86,17 @@ def exchange(points, groups, rules, count, record, other, into):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def step(points, groups, near, rules, block, record, k, most, limit):
-    """Move or swap a record with a group nearby if that costs no more than the limit."""
+    """Move a record to a nearby group, or swap it, if the cost is at most the limit."""
     other = draw_neighbour(near, block.random, record)
     if other < 0 or block.block[other] != block.number:
         return np.int64(0)
     one, into = groups.label[record], groups.label[other]
     if one == into:
         return np.int64(0)
-    best, partner = ENDLESS, NOBODY
+    best, partner = INFINITE_COST, NO_INDEX
     if groups.size[one] > k and groups.size[into] < most:
-        best = growth(points, groups, one, record, NOBODY)
-        best += growth(points, groups, into, NOBODY, record)
+        best = growth(points, groups, one, record, NO_INDEX)
+        best += growth(points, groups, into, NO_INDEX, record)
     swapped = groups.member[into, draw_below(block.random, groups.size[into])]
     cost = growth(points, groups, one, record, swapped)
     if cost - groups.size[into] * groups.width[into] <= limit:
@@ -110,8 +110,8 @@ def step(points, groups, near, rules, block, record, k, most, limit):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cheapest_home(points, groups, near, block, record, most):
-    """Return by how much the group nearby grows that takes a record best, and it; −1 if none."""
-    best, home = ENDLESS, NOBODY
+    """Return the least growth of a nearby group that takes a record, and that group; −1 if none."""
+    best, home = INFINITE_COST, NO_INDEX
     point = near.point[record]
     for i in range(-1, near.others.shape[1]):
         at = point if i < 0 else near.others[point, i]
@@ -123,7 +123,7 @@ def cheapest_home(points, groups, near, block, record, most):
         group = groups.label[other]
         if group < 0 or group == groups.label[record] or groups.size[group] >= most:
             continue
-        cost = growth(points, groups, group, NOBODY, record)
+        cost = growth(points, groups, group, NO_INDEX, record)
         if cost < best:
             best, home = cost, group
     return best, home
@@ -131,7 +131,7 @@ def cheapest_home(points, groups, near, block, record, most):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def dissolve(points, groups, near, rules, block, group, most, limit):
-    """Send every member of a group elsewhere; undone if that costs more than the limit."""
+    """Move every member of a group elsewhere; undo it if the cost exceeds the limit."""
     size = groups.size[group]
     total = -size * groups.width[group]
     moved = 0
@@ -149,7 +149,7 @@ def dissolve(points, groups, near, rules, block, group, most, limit):
     done = moved == size
     for i in range(moved):
         home = groups.label[block.target[i]]
-        done = done and group_keeps(groups, rules, home, NOBODY, NOBODY, block.count)
+        done = done and group_keeps(groups, rules, home, NO_INDEX, NO_INDEX, block.count)
     if done:
         groups.width[group] = 0
         block.free[block.tally[0]] = group
@@ -166,8 +166,8 @@ def dissolve(points, groups, near, rules, block, group, most, limit):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def best_companion(points, groups, near, block, record, fresh, k):
-    """Return who near a record joins its new group at least cost, and that cost; −1 if nobody."""
-    best, chosen = ENDLESS, NOBODY
+    """Return the cheapest nearby record to join the new group, and its cost; −1 if none."""
+    best, chosen = INFINITE_COST, NO_INDEX
     point = near.point[record]
     for i in range(-1, near.others.shape[1]):
         at = point if i < 0 else near.others[point, i]
@@ -184,10 +184,10 @@ def best_companion(points, groups, near, block, record, fresh, k):
                 continue
             width = width_after(
                 points.line, points.name, points.cap, points.unit, points.word,
-                groups.edge, groups.seen, groups.once, groups.names, fresh, NOBODY, other,
+                groups.edge, groups.seen, groups.once, groups.names, fresh, NO_INDEX, other,
             )  # fmt: skip
             cost = k * (width - groups.width[fresh])
-            cost += growth(points, groups, group, other, NOBODY)
+            cost += growth(points, groups, group, other, NO_INDEX)
             if cost < best:
                 best, chosen = cost, other
     return best, chosen
@@ -195,7 +195,7 @@ def best_companion(points, groups, near, block, record, fresh, k):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def create(points, groups, near, rules, block, record, k, limit):
-    """Make a group of a record and k − 1 others nearby; undone if it costs more than the limit."""
+    """Create a group of a record and k − 1 nearby ones; undo it if the cost exceeds the limit."""
     if block.tally[0] == 0 or groups.size[groups.label[record]] <= k:
         return np.int64(0)
     block.tally[0] -= 1
@@ -204,7 +204,7 @@ def create(points, groups, near, rules, block, record, k, limit):
     chosen = record
     while chosen >= 0:
         group = groups.label[chosen]
-        total += growth(points, groups, group, chosen, NOBODY)
+        total += growth(points, groups, group, chosen, NO_INDEX)
         block.target[joined], block.old[joined] = chosen, group
         joined += 1
         unseat(groups.label, groups.place, groups.member, groups.size, chosen)
@@ -216,9 +216,9 @@ def create(points, groups, near, rules, block, record, k, limit):
         _, chosen = best_companion(points, groups, near, block, record, fresh, k)
     total += joined * groups.width[fresh]
     done = joined == k and total <= limit
-    done = done and group_keeps(groups, rules, fresh, NOBODY, NOBODY, block.count)
+    done = done and group_keeps(groups, rules, fresh, NO_INDEX, NO_INDEX, block.count)
     for i in range(joined):
-        done = done and group_keeps(groups, rules, block.old[i], NOBODY, NOBODY, block.count)
+        done = done and group_keeps(groups, rules, block.old[i], NO_INDEX, NO_INDEX, block.count)
     if done:
         return total
     for i in range(joined - 1, -1, -1):
@@ -233,9 +233,9 @@ def create(points, groups, near, rules, block, record, k, limit):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def anneal_block(points, groups, near, rules, block, k, most, temperature, steps, upheaval):
-    """Take so many steps in a block; returns what the loss has grown by.
+    """Take a number of steps in a block; return the increase of the loss.
 
-    upheaval: the share of steps that dissolve a group, and of those that create one.
+    upheaval: share of steps that dissolve a group, and of steps that create one.
     """
     grown = np.int64(0)
     for _ in range(steps):
@@ -254,13 +254,13 @@ def anneal_block(points, groups, near, rules, block, k, most, temperature, steps
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def descend_block(points, groups, near, rules, block, k, most):
-    """Give every record of a block its best move or swap nearby; returns what is saved."""
+    """Make the best nearby move or swap of every record of a block; return the saving."""
     saved = np.int64(0)
     for record in block.records:
         one = groups.label[record]
         if groups.width[one] == 0:
             continue
-        best, home, partner = np.int64(0), NOBODY, NOBODY
+        best, home, partner = np.int64(0), NO_INDEX, NO_INDEX
         point = near.point[record]
         for i in range(-1, near.others.shape[1]):
             at = point if i < 0 else near.others[point, i]
@@ -271,10 +271,10 @@ def descend_block(points, groups, near, rules, block, k, most):
                 continue
             into = groups.label[other]
             if groups.size[one] > k and groups.size[into] < most:
-                cost = growth(points, groups, one, record, NOBODY)
-                cost += growth(points, groups, into, NOBODY, record)
+                cost = growth(points, groups, one, record, NO_INDEX)
+                cost += growth(points, groups, into, NO_INDEX, record)
                 if cost < best:
-                    best, home, partner = cost, into, NOBODY
+                    best, home, partner = cost, into, NO_INDEX
             bar = groups.size[into] * groups.width[into]
             for m in range(groups.size[into]):
                 swapped = groups.member[into, m]

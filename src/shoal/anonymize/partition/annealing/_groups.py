@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: groups that records enter and leave, and what each such step costs.
+"""Kernels: groups that records enter and leave, and the cost of each such step.
 
-For every group and ordered column the two least and the two greatest positions are kept, for every
-nominal column the values seen and those seen once: so the width without a record, with another, or
-with one for the other is found without a look at the rest of the group.
+For every group and ordered column the two least and the two greatest positions are stored, for
+every nominal column the values that occur and those that occur once. So the width after a record
+leaves, enters or is exchanged is computed without reading the other members.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from shoal.core.compiling import njit
 
 
 class Groups(NamedTuple):
-    """Groups under change; a size of 0 is a free place.
+    """The current groups; a size of 0 marks a free slot.
 
-    label, place: (records,) the group of each record, and its place there.
+    label, place: (records,) the group of each record, and its index there.
     member: (groups, most) records. size: (groups,). width: (groups,) in units.
     edge: (groups, ordered columns, 4) least, second least, greatest, second greatest position.
-    seen, once: (groups, words) bits of values seen, and of those seen just once.
-    names: (groups,) what the nominal columns add to the width.
+    seen, once: (groups, words) bits of values that occur, and of those that occur exactly once.
+    names: (groups,) part of the width from the nominal columns.
     """
 
     label: Any
@@ -38,7 +38,7 @@ class Groups(NamedTuple):
 
 
 def make_groups(points: Points, ids: Any, groups: int, most: int) -> Groups:
-    """Return the groups that ids describe, with room for `groups` of `most` records each."""
+    """Return the groups with these ids, with space for `groups` of `most` records each."""
     records, ordered = points.line.shape
     words = int(points.word[-1])
     made = Groups(
@@ -58,7 +58,7 @@ def make_groups(points: Points, ids: Any, groups: int, most: int) -> Groups:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def seat_all(points, groups):
-    """Seat every record in its group and measure all groups."""
+    """Add every record to its group and measure all groups."""
     for record in range(len(groups.label)):
         group = groups.label[record]
         if group >= 0:
@@ -69,7 +69,7 @@ def seat_all(points, groups):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def seat(label, place, member, size, group, record):
-    """Let a record enter a group."""
+    """Add a record to a group."""
     last = size[group]
     member[group, last] = record
     place[record] = last
@@ -79,7 +79,7 @@ def seat(label, place, member, size, group, record):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def unseat(label, place, member, size, record):
-    """Let a record leave its group; the last one takes its place."""
+    """Remove a record from its group; the last member takes its index."""
     group = label[record]
     last = size[group] - 1
     other = member[group, last]
@@ -91,7 +91,7 @@ def unseat(label, place, member, size, record):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def measure(points, groups, group):
-    """Find a group's edges, values and width again from its members."""
+    """Compute a group's edges, values and width from its members."""
     size = groups.size[group]
     if size == 0:
         groups.width[group] = 0
@@ -139,9 +139,9 @@ def measure(points, groups, group):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def width_after(line, name, cap, unit, word, edge, seen, once, names, group, out, into):
-    """Return a group's width once record `out` has left and `into` has come; −1 is nobody.
+    """Return a group's width if record `out` leaves and `into` enters; −1 is no record.
 
-    Who leaves must be a member, and not the only one unless another comes.
+    `out` must be a member, and not the only one unless another record enters.
     """
     total = np.int64(0)
     for j in range(line.shape[1]):

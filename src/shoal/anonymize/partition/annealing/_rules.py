@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: what a group may show of sensitive columns, asked while records move.
+"""Kernels: rules about the sensitive values of a group, checked while records move.
 
-They say what the privacy models say, in a form that can be asked a million times a second; what
-leaves is checked by the models themselves.
+They express the privacy models in a form that can be checked a million times per second; the models
+themselves check the release.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class Rules(NamedTuple):
     """Rules about the values of a group, all of which must hold.
 
     kind: (rules,). bound, rank: (rules,) the parameters of each.
-    column: (rules,) which of the value columns it looks at; CLOSE looks at `rank` in a row, the
-        levels of a hierarchy, and takes their mean. PEOPLE looks at a column of person numbers,
-        which has no values in the arrays below.
+    column: (rules,) the value column of each; CLOSE uses `rank` consecutive ones, the levels of a
+        hierarchy, and takes their mean. PEOPLE uses a column of person numbers, which has no
+        values in the arrays below.
     counted: (rules,) values 0 … counted − 1 count for a rule of diversity. A missing value has the
-        last code, so that it can be left out.
-    start: (columns + 1,) where the values of each column begin in the next three.
+        last code, so it can be excluded.
+    start: (columns + 1,) start of the values of each column in the next three arrays.
     least, most: (rules, values) the shares between which each value must lie.
     reference: (values,) the share of each value in the whole table.
     value: (records, columns) codes.
@@ -45,7 +45,7 @@ class Rules(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def keeps(rules, members, size, out, into, count):
-    """Tell whether a group, once `out` has left and `into` has come, keeps all rules."""
+    """Return whether a group meets all rules if `out` leaves and `into` enters."""
     for rule in range(len(rules.kind)):
         kind, column = rules.kind[rule], rules.column[rule]
         if kind == PEOPLE:
@@ -67,9 +67,9 @@ def keeps(rules, members, size, out, into, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_people(rules, members, size, out, into, column):
-    """Return how many people a group holds; compares all pairs, as groups are small.
+    """Return the number of people of a group; compares all pairs, as groups are small.
 
-    Invariant: `people` counts the different numbers among members 0 … i − 1, `out` left out.
+    Invariant: `people` counts the different numbers among members 0 … i − 1, without `out`.
     """
     people = np.int64(0)
     entering = np.int32(-1) if into < 0 else rules.value[into, column]
@@ -104,7 +104,7 @@ def tally(rules, members, size, out, into, column, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def surplus(rules, column, count, total):
-    """Return by how much values are more frequent here than in the whole table, added up."""
+    """Return the sum of the surpluses of values that are more frequent than in the table."""
     first = rules.start[column]
     moved = 0.0
     for v in range(rules.start[column + 1] - first):
@@ -114,7 +114,7 @@ def surplus(rules, column, count, total):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def rule_holds(rules, rule, count, total):
-    """Tell whether counts of values keep a rule about one column."""
+    """Return whether counts of values meet a rule about one column."""
     kind, bound = rules.kind[rule], rules.bound[rule]
     first = rules.start[rules.column[rule]]
     values = rules.start[rules.column[rule] + 1] - first
@@ -142,7 +142,7 @@ def rule_holds(rules, rule, count, total):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def first_against_rest(count, values, rank):
-    """Return the greatest count over the sum of those from the rank-th greatest on."""
+    """Return the greatest count divided by the sum of the counts from the rank-th greatest on."""
     total, greatest = np.int64(0), np.int64(0)
     for v in range(values):
         total += count[v]

@@ -1,7 +1,7 @@
-"""Annealing groups of records, block by block, on as many threads as there are.
+"""Annealing of groups of records in blocks, with several threads.
 
-The table is cut into blocks of groups that lie together, anew for every stage of falling
-temperature, so that no border stays. Blocks depend on the seed alone, never on the threads.
+The table is split into blocks of nearby groups, differently at every stage of falling temperature,
+so that no border is permanent. Blocks depend only on the seed, never on the threads.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from shoal.anonymize.partition.records import Records
 from shoal.core.arrays import Codes, Counts
 from shoal.core.progress import report
 
-_BLOCK = 8192  # records that a block is cut down to; a quarter of that where there are many, so
-# that threads keep to their caches
-_EACH = 2  # stages between the same borders
-_SORTED_BY = 3  # columns that a cut goes along, the further ones among equal places
+_BLOCK = 8192  # largest number of records of a block; a quarter of it if there are many blocks, so
+# that blocks fit in the caches of the threads
+_EACH = 2  # stages with the same borders
+_SORTED_BY = 3  # columns by which groups are sorted for a split, the further ones to break ties
 _STAGES = 100
-_SLICE = 2**16  # steps without a look at interrupts, a fraction of a second
-_HOT, _COLD = 0.7, 0.08  # first and last temperature, against what a record loses
+_SLICE = 2**16  # steps between two checks for interrupts, a fraction of a second
+_HOT, _COLD = 0.7, 0.08  # first and last temperature, relative to the loss of a record
 _UPHEAVAL = 0.2  # share of steps that dissolve a group, and that create one, times k
-_SMALL, _ROUNDS = 4000, 12  # records below which a table is annealed again, so often at most
-_PASSES = 20  # of the final descent, at most
-_WORTH = 1e-3  # a pass that saves a lesser share of the loss is the last
+_SMALL, _ROUNDS = 4000, 12  # a table with fewer records is annealed at most this many times
+_PASSES = 20  # largest number of passes of the final descent
+_WORTH = 1e-3  # a pass that saves a smaller share of the loss is the last
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long to anneal: so many steps a record, or until a time is up."""
+    """Duration of the annealing: steps per record, or a time limit."""
 
     steps: int
     time_limit: float | None
@@ -50,20 +50,20 @@ class Plan:
 def anneal(
     records: Records, ids: Codes, k: int, near: Near, rules: Rules, most: int, plan: Plan
 ) -> Codes:
-    """Return better groups than these.
+    """Return groups with a lower loss than these.
 
-    most: the records that a group may hold; larger ones are left as they are.
+    most: largest number of records in a group; larger groups are not changed.
     """
     work = _Work(records, ids, k, near, rules, most, plan)
     try:
         return _cooled(work, ids, plan)
     finally:
-        work.stopped = True  # threads that are still at work leave after their slice
+        work.stopped = True  # running threads stop after their slice
         work.pool.shutdown(cancel_futures=True)
 
 
 def _cooled(work: _Work, ids: Codes, plan: Plan) -> Codes:
-    """Heat the groups and cool them down, small tables several times; returns the best found."""
+    """Anneal the groups, small tables several times, and return the best grouping found."""
     best = work.loss()
     unit = best / len(ids)
     rounds = min(max(_SMALL // len(ids), 1), _ROUNDS) if plan.time_limit is None else 1
@@ -97,7 +97,7 @@ def _cool(work: _Work, plan: Plan, unit: float, first: int) -> int:
 
 
 def near_records(records: Records, count: int, threads: int) -> Near:
-    """Return the nearest points of each record's, and where its copies lie."""
+    """Return the nearest points of each record's point, and the positions of its copies."""
     from shoal.anonymize.partition.neighbours.nearest import nearest_points
 
     point = records.copies
@@ -106,7 +106,7 @@ def near_records(records: Records, count: int, threads: int) -> Near:
 
 
 def by_appearance(ids: Codes) -> Codes:
-    """Return the groups numbered in the order in which their first records come."""
+    """Return the groups numbered in the order of their first records."""
     _, first, dense = np.unique(ids, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int32)
     rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
@@ -118,7 +118,7 @@ def _largest_first(block: Block) -> int:
 
 
 class _Work:
-    """Groups under change and the blocks that they are cut into."""
+    """The current groups and the blocks that they are split into."""
 
     def __init__(
         self, records: Records, ids: Codes, k: int, near: Near, rules: Rules, most: int, plan: Plan
@@ -146,7 +146,7 @@ class _Work:
         return np.unique(label, return_inverse=True)[1].astype(np.int32)
 
     def cut(self, stage: int) -> None:
-        """Cut the groups into blocks, each stage along other borders."""
+        """Split the groups into blocks, with different borders at each stage."""
         draw = np.random.default_rng([self.plan.seed, stage])
         used = np.flatnonzero(self.groups.size)
         centre = self.groups.member[used, 0]
@@ -184,7 +184,7 @@ class _Work:
         )
 
     def _halve(self, centre: Codes, draw: np.random.Generator) -> Codes:
-        """Return a block for each group, cutting at random columns until blocks are small."""
+        """Return a block for each group, splitting by random columns until blocks are small."""
         number = np.zeros(len(centre), dtype=np.int32)
         places = np.concatenate([self.points.line[centre], self.points.name[centre]], axis=1)
         waiting, found = [np.arange(len(centre))], 0
@@ -203,13 +203,13 @@ class _Work:
         return number
 
     def run(self, job: Callable[[Block], int]) -> int:
-        """Run a job over all blocks, the largest first, and return the sum of what it returns."""
+        """Run a job on all blocks, the largest first, and return the sum of its results."""
         if self.plan.threads == 1 or len(self.blocks) == 1:
             return sum(job(block) for block in self.blocks)
         return sum(self.pool.map(job, sorted(self.blocks, key=_largest_first)))
 
     def cool(self, block: Block, temperature: float) -> int:
-        """Anneal a block at one temperature, in slices between which an interrupt is answered."""
+        """Anneal a block at one temperature, in slices between which interrupts are handled."""
         steps = max(len(block.records) * self.plan.steps // _STAGES, 1)
         grown = 0
         for done in range(0, steps, _SLICE):
@@ -224,7 +224,7 @@ class _Work:
         return grown
 
     def descend(self, block: Block) -> int:
-        """Improve a block until nothing near is better."""
+        """Improve a block until no nearby move or swap is better."""
         return int(
             descend_block(self.points, self.groups, self.near, self.rules, block, self.k, self.most)
         )

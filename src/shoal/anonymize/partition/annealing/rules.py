@@ -1,4 +1,4 @@
-"""Privacy models as rules that can be asked while records move."""
+"""Privacy models as rules that kernels can check while records move."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from shoal.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLD
 from shoal.privacy.model import ROUNDING, Model
 from shoal.privacy.t_closeness import TCloseness, natural_distance
 
-_SLACK = ROUNDING / 2  # less than the models allow for rounding, so that they agree
+_SLACK = ROUNDING / 2  # below the rounding error that models allow, so that both agree
 
 
 @dataclass
 class _Draft:
-    """Rules under construction, each with what it needs of the value columns."""
+    """Rules under construction, each with its views of the value columns."""
 
     table: Table
     rows: Counts
@@ -55,9 +55,9 @@ class _Draft:
         limits: tuple[Floats, Floats] | None = None,
         counted: int | None = None,
     ) -> None:
-        """Add a rule over views of a column: codes of the records and shares of the whole.
+        """Add a rule over views of a column: codes of the records and shares in the table.
 
-        counted: the first values, which alone count; by default all.
+        counted: only this many of the first values count; by default all.
         """
         self.kinds.append(kind)
         self.bounds.append(bound)
@@ -70,11 +70,11 @@ class _Draft:
             self.references.append(reference)
 
     def view(self, name: str) -> tuple[Codes, Floats]:
-        """Return a column as it is."""
+        """Return the view of a column without changes."""
         return self.table[name].codes[self.rows], self.table.shares(name)
 
     def rules(self) -> Rules:
-        """Return what the kernels take."""
+        """Return the rules in the form of the kernels."""
         start = np.concatenate(([0], np.cumsum([len(r) for r in self.references])))
         least, most = np.zeros((2, len(self.kinds), int(start[-1])))
         for rule, limits in enumerate(self.limits):
@@ -102,9 +102,9 @@ class _Draft:
 def rules_of(model: Model, table: Table, rows: Counts) -> tuple[Rules, tuple[Model, ...]]:
     """Return the rules of a model for these rows, and the parts that have none.
 
-    Sizes are no rule: the search keeps them by itself. Where people have several rows, a group must
-    hold k of them, and that is the only rule: rows that stand for others too show values that are
-    not seen here.
+    Sizes need no rule: the search maintains them. If people have several rows, a group must have k
+    people, and that is the only rule: a row that stands for other rows has values that are not
+    visible here.
     """
     draft = _Draft(table, rows)
     if table.unit is not None:
@@ -130,7 +130,7 @@ def _add(draft: _Draft, part: Model) -> bool:
 def _add_diversity(
     draft: _Draft, part: LDiversity | EntropyLDiversity | RecursiveLDiversity
 ) -> None:
-    """Add a rule over all values, and one over the known ones where missing ones add nothing."""
+    """Add a rule over all values, and one over the known values if missing values do not count."""
     if isinstance(part, LDiversity):
         kind, bound, rank = DISTINCT, float(part.l), 0
     elif isinstance(part, EntropyLDiversity):
@@ -148,7 +148,7 @@ def _add_diversity(
 def _limits(
     table: Table, part: AlphaKAnonymity | BetaLikeness | DeltaDisclosure, reference: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the least and the greatest share that each value may have."""
+    """Return the least and greatest share that each value may have."""
     none = np.zeros(len(reference))
     if isinstance(part, AlphaKAnonymity):
         if part.value is None:

@@ -1,1 +1,1 @@
-"""Split & Carry's engine: a sorted table in small problems, each solved exactly."""
+"""The engine of Split & Carry: a sorted table as small problems, each solved exactly."""

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: the cheapest choice of listed groups that uses up all records, by depth-first search.
+"""Kernels: the cheapest choice of listed groups that covers all records, by depth-first search.
 
-A group and what is left of the records are words: each kind of equal records has a field of bits
-that counts its records, so that one subtraction takes a group away.
+A group and the remaining records are words: each kind of equal records has a bit field that counts
+its records, so one subtraction removes a group.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _BITS = 64
 
 
 class Search(NamedTuple):
-    """A search for the best choice of groups, which can be interrupted and taken up again.
+    """A search for the best choice of groups, which can be interrupted and resumed.
 
-    row, packed, excess: (groups,) place in the list, word, cost beyond the records' prices; in the
-        order of first kind and excess. start: (kinds + 1,) where each first kind begins.
+    row, packed, excess: (groups,) index in the list, word, cost beyond the records' prices; sorted
+        by first kind and excess. start: (kinds + 1,) start of each first kind.
     field: (64,) whose field a bit is in. word: see lay_fields.
     left, spent, at, chosen, best: one for each depth. state: depth, excess to beat, groups chosen.
     """
@@ -44,15 +44,15 @@ class Search(NamedTuple):
 
 
 def fits(copies: Counts) -> bool:
-    """Tell whether a word has room to count all records: it has for 42 in any case."""
+    """Return whether a word has enough bits to count all records; it has for 42 in any case."""
     return sum(1 if c == 1 else int(c).bit_length() + 1 for c in copies) <= _BITS
 
 
 def make_search(listed: Listed, count: int, prices: Counts, copies: Counts, limit: int) -> Search:
-    """Lay out a search for a choice that costs less than the limit beyond all records' prices."""
+    """Prepare a search for a choice that costs less than the limit beyond all records' prices."""
     often = np.zeros(len(copies), dtype=np.int64)
     count_kinds(listed, count, often)
-    rank = np.argsort(often, kind="stable")  # the kind with the fewest groups is used up first
+    rank = np.argsort(often, kind="stable")  # the kind with the fewest groups is covered first
     place = np.argsort(rank)
     shift, word = np.zeros(len(copies), np.int64), np.zeros(3, np.uint64)
     lay_fields(copies, rank, shift, word)
@@ -82,7 +82,7 @@ def make_search(listed: Listed, count: int, prices: Counts, copies: Counts, limi
 
 @njit(cache=True, error_model="numpy")
 def count_kinds(listed, count, often):
-    """Count in how many places of groups each kind occurs."""
+    """Count the occurrences of each kind in groups."""
     for c in range(count):
         for i in range(listed.size[c]):
             often[listed.kinds[c, i]] += 1
@@ -92,8 +92,8 @@ def count_kinds(listed, count, often):
 def lay_fields(copies, rank, shift, word):
     """Give each kind a field of bits, in the order of rank, wide enough to count its records.
 
-    A field of more than one record has a bit on top that stays free. word: the bits of single
-    records, the free bits, all records.
+    A field of more than one record has a spare bit on top. word: the bits of single records, the
+    spare bits, all records.
     """
     at = 0
     for p in rank:
@@ -124,7 +124,7 @@ def pack(listed, count, whole, place, shift, packed, excess, first):
 
 @njit(cache=True, error_model="numpy")
 def cover(search, budget):
-    """Search on for the cheapest groups that use up all records; return the steps left over."""
+    """Continue the search for the cheapest groups that cover all records; return unused steps."""
     depth, limit = search.state[0], search.state[1]
     single, guard = search.word[0], search.word[1]
     while depth >= 0 and budget > 0:

@@ -86,7 +86,7 @@ def descend(points, copy, k, boxes, ids, groups, sizes, widths):
 
 @njit(cache=True, error_model="numpy")
 def improve(points, copy, k, boxes, ids, groups, sizes, widths, i):
-    """Make the best move or swap of one record if it lowers the loss; tell whether it did."""
+    """Make the best move or swap of one record if it lowers the loss; return whether it did."""
     own, count = ids[i], len(ids)
     best, partner, into = np.int64(0), -1, -1
     if sizes[own] > k:
@@ -124,9 +124,9 @@ def improve(points, copy, k, boxes, ids, groups, sizes, widths, i):
 
 @njit(cache=True, error_model="numpy")
 def shake(points, copy, k, boxes, ids, loss, groups, sizes, widths, trial, rounds, seed):
-    """Swap a few records at random and descend again, so many rounds; keep what is better.
+    """Swap a few records at random and descend again, for some rounds; keep improvements.
 
-    seed: the same one gives the same grouping. Returns the loss.
+    seed: the same seed gives the same grouping. Returns the loss.
     """
     count, state = np.uint64(len(ids)), np.uint64(seed)
     for _ in range(rounds):

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: prices of a few records, and the groups that a better grouping may be made of.
+"""Kernels: prices of a few records, and the groups that may be in a better grouping.
 
 Prices are such that no group costs less than its records: their sum is a lower bound, and a group
-that costs more than its records by the gap between that bound and the best grouping known is in no
-better one. Equal records, a kind, have equal prices.
+whose cost exceeds its records' prices by the gap between that bound and the best known grouping is
+in no better one. Equal records, a kind, have equal prices.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Listed(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def near_prices(points, k, box, duals, least):
-    """Price each record at the distance of its k − 1st neighbour: no group of k is less wide.
+    """Price each record at the distance of its (k − 1)th neighbour: no group of k is narrower.
 
     least: (k,) scratch.
     """
@@ -54,9 +54,9 @@ def near_prices(points, k, box, duals, least):
 
 @njit(cache=True, error_model="numpy")
 def raise_prices(space, duals, cuts, k, copies, nodes, scratch, ring, groups, costs):
-    """Raise the price of one kind after the other by what all its groups cost beyond theirs.
+    """Raise the price of one kind after the other by the least excess cost of its groups.
 
-    ring: (records,) scratch. Returns how many nodes are left, none if they did not suffice.
+    ring: (records,) scratch. Returns the number of unused nodes, 0 if they did not suffice.
     """
     count = len(duals)
     begin = 0
@@ -86,7 +86,7 @@ def raise_prices(space, duals, cuts, k, copies, nodes, scratch, ring, groups, co
 def list_groups(space, duals, cuts, order, k, limit, nodes, scratch, groups, costs, listed):
     """List the groups that cost less than the limit beyond their records' prices.
 
-    Returns how many, −1 if room or nodes did not suffice, and how many nodes are left.
+    Returns their number, −1 if room or nodes did not suffice, and the number of unused nodes.
     """
     count = 0
     for size in range(k, min(2 * k, len(order) + 1)):

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: better prices of records, against the listed groups alone.
+"""Kernels: better prices of records, relative to the listed groups only.
 
-The linear relaxation is solved by subgradient steps on L(π) = Σ over records of π and the least
-share, among the groups with that record, of what a group costs beyond its records' prices; its
-greatest value is that of the linear program. Every π gives prices that no group undercuts.
+The linear relaxation is solved by subgradient steps on L(π) = Σ over records of π plus the least
+share, among the groups with that record, of a group's cost beyond its records' prices; its maximum
+is the value of the linear program. Every π gives prices that no group undercuts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from shoal.core.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def share_out(listed, count, prices, share, by):
-    """Write the least share of each kind, and of which group it is."""
+    """Store the least share of each kind, and its group."""
     for p in range(len(prices)):
         share[p] = np.inf
         by[p] = -1
@@ -52,10 +52,10 @@ def keep_cheap(listed, count, prices, limit):
 
 @njit(cache=True, error_model="numpy")
 def tighten(listed, count, copies, upper, prices, work, steps, whole):
-    """Improve prices that no listed group undercuts; return how many groups are left.
+    """Improve prices that no listed group undercuts; return the number of remaining groups.
 
-    whole: all groups of groupings below upper are listed, so that those that turn out to be in none
-        are dropped; no group is left if there is no such grouping. work: (4, kinds) scratch.
+    whole: all groups of groupings below upper are listed, so groups that turn out to be in none are
+        dropped; no group remains if there is no such grouping. work: (4, kinds) scratch.
     """
     trial, share, direction, slope = work[0], work[1], work[2], work[3]
     by = np.zeros(len(copies), dtype=np.int64)

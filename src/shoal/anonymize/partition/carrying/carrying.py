@@ -1,4 +1,4 @@
-"""The chain of Split & Carry: problem after problem, and what each hands on to the next.
+"""The chain of Split & Carry: a sequence of problems, and the records carried between them.
 
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020: algorithm
 1, Lemma 2 and §5.2.
@@ -20,11 +20,11 @@ from shoal.core.progress import report
 
 @dataclass(frozen=True)
 class Links:
-    """How the problems of a chain hang together.
+    """How the problems of a chain are linked.
 
-    carry: published, least-loss or bubble. read: records read into a problem, and boundary: those
+    carry: published, least-loss or bubble. read: records read into a problem, and boundary: records
     at its end whose groups are carried. With bubble instead, size: records of a problem, and
-    accepted: groups that it leaves behind.
+    accepted: groups that are final after it.
     """
 
     carry: str
@@ -38,7 +38,7 @@ class Links:
 class Chain:
     """The problems of one run.
 
-    sizes: records of each problem so far. unproven: those without a proof.
+    sizes: records of each problem so far. unproven: number of problems without a proof.
     """
 
     records: Records
@@ -48,9 +48,9 @@ class Chain:
     unproven: int = 0
 
     def solve(self, along: Counts, time_limit: float | None = None) -> Codes:
-        """Return the groups found along an order of the records, in which equal ones are together.
+        """Return the groups found along an order of the records, with equal records adjacent.
 
-        time_limit: seconds, shared out among the problems still to come.
+        time_limit: seconds, divided among the remaining problems.
         """
         deadline = inf if time_limit is None else time.perf_counter() + time_limit
         ids = np.empty(len(along), dtype=np.int32)
@@ -71,26 +71,24 @@ class Chain:
         return ids
 
     def summary(self) -> str:
-        """Say how large the problems were and how many lack a proof."""
+        """Return the sizes of the problems and the number without a proof, as text."""
         said = (
             f"{len(self.sizes):,} sub-problems of {np.mean(self.sizes):.1f} records on average, "
-            f"{max(self.sizes)} at most"
+            f"at most {max(self.sizes)}"
         )
         if not self.unproven:
-            return f"{said}; each was solved to its proven optimum"
-        return (
-            f"{said}; {self.unproven:,} may not be at their optimum, which took too long to prove"
-        )
+            return f"{said}; each was solved to a proven optimum"
+        return f"{said}; {self.unproven:,} may not be optimal, as the proof took too long"
 
     @property
     def most(self) -> int:
-        """The most records of a problem: k (2k − 1 + S) as published (Lemma 2)."""
+        """Largest number of records of a problem: k (2k − 1 + S) as published (Lemma 2)."""
         if self.links.carry == "bubble":
             return self.links.size + self.k - 1
         return self.links.read + self.links.boundary * (2 * self.k - 1)
 
     def _stop(self, carried: int, read: int) -> int:
-        """Return where the next problem ends; a rest of less than k goes with it if it may."""
+        """Return the end of the next problem, which includes a rest of less than k if possible."""
         fresh = self.links.size - carried if self.links.carry == "bubble" else self.links.read
         stop = min(read + fresh, len(self.records))
         rest = len(self.records) - stop
@@ -98,7 +96,7 @@ class Chain:
         return stop + rest if fits else stop
 
     def _to_come(self, carried: int, read: int) -> int:
-        """Return about how many problems there are from here on."""
+        """Return the approximate number of remaining problems."""
         left = len(self.records) - read
         if self.links.carry == "bubble":
             return (left + carried) // (self.k * self.links.accepted) + 1
@@ -113,9 +111,9 @@ class Chain:
 
 
 def carry_published(ids: Codes, last: int, k: int) -> Bools:
-    """Tell which records are handed on: the classes of the last ones.
+    """Return which records are carried: the classes of the last records.
 
-    Of a class whose other records are k at least, only the k-sets of its boundary records are.
+    If the other records of a class are at least k, only the k-sets of its boundary records are.
     ids: (records,) the class of each record, in the chain's order. last: records of the boundary.
     """
     carried = np.zeros(len(ids), dtype=np.bool_)
@@ -125,10 +123,10 @@ def carry_published(ids: Codes, last: int, k: int) -> Bools:
 
 
 def carry_least_loss(records: Records, ids: Codes, last: int, k: int) -> Bools:
-    """Tell which records are handed on: what a class at the boundary has beyond k.
+    """Return which records are carried: those that a class at the boundary has beyond k.
 
-    These are the records without which the class would still lose the most: they add the least,
-    and may be better off elsewhere. The last record stays. A class of k is handed on whole.
+    These are the records that add the least to the loss of the class, which may fit better
+    elsewhere. The last record stays. A class of k is carried completely.
     """
     carried = np.zeros(len(ids), dtype=np.bool_)
     for members, boundary in _at_boundary(ids, last):
@@ -143,9 +141,9 @@ def carry_least_loss(records: Records, ids: Codes, last: int, k: int) -> Bools:
 
 
 def carry_worst(records: Records, ids: Codes, accepted: int) -> Bools:
-    """Tell which records are handed on: all but those of the accepted classes of least loss.
+    """Return which records are carried: all except those of the accepted classes of least loss.
 
-    Classes are compared by what each record in them loses.
+    Classes are compared by the loss per record.
     """
     _, _, widths = records.boxes(ids, int(ids.max()) + 1)
     rank = np.argsort(np.argsort(widths, kind="stable"))
@@ -154,13 +152,13 @@ def carry_worst(records: Records, ids: Codes, accepted: int) -> Bools:
 
 
 def _at_boundary(ids: Codes, last: int) -> list[tuple[Counts, int]]:
-    """Return the records of each class that reaches the boundary, and how many lie there."""
+    """Return the records of each class that reaches the boundary, and how many are in it."""
     classes, counts = np.unique(ids[-last:], return_counts=True)
     return [(np.flatnonzero(ids == c), int(b)) for c, b in zip(classes, counts, strict=True)]
 
 
 def _k_sets(members: Counts, boundary: int, k: int) -> Counts:
-    """Return the last records of a class if the others are enough for themselves, else all."""
+    """Return the last records of a class if the others can form a class, else all."""
     needed = max(k, boundary)
     return members[-needed:] if len(members) - needed >= k else members
 
@@ -172,7 +170,7 @@ def _width(records: Records, members: Counts) -> int:
 
 
 def _number(ids: Codes, chosen: Counts, found: Codes, groups: int) -> int:
-    """Write down final groups, numbered from `groups` on; return how many there are."""
+    """Store final groups, numbered from `groups` on; return the new number of groups."""
     if not len(found):
         return 0
     present = np.bincount(found) > 0

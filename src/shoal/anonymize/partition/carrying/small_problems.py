@@ -1,8 +1,8 @@
-"""The best grouping of a few records, proven.
+"""The optimal grouping of a few records, with a proof.
 
-Prices of records bound the loss from below, every group that may be in a better grouping than the
-best known is listed, and a search chooses among them. Equal records count as one kind, so that
-they make a problem smaller.
+Prices of records give a lower bound of the loss, every group that may be in a better grouping than
+the best known is listed, and a search chooses among them. Equal records count as one kind, which
+makes a problem smaller.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ class Small:
 
     @property
     def proven(self) -> bool:
-        """Tell whether no grouping loses less."""
+        """Whether no grouping loses less."""
         return self.bound >= self.loss
 
 
 def solve_small(records: Records, k: int, *, time_limit: float | None = None) -> Small:
-    """Return the grouping of least loss in groups of k at least.
+    """Return the grouping with the least loss into groups of at least k.
 
-    records: up to about 40, equal ones side by side, in any order. Beyond, or when the work grows
-    too much, the best grouping found comes with a lower bound.
-    time_limit: seconds; without it the result is always the same.
+    records: up to about 40, with equal records adjacent, otherwise in any order. With more records,
+    or if the search becomes too large, the result is the best grouping found and a lower bound.
+    time_limit: seconds; without it the result is deterministic.
     """
     if k < 2:
         return Small(np.arange(len(records), dtype=np.int32), 0, 0)
@@ -121,11 +121,11 @@ class _Proof:
         near_prices(points, k, make_boxes(points, 1), self._duals, np.empty(k))
 
     def bound(self, loss: int) -> int:
-        """Return the sum of the prices, which no grouping can lose less than."""
+        """Return the sum of the prices, a lower bound of the loss."""
         return min(int(self._duals.sum()), loss)
 
     def improve(self, known: Small) -> Small:
-        """Return the best grouping, or a better one than that known, or a better bound."""
+        """Return the best grouping, or a better grouping or bound than the known one."""
         count = self._narrow(known.loss)
         bound = self.bound(known.loss)
         if count < 0:
@@ -135,7 +135,7 @@ class _Proof:
         return Small(better.ids, better.loss, max(bound, found.bound))
 
     def _narrow(self, loss: int) -> int:
-        """Price the records and list all groups of better groupings; −1 if that is too much."""
+        """Price the records and list all groups of better groupings; −1 if there are too many."""
         if not self._raise():
             return -1
         for _ in range(_ROUNDS):
@@ -147,12 +147,12 @@ class _Proof:
         return self._list(loss - self.bound(loss), _ROOM)
 
     def _afford(self, most: int, pace: int) -> int:
-        """Return how much of this work there is time for."""
+        """Return how much of this work fits in the remaining time."""
         seconds = self._deadline - time.perf_counter()
         return most if seconds == np.inf else min(most, int(max(seconds, 0.0) * pace))
 
     def _raise(self) -> bool:
-        """Raise or lower prices until no group undercuts them; tell whether it was not too much."""
+        """Adjust prices until no group undercuts them; return whether the search completed."""
         nodes = self._afford(self._nodes, _NODE_PACE)
         left = raise_prices(
             self._space, self._duals, self._cuts, self._k, self._copies, nodes, self._scratch,
@@ -162,18 +162,18 @@ class _Proof:
         return self._nodes > 0
 
     def _list(self, limit: int, room: int) -> int:
-        """List the groups within the limit of their records' prices; return how many, or −1."""
+        """List the groups within the limit of their records' prices; return their number or −1."""
         nodes = self._afford(self._nodes, _NODE_PACE)
-        dearest = np.argsort(-self._duals, kind="stable")  # equal records stay together
+        by_price = np.argsort(-self._duals, kind="stable")  # equal records stay together
         count, left = list_groups(
-            self._space, self._duals, self._cuts, dearest, self._k, float(limit), nodes,
+            self._space, self._duals, self._cuts, by_price, self._k, float(limit), nodes,
             self._scratch, self._groups[:room], self._costs[:room], self._listed,
         )  # fmt: skip
         self._nodes = int(left)
         return int(count)
 
     def _reprice(self, loss: int) -> bool:
-        """Move the prices towards those that suit the cheapest groups; tell whether that helped."""
+        """Move the prices towards those of the cheapest groups; return whether that helped."""
         before = self._duals.copy()
         base = int(before.sum())
         count = self._list(int((loss - base) * _POOL), _ROOM)
@@ -201,7 +201,8 @@ class _Proof:
     def _search(self, count: int, goal: int) -> Small:
         """Return the best grouping by listed groups that loses less than the goal.
 
-        Without one, it is empty and its loss the goal. The bound is less if the search was stopped.
+        If there is none, the grouping is empty and its loss is the goal. The bound is lower if the
+        search was stopped.
         """
         prices = self._prices()
         count = self._tighten(count, goal, prices, whole=True)

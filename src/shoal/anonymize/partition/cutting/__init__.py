@@ -1,1 +1,1 @@
-"""Mondrian's engine: boxes, and the cuts that part them."""
+"""The engine of Mondrian: boxes and the cuts that divide them."""

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: the best cuts of one node of a Mondrian tree.
 
-Candidate cuts are the prefixes of each column's cut order, in at most 64 steps, so that one bit per
-step tells in which steps a value of another column occurs; the first and last bit of each value
-give the exact loss of both sides of every cut, over all columns.
+Candidate cuts are the prefixes of each column's cut order, in at most 64 steps, so that one word
+has a bit for each step in which a value of another column occurs; the first and last bit of each
+value give the exact loss of both sides of every cut, over all columns.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def lowest_bit(context: Any, word: Any) -> Any:
 
 @intrinsic(count_above)
 def zeros_above(context: Any, word: Any) -> Any:
-    """How many zero bits stand above the highest set bit of a non-zero word."""
+    """Return the number of zero bits above the highest set bit of a non-zero word."""
 
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctlz(arguments[0], target.get_constant(types.boolean, False))
@@ -71,10 +71,10 @@ def zeros_above(context: Any, word: Any) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def fill_steps(j, records, space, scratch):
-    """Divide column j's order into steps; tell whether a cut leaves k on both sides.
+    """Divide column j's order into steps; return whether a cut leaves k on both sides.
 
-    slots[UPTO]: records up to a step's end. slots[LEAST], slots[MOST]: by step, its codes' ends in
-    an ordered column, and in any column the place where the step ends, in columns of their own.
+    slots[UPTO]: records up to a step's end. slots[LEAST], slots[MOST]: for each step, the least and
+    greatest code in an ordered column; the position where a step ends is stored for any column.
     """
     base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
     count, step = scratch.slots[COUNT], scratch.slots[STEP]
@@ -136,7 +136,7 @@ def fill_masks(codes, low, high, live, open_columns, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def note_ends(j, space, scratch):
-    """Note the least and greatest code of each mask row of column j."""
+    """Store the least and greatest code of each mask row of column j."""
     base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
     value, step = scratch.slots[VALUE], scratch.slots[STEP]
     least, most = scratch.slots[LEAST], scratch.slots[MOST]
@@ -152,7 +152,7 @@ def note_ends(j, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def add_growth(j, y, steps, space, scratch):
-    """Add to growth what a range's or tree's loss grows by, step by step, from either end."""
+    """Add the increase of a range's or tree's loss at each step, from either end, to growth."""
     mask, edge, base = scratch.mask, scratch.edge, scratch.columns[BASE, j]
     rows = scratch.columns[STEPPED, j] if space.kind[j] == ORDERED else scratch.columns[SIZE, j]
     for a in range(steps):
@@ -180,10 +180,11 @@ def add_growth(j, y, steps, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def weigh_cuts(y, records, loss, live, space, scratch):
-    """Keep the two best cuts of the y-th open column.
+    """Store the two best cuts of the y-th open column.
 
-    A cut scores what it saves, over all columns and records, times the root of the entropy of the
-    two sides' sizes: halves can be cut again. Below 3k records nothing can, so savings alone count.
+    The score of a cut is its saving over all columns and records times the root of the entropy of
+    the two sides' sizes, as halves can be cut again. Below 3k records neither side can be cut, so
+    only the saving counts.
     """
     j = scratch.columns[ACTIVE, scratch.columns[CUTTABLE, y]]
     steps, base = scratch.columns[STEPPED, j], scratch.columns[BASE, j]
@@ -197,7 +198,7 @@ def weigh_cuts(y, records, loss, live, space, scratch):
         if space.kind[other] != NOMINAL:
             add_growth(other, y, steps, space, scratch)
             continue
-        unit = space.unit[other]  # each value more costs the same, where it first or last occurs
+        unit = space.unit[other]  # each further value costs the same, where it first or last occurs
         start -= unit
         rows = scratch.columns[BASE, other] + scratch.columns[SIZE, other]
         for row in range(scratch.columns[BASE, other], rows):
@@ -236,7 +237,7 @@ def weigh_cuts(y, records, loss, live, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def find_cuts(codes, weight, low, high, records, space, scratch):
-    """Localise a node and weigh its cuts. Returns the loss of one of its records."""
+    """Localise a node and score its cuts. Returns the loss of one of its records."""
     live = localise(codes, weight, low, high, space, scratch)
     loss, open_columns = 0.0, 0
     for j in range(codes.shape[1]):

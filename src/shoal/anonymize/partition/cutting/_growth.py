@@ -14,16 +14,16 @@ from shoal.core.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def push(stack, depth, low, high, records):
-    """Put a node on the stack."""
+    """Push a node onto the stack."""
     stack[depth, 0], stack[depth, 1], stack[depth, 2] = low, high, records
 
 
 class Rows(NamedTuple):
-    """Rows in the order of the tree so far, with room for the nodes still to be cut.
+    """Rows in the order of the current tree, with a stack of the nodes to cut.
 
-    where: the original place of each row.
-    stack: low, high and records of a node. expected: its loss if cut greedily to the end, −1 where
-    not known.
+    where: the original index of each row.
+    stack: low, high and records of a node. expected: its loss if cut greedily to the end, −1 if
+    unknown.
     """
 
     codes: Any
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
 
 
 def make_rows(codes: Any, weight: Any) -> Rows:
-    """Return rows of their own to work on."""
+    """Return a copy of the rows to work on."""
     count = len(weight)
     where = np.arange(count, dtype=np.int32)
     stack = np.empty((count + 2, 3), np.int64)
@@ -52,7 +52,7 @@ def copy_rows(rows, low, high, spare):
 
 @njit(cache=True, error_model="numpy")
 def divide_node(rows, low, high, column, place, space, scratch):
-    """Divide a localised node and forget it; returns its middle and the records before it."""
+    """Divide a localised node and clear it; returns its middle and the records before it."""
     middle, left = divide(
         rows.codes, rows.weight, rows.where, low, high, column, place, space, scratch
     )
@@ -69,7 +69,7 @@ def cut_node(rows, low, high, column, place, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def carry_on(rows, low, high, records, bound, space, scratch):
-    """Cut a node greedily to the end and return its loss, or infinity once it passes the bound."""
+    """Cut a node greedily to the end and return its loss, or infinity if it exceeds the bound."""
     total, depth = 0.0, 1
     push(rows.stack, np.int64(0), low, high, records)
     while depth > 0:
@@ -97,10 +97,10 @@ def carry_on(rows, low, high, records, bound, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, space, scratch):
-    """Carry the best few cuts of a node to the end; `chosen` gets the one that loses least.
+    """Evaluate the best few cuts of a node to the end; `chosen` gets the one that loses least.
 
-    The node is localised with its cuts in scratch. known: the chosen cut's sides' losses, where
-    they were found out.
+    The node is localised with its cuts in scratch. known: losses of both sides of the chosen cut,
+    if they were computed.
     """
     score, cut = scratch.score.copy(), scratch.cut.copy()
     forget(space, scratch)
@@ -128,12 +128,12 @@ def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, spac
 
 @njit(cache=True, error_model="numpy")
 def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
-    """Cut the nodes on the stack and write the class of every settled row into ids.
+    """Cut the nodes on the stack and write the class of every finished row into ids.
 
-    reach: nodes of 3k to reach · k records choose among their `tries` best cuts by carrying each
-    to the end; elsewhere the best cut is taken at once.
-    tree: nodes on the stack, classes made, rows settled; so far and, when it returns, by then.
-    budget: return after so many rows, so that somebody may be told.
+    reach: nodes of 3k to reach · k records choose among their `tries` best cuts by evaluating each
+    to the end; other nodes take the best cut directly.
+    tree: nodes on the stack, classes created, rows finished; updated on return.
+    budget: return after this many rows, so that progress can be reported.
     """
     known, chosen = np.empty(2), np.zeros(2, np.int64)
     depth, classes, settled = tree[0], tree[1], tree[2]
@@ -167,7 +167,7 @@ def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
 
 @njit(cache=True, error_model="numpy")
 def list_cuts(rows, bounds, space, scratch, columns, places):
-    """Write the cuts of each node bounds[i, :2], best first, −1 behind the last."""
+    """Store the cuts of each node bounds[i, :2], best first, −1 after the last."""
     width = rows.codes.shape[1]
     for node in range(len(bounds)):
         for rank in range(2 * width):

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: one node of a Mondrian tree, its values counted and put in cut order.
+"""Kernels: one node of a Mondrian tree, with its values counted and in cut order.
 
-A node is a stretch of rows. Ordered columns are put in order of value, nominal ones commonest
-first, columns with a hierarchy by the branches below their common ancestor, commonest first.
+A node is a range of rows. Ordered columns are sorted by value, nominal columns by descending
+frequency, columns with a hierarchy by the branches below their common ancestor, by descending
+frequency.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from shoal.core.compiling import njit
 NOMINAL, ORDERED, TREE = 0, 1, 2
 STEPS = 64
 
-# a sort key is a code less a count in the higher bits: commonest first, then by code
+# a sort key is a code minus a count in the higher bits: by descending count, then by code
 CODE_BITS = 32
 CODE_MASK = 2**CODE_BITS - 1
 
@@ -27,11 +28,11 @@ SIZE, BASE, ACTIVE, STEPPED, CUTTABLE, PLACE = range(6)
 
 
 class Space(NamedTuple):
-    """The table: what it costs to leave values of a column together.
+    """The table: the cost of keeping values of a column together.
 
-    unit: loss of one value more (nominal), of one position (ordered), of a whole tree.
-    first: where each column's codes begin in `position` and in Scratch.rank.
-    tree_first, groups, cost: for a tree, level by level, each code's group and what it costs.
+    unit: loss of one more value (nominal), of one position (ordered), of a whole tree.
+    first: start of each column's codes in `position` and in Scratch.rank.
+    tree_first, groups, cost: for a tree and each level, the group of each code and its cost.
     """
 
     k: int
@@ -47,7 +48,7 @@ class Space(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Work space shared by all nodes; nothing in it takes the domain's size to reset.
+    """Work space shared by all nodes; resetting it never takes time proportional to the domain.
 
     score, cut: (2, columns) the two best cuts of each column; a cut is a number of leading values.
     """
@@ -65,7 +66,7 @@ class Scratch(NamedTuple):
 
 
 def make_scratch(rows: int, domain: Any) -> Scratch:
-    """Return work space for nodes of at most so many rows."""
+    """Return work space for nodes with at most this many rows."""
     columns, total = len(domain), int(domain.sum())
     rooms = np.minimum(domain, rows)
     room = int(rooms.sum())
@@ -87,7 +88,7 @@ def make_scratch(rows: int, domain: Any) -> Scratch:
 
 @njit(cache=True, error_model="numpy")
 def spread(space, j, least, most):
-    """Loss of one record of column j when its codes least and most are left together."""
+    """Loss of one record of column j if its codes least and most stay together."""
     if space.kind[j] == ORDERED:
         first = space.first[j]
         return space.unit[j] * (space.position[first + most] - space.position[first + least])
@@ -101,7 +102,7 @@ def spread(space, j, least, most):
 
 @njit(cache=True, error_model="numpy")
 def sink(keys, low, root, size):
-    """Let a key sink to its place in the heap keys[low:low + size]."""
+    """Sift a key down in the heap keys[low:low + size]."""
     key = keys[low + root]
     while 2 * root + 1 < size:
         child = 2 * root + 1
@@ -118,7 +119,7 @@ def sink(keys, low, root, size):
 def sort_keys(keys, low, high):
     """Sort keys[low:high] in place: by insertion while short, else by heap.
 
-    numpy's sort would take longer to compile than all the rest.
+    numpy's sort would take longer to compile than the rest of the kernels.
     """
     if high - low > 48:
         for root in range((high - low) // 2 - 1, -1, -1):
@@ -138,7 +139,7 @@ def sort_keys(keys, low, high):
 
 @njit(cache=True, error_model="numpy")
 def order_column(j, space, scratch):
-    """Put the values of column j, found in slots[VALUE], into cut order."""
+    """Sort the values of column j, in slots[VALUE], into cut order."""
     value, count, step = scratch.slots[VALUE], scratch.slots[COUNT], scratch.slots[STEP]
     base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
     first, domain = space.first[j], space.domain[j]
@@ -180,7 +181,7 @@ def order_column(j, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def tally(codes, weight, low, high, first, base, size, value, seen):
-    """Count the values of every column in rows low … high − 1, and list them as they are met."""
+    """Count the values of every column in rows low … high − 1, and list them as they occur."""
     for j in range(codes.shape[1]):
         size[j] = 0
     for i in range(low, high):
@@ -198,7 +199,7 @@ def tally(codes, weight, low, high, first, base, size, value, seen):
 def localise(codes, weight, low, high, space, scratch):
     """Find, count and order the values of every column in rows low … high − 1.
 
-    Returns how many columns still differ; columns[ACTIVE] lists them.
+    Returns the number of columns with several values; columns[ACTIVE] lists them.
     """
     value, size = scratch.slots[VALUE], scratch.columns[SIZE]
     base, active = scratch.columns[BASE], scratch.columns[ACTIVE]
@@ -242,7 +243,7 @@ def rows_loss(codes, low, high, space, seen):
 
 @njit(cache=True, error_model="numpy")
 def forget(space, scratch):
-    """Clear what `localise` left in rank."""
+    """Clear the entries of rank that `localise` set."""
     for j in range(len(space.kind)):
         base, first = scratch.columns[BASE, j], space.first[j]
         for a in range(base, base + scratch.columns[SIZE, j]):

@@ -18,7 +18,7 @@ from shoal.core.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def order_rows(codes, rows, low, high, j, space, scratch, count, ordered):
-    """Write rows low … high − 1 into `ordered`, by column j's cut order, ties as they stand."""
+    """Write rows low … high − 1 into `ordered` by column j's cut order, with a stable sort."""
     first, size = space.first[j], scratch.columns[SIZE, j]
     for a in range(size + 1):
         count[a] = 0
@@ -42,9 +42,9 @@ def pick(codes, rows, low, high, picked):
 
 @njit(cache=True, error_model="numpy")
 def divide_records(codes, rows, bounds, space, scratch, count, ordered, picked, best):
-    """Divide each node where most is saved: k records off either end of a column's order.
+    """Divide each node where it saves most: k records from either end of a column's order.
 
-    bounds[i, 3] gets the middle, the node's end where nothing is saved; best the rows rearranged.
+    bounds[i, 3] gets the middle, or the node's end if nothing is saved; best the rearranged rows.
     """
     begin = np.int64(0)
     for node in range(len(bounds)):

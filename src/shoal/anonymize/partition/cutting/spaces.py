@@ -1,4 +1,4 @@
-"""A table laid out for the Mondrian kernels: codes row by row, and what each column costs."""
+"""The layout of a table for the Mondrian kernels: codes of each row, and costs of each column."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from shoal.core.table import Table
 class Layout:
     """Rows of codes with their multiplicities.
 
-    codes: (rows, columns) int32; a column with a hierarchy is coded so that branches lie together.
-    space: what the kernels know of the columns.
+    codes: (rows, columns) int32; in a column with a hierarchy the codes of a branch are adjacent.
+    space: the columns for the kernels.
     """
 
     codes: Codes
@@ -26,7 +26,7 @@ class Layout:
 
 
 def lay_out(table: Table, k: int, *, use_hierarchies: bool) -> Layout:
-    """Return the quasi-identifiers of a table as the kernels want them."""
+    """Return the quasi-identifiers of a table in the layout of the kernels."""
     from shoal.anonymize.partition.cutting._nodes import NOMINAL, ORDERED, TREE, Space
 
     columns = table.quasi_columns
@@ -69,7 +69,7 @@ def lay_out(table: Table, k: int, *, use_hierarchies: bool) -> Layout:
 
 
 def _positions(column: Column) -> tuple[Floats, float]:
-    """Return positions, the missing value a whole extent beyond the last, and 1 / extent."""
+    """Return positions, with missing one extent above the last value, and 1 / extent."""
     low, high = column.extent
     extent = high - low if high > low else 1.0
     position = column.positions.copy()
@@ -84,7 +84,7 @@ def _branch_order(column: Column) -> Counts:
 
 
 def _levels(column: Column, order: Counts) -> tuple[Codes, Floats]:
-    """Return, level by level in the new order, each code's group and what publishing it costs."""
+    """Return, for each level in the new order, the group of each code and its cost."""
     from shoal.core.recoding import Recoding
 
     assert column.hierarchy is not None

@@ -1,4 +1,4 @@
-"""Relaxed Mondrian: records with equal values may part where no cut by value is left."""
+"""Relaxed Mondrian: records with equal values may be separated if no cut by value is left."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from shoal.privacy.model import Model
 def divide_ties(
     rows: Table, origin: Table, model: Model, layout: Layout, tuples: Codes, ids: Codes
 ) -> tuple[Codes, int]:
-    """Divide classes further, k records at a time, while something is saved and the model kept.
+    """Divide classes further, k records at a time, while the loss falls and the model holds.
 
-    rows: the records; origin: the table whose distributions count as known.
+    rows: the records; origin: the table whose distributions are assumed to be public.
     tuples: (rows,) the distinct tuple of each record. ids: (rows,) its class so far.
     Returns the new classes and their number.
     """

@@ -1,1 +1,1 @@
-"""Grouping to the proven optimum: set partitioning by columns, cuts and branches."""
+"""Optimal grouping with a proof: set partitioning by column generation, cuts and branching."""

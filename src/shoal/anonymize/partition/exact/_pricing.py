@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernel: all groups of one size that are cheap against given duals, by depth-first search.
+"""Kernel: all groups of one size with a low reduced cost for given duals, by depth-first search.
 
 The reduced cost of a group is size × width − its records' duals + penalties of cuts. All duals are
 multiples of 2**-16 of the records' units: their sums as floats are exact, and so is every reduced
@@ -217,9 +217,9 @@ def _keep_least(least, size, value):
 def _choose(depth, low, high, size, threshold, space, scratch):
     """List the candidates with which the group at this depth can still cost less than threshold.
 
-    A group grows by as much as any of its further records makes it grow, hence by their mean at
-    least: with q records to come, each adds (size × growth + penalty) / q − dual, and the q least
-    such sums bound what is to come, up to rounding, which is far below ROUNDING.
+    A group grows at least by the growth of any further record, and so at least by their mean: with
+    q records to come, each adds (size × growth + penalty) / q − dual, and the q least such sums are
+    a lower bound of the remaining cost, up to rounding, which is far below ROUNDING.
     """
     want = size - depth
     scratch.count[depth] = 0
@@ -288,15 +288,15 @@ def enumerate_groups(
     """List groups of exactly `size` ≥ 2 records with a reduced cost below the threshold.
 
     duals: (records,) multiples of 2**-16, equal for equal records, as are the prices of cuts.
-    order: (records searched,) the records that may be used; equal ones lie side by side. A group
-        is found from its first record in this order, its root: duals descending are quickest.
+    order: (records searched,) the records that may be used; equal ones are adjacent. A group is
+        found from its first record in this order, its root; descending duals are fastest.
     roots: (2,) only roots order[roots[0]:roots[1]] are searched; all of them: 0, len(order).
     each: 0 lists everything; otherwise every further group of a root must beat its last one, and
         at most `each` are listed, the last of which is the root's best unless `each` are.
-    most_nodes: how many partial groups may be looked at.
+    most_nodes: largest number of partial groups to visit.
     groups, costs: (room, size) int32 and (room,) float64, filled from the start.
-    Returns how many were found, nodes looked at, and how many roots were searched whole: all that
-    were asked for, unless room or nodes ran out; groups of an unfinished root do not count.
+    Returns the numbers of groups found, nodes visited, and roots searched completely: all requested
+    roots, unless room or nodes ran out; groups of an unfinished root do not count.
     """
     found, nodes = 0, 0
     for root in range(roots[0], roots[1]):

@@ -12,10 +12,10 @@ from shoal.core.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def reduced_costs(groups, cost, duals, cuts, filled, out):
-    """Write each listed group's cost less its kinds' duals plus its cuts' penalties.
+    """Store each listed group's cost minus its kinds' duals plus its cuts' penalties.
 
-    groups: (groups, room) kinds of record, filled up by one whose dual is 0 and that is in no cut.
-    filled: (cuts,) zeros, and zeros again afterwards.
+    groups: (groups, room) kinds of record, padded with a kind with dual 0 that is in no cut.
+    filled: (cuts,) scratch of zeros, which is reset to zeros.
     """
     for g in range(len(groups)):
         total = cost[g]
@@ -68,7 +68,7 @@ def make_rule(weights: tuple[int, ...], step: int, room: int) -> Rule:
 
 @njit(cache=True, error_model="numpy")
 def _gain(kind, weight, rule, solution, load):
-    """Return what the left side gains by giving a kind this weight; loads are below a step."""
+    """Return the increase of the left side if a kind gets this weight; loads are below a step."""
     total = 0.0
     for at in range(solution.first[kind], solution.first[kind + 1]):
         g = solution.holder[at]
@@ -78,7 +78,7 @@ def _gain(kind, weight, rule, solution, load):
 
 @njit(cache=True, error_model="numpy")
 def _promise(kind, weight, solution, load):
-    """Return how much nearer to a further step a kind would bring the groups with it."""
+    """Return how much closer to the next step a kind would bring the groups that contain it."""
     total = 0.0
     for at in range(solution.first[kind], solution.first[kind + 1]):
         g = solution.holder[at]
@@ -97,7 +97,7 @@ def _put(kind, weight, rule, solution, load):
 
 @njit(cache=True, error_model="numpy")
 def _take(kind, weight, rule, solution, load):
-    """Take a kind's weight from the load of the groups with it; return what the left side loses."""
+    """Remove a kind's weight from the load of its groups; return the decrease of the left side."""
     total = 0.0
     for at in range(solution.first[kind], solution.first[kind + 1]):
         g = solution.holder[at]
@@ -142,7 +142,7 @@ def find_cuts(rule, solution, noise, load, used, chosen, violated):
 
 @njit(cache=True, error_model="numpy")
 def _improve(left, rule, solution, load, used, chosen):
-    """Exchange rows of a cut while that violates it more; return by how much it is violated."""
+    """Exchange rows of a cut while its violation increases; return the violation."""
     right = 0
     for row in range(len(chosen)):
         right += rule.weights[row] * solution.counts[chosen[row]]

@@ -21,7 +21,7 @@ from shoal.core.compiling import njit
 
 
 class State(NamedTuple):
-    """A grouping under change.
+    """The current grouping.
 
     ids: (records,) group of each. members: (groups, room) records, the first `size` of each row.
     loss: (groups,) size × width. box: one to measure with. dice: (1,) state of the random numbers.
@@ -36,7 +36,7 @@ class State(NamedTuple):
 
 
 def make_state(points: Points, ids: Codes, k: int, seed: int) -> State:
-    """Lay out a grouping whose groups hold up to 2k − 1 records."""
+    """Return the state of a grouping whose groups have up to 2k − 1 records."""
     groups = int(ids.max()) + 1
     size: Counts = np.bincount(ids).astype(np.int64)
     members = np.zeros((groups, 2 * k), dtype=np.int32)
@@ -115,7 +115,7 @@ def _exchange(points, state, near, record, k, limit):
 
 @njit(cache=True, error_model="numpy")
 def anneal_swaps(points, state, near, k, hot, cold, steps, best):
-    """Anneal a grouping; write down the best one seen.
+    """Anneal a grouping; store the best one found.
 
     hot, cold: the first and last temperature, in units of loss.
     """

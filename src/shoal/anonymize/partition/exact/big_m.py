@@ -5,8 +5,8 @@ others. Liang, "Algorithms in privacy & security for data analytics and machine 
 lemma 1 and eqs. 3.2.21–3.2.32, with eq. 3.2.34's weights. Departures: v is one variable for both
 orders of a pair, as the program is symmetric in it; a nominal attribute is split into one binary
 attribute for each value (§3.2.5), of which only the upper ends are charged, so that definition 8's
-count − 1 comes out rather than the count. Links are not transitive, but equality of ranges is: rows
-that hang together by links are one group.
+count − 1 results rather than the count. Links are not transitive, but equality of ranges is: rows
+that are connected by links are one group.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 
 _MARGIN = 1e-7  # share of the solver's bound that its tolerances may have added
-_MOST = 200  # rows; the program has rows² links, each of four inequalities an attribute
+_MAX_ROWS = 200  # the program has rows² links, with four inequalities per attribute each
 
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """Numbers to be covered by ranges: (rows,) places, permissible ends, cost of a unit of width.
 
-    one_sided: charge the upper end only, the lower end being nothing to keep.
+    one_sided: charge only the upper end.
     """
 
     place: Floats
@@ -44,7 +44,7 @@ class Attribute:
 
 @dataclass(eq=False)
 class _Program:
-    """Columns and rows of the program as they are written down."""
+    """Columns and rows of the program under construction."""
 
     cost: list[float] = field(default_factory=list)
     lower: list[float] = field(default_factory=list)
@@ -68,9 +68,9 @@ class _Program:
 def solve_big_m(problem: GroupingProblem, table: Table) -> None:
     """Improve a problem's grouping and bound by the program; table: in the records' order."""
     rows, k = len(problem.records), problem.k
-    if rows > _MOST:
+    if rows > _MAX_ROWS:
         raise InputError(
-            f"big-m takes {_MOST} rows at most, not {rows}; use solver set-partitioning"
+            f"big-m takes at most {_MAX_ROWS} rows, not {rows}; use solver set-partitioning"
         )
     attributes = [a for column in table.quasi_columns for a in _attributes(column)]
     program = _Program()
@@ -97,7 +97,7 @@ def solve_big_m(problem: GroupingProblem, table: Table) -> None:
 
 
 def _offset(table: Table) -> float:
-    """Return what the first value of each nominal attribute adds to a row's cost in the program."""
+    """Return the cost of the first value of each nominal attribute per row in the program."""
     return float(sum(c.weight / c.domain for c in table.quasi_columns if not c.ordered))
 
 
@@ -111,7 +111,7 @@ def _attributes(column: Column) -> list[Attribute]:
         ]
     if column.missing is not None:
         raise InputError(
-            f"column {column.name!r} has missing values, which big-m cannot place; "
+            f"column {column.name!r} has missing values, which big-m does not support; "
             "use solver set-partitioning"
         )
     low, high = column.extent
@@ -125,7 +125,7 @@ def _attributes(column: Column) -> list[Attribute]:
 def _add_attribute(
     program: _Program, attribute: Attribute, links: dict[tuple[int, int], int]
 ) -> tuple[list[int], list[int]]:
-    """Add an attribute's lower and upper ends and what links make equal (eqs. 3.2.22–3.2.25)."""
+    """Add an attribute's lower and upper ends, which links make equal (eqs. 3.2.22–3.2.25)."""
     place, low, high = attribute.place, attribute.low, attribute.high
     cost, whole = attribute.cost, attribute.whole
     lower = [
@@ -195,7 +195,7 @@ def _run(program: _Program, start: Floats, seconds: float) -> tuple[Floats | Non
 
 
 def _components(rows: int, links: dict[tuple[int, int], int], value: Floats) -> Codes:
-    """Return the groups that rows make which hang together by links."""
+    """Return the groups of rows that are connected by links."""
     group: Counts = np.arange(rows)
     for (i, j), link in links.items():
         if value[link] > 0.5:

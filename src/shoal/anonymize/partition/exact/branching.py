@@ -1,9 +1,9 @@
-"""Branch and cut over a list that holds every group of every better grouping.
+"""Branch and cut over a list that contains every group of every better grouping.
 
 A node is divided by two records, which are together in one half and apart in the other (Ryan &
-Foster, "An integer programming approach to scheduling", 1981), or, where copies of records leave no
-such pair, by how often a group is used. It is closed by a bound in whole units only, never by what
-the solver says.
+Foster, "An integer programming approach to scheduling", 1981), or, if copies of records leave no
+such pair, by how often a group is used. It is closed only by a bound in whole units, never by the
+value that the solver returns.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from shoal.anonymize.partition.exact.rank_one_cuts import separate
 from shoal.core.arrays import Counts, Floats
 
 _CUTS = 40  # cuts of one round
-_IDLE = 50  # cuts without effect that are put up with
+_IDLE = 50  # cuts without effect that are tolerated
 _STALL = 0.02  # share of the gap that a round of cuts must close, on average
-_PATIENCE = (4, 2)  # rounds over which that is asked, at the first node and at others
+_PATIENCE = (4, 2)  # rounds over which it is averaged, at the first node and at others
 _PAIRS = 8  # pairs of records tried before one is chosen
-_DIVES = 8  # a dive at each node whose number this divides
+_DIVES = 8  # a dive at every node whose number is a multiple of it
 
 
 class Tree:
-    """Nodes to be searched, the least bound first."""
+    """Nodes to search, the least bound first."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Tree:
         bound: int,
         goal: int,
     ) -> None:
-        """Begin with one node.
+        """Start with one node.
 
         found: every group of every grouping below the goal into `count` groups, whose losses have
-        this bound. cuts: to begin with.
+        this bound. cuts: initial cuts.
         """
         self.problem, self.goal = problem, goal
         self.listed = ListedGroups(problem, found, count, cuts)
@@ -73,14 +73,14 @@ class Tree:
         return min(self.goal, self.problem.goal)
 
     def dive(self) -> None:
-        """Improve the problem's grouping if that is easily done, and show nothing."""
+        """Improve the problem's grouping if that is easy; prove nothing."""
         node = self.waiting[0]
         self._dive(node, self._close(node, self.problem.goal, cutting=False))
 
     def _close(self, node: Node, goal: int, *, cutting: bool) -> Prices | None:
-        """Raise a node's bound to the goal by cuts; return the duals where that does not succeed.
+        """Raise a node's bound to the goal by cuts; return the duals if that fails.
 
-        A solution in whole numbers is a grouping, which closes the node up to rounding.
+        An integer solution is a grouping, which closes the node up to rounding.
         """
         raised: list[int] = []
         while True:
@@ -103,7 +103,7 @@ class Tree:
                 return prices
 
     def _cut(self, prices: Prices, used: Counts, value: Floats) -> bool:
-        """Drop idle cuts and add violated ones; tell whether there were any."""
+        """Drop idle cuts and add violated ones; return whether there were any."""
         idle = np.flatnonzero(prices.cuts <= 0)
         if len(idle) > _IDLE:
             self._known -= {self.master.cuts[i].key for i in idle}
@@ -116,9 +116,9 @@ class Tree:
         return bool(cuts)
 
     def _dive(self, node: Node, prices: Prices | None) -> None:
-        """Look for a better grouping by laying down one group after the other.
+        """Search for a better grouping by fixing one group after the other.
 
-        Where they come to nothing, the records left are grouped as they lie.
+        If no group fits, the remaining records are grouped in their order.
         """
         node = Node(node.bound, -1, node.left, dict(node.limits))
         while prices is not None:
@@ -142,7 +142,7 @@ class Tree:
             self.problem.complete(np.concatenate(laid))
 
     def _free(self, node: Node) -> Counts:
-        """(kinds + 1,) the records outside the groups laid down; as many as you like of none."""
+        """(kinds + 1,) records outside the fixed groups; unlimited for the padding kind."""
         free = np.append(self.problem.counts, 0)
         for place, (low, _) in node.limits.items():
             np.subtract.at(free, self.listed.groups[place], low)
@@ -150,12 +150,12 @@ class Tree:
         return free
 
     def _fitting(self, node: Node) -> Counts:
-        """Return the groups that can be made of the records outside those laid down."""
+        """Return the groups that can be formed from the records outside the fixed groups."""
         fits = (self._free(node)[self.listed.groups[node.left]] > 0).all(axis=1)
         return node.left[fits | np.isin(node.left, list(node.limits))]
 
     def _divide(self, node: Node, prices: Prices) -> list[Node]:
-        """Return the two halves of a node: of some pairs, the one that raises the value most."""
+        """Return the two halves of a node, by the pair among some that raises the value most."""
         used, value = self.listed.used(prices)
         pairs = self._pairs(used, value)
         if not pairs:
@@ -171,7 +171,7 @@ class Tree:
         return [self._child(node, half, node.limits) for half in halves[best]]
 
     def _pairs(self, used: Counts, value: Floats) -> list[tuple[int, int]]:
-        """Return pairs that are about as much together as apart; the first is a single record."""
+        """Return pairs that are together about half the time; the first is a single record."""
         counts, size = self.problem.counts, len(self.problem.counts)
         both = np.zeros((size + 1, size + 1))
         for row, share in zip(self.listed.groups[used], value, strict=True):
@@ -186,13 +186,13 @@ class Tree:
         return [pair for pair in pairs if USED < both[pair] < 1 - USED]
 
     def _halves(self, left: Counts, one: int, other: int) -> tuple[Counts, Counts]:
-        """Return the groups left where a single record is with another, and where it is not."""
+        """Return the remaining groups if a single record is with another, and if it is not."""
         first = (self.listed.groups[left] == one).any(axis=1)
         second = (self.listed.groups[left] == other).any(axis=1)
-        torn = first & ~second
+        split = first & ~second
         if self.problem.counts[other] == 1:
-            torn |= second & ~first
-        return left[~torn], left[~(first & second)]
+            split |= second & ~first
+        return left[~split], left[~(first & second)]
 
     def _divide_by_group(self, node: Node, used: Counts, value: Floats) -> list[Node]:
         """Return the halves in which a group is used less and more often than in the solution."""

@@ -1,4 +1,4 @@
-"""Column generation: the linear program over all groups, and every group that is cheap against it.
+"""Column generation: the linear program over all groups, and all groups with low reduced cost.
 
 Groups are found from their first record on, so that the search can be interrupted between roots.
 """
@@ -16,13 +16,13 @@ from shoal.core.arrays import Codes, Floats
 
 _EACH = 5  # groups added from one root and size in one round
 _ROUND = 50_000  # groups added in one round
-_LOOKS = 100_000_000  # records looked at between two looks at the clock, at the most
-_RATE = 30_000_000  # records looked at in a second, at the least
+_LOOKS = 100_000_000  # largest number of records visited between two checks of the clock
+_RATE = 30_000_000  # least number of records visited per second
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Groups that a search found, with their reduced costs; whole: whether these are all."""
+    """Groups that a search found, with their reduced costs; whole: whether the list is complete."""
 
     groups: Codes
     costs: Floats
@@ -52,7 +52,7 @@ def find_groups(
     scratch = make_scratch(problem.space, cuts, largest)
     groups, costs = [np.zeros((0, problem.room), np.int32)], [np.zeros(0)]
     limit = threshold + prices.group
-    once = _LOOKS // len(order) + 1  # partial groups, each of which looks at all records at most
+    once = _LOOKS // len(order) + 1  # partial groups, each of which visits at most all records
     for size in range(problem.k, largest + 1):
         members, found = np.zeros((room, size), dtype=np.int32), np.zeros(room)
         root, nodes = 0, once
@@ -78,7 +78,7 @@ def find_groups(
 def _more(nodes: int, records: int, seconds: float) -> int:
     """Return more nodes for a root that needs them, if there is time for them."""
     if 4 * nodes * records > seconds * _RATE:
-        raise OutOfTime("stopped where the next step would outlast the time limit")
+        raise OutOfTime("stopped because the next step would exceed the time limit")
     return 4 * nodes
 
 
@@ -92,7 +92,7 @@ def generate(problem: GroupingProblem, master: Master) -> tuple[Prices, int]:
         if master.add(found.groups, problem.losses(found.groups)):
             each = _EACH
         elif each and len(found.groups):
-            each = 0  # the solver passes over groups that it has: are there others, or worse ones?
+            each = 0  # the solver already has these groups: search for others
         elif not found.whole:
             raise OutOfTime("a record has too many groups")
         else:

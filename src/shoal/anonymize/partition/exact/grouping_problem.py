@@ -1,7 +1,7 @@
 """The problem of an exact search: records, the best grouping so far and the best bound so far.
 
 Everything is counted in whole units of the records. Equal records are of one kind, and a group is
-a list of kinds: which of several equal records it holds makes no difference.
+a list of kinds: equal records are interchangeable.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from shoal.core.progress import report
 
 FINE = 2**16  # duals are multiples of 1 / FINE
 _NEAR = 10  # neighbours of a record
-_BLUR = 64  # what rounding a group's duals may come to, generously
-_LITTLE = 2_000_000  # a saving of less than this part of the loss is not looked for
+_BLUR = 64  # generous bound on the rounding error of a group's duals
+_LITTLE = 2_000_000  # a saving below the loss divided by this is not searched for
 
 
-class OutOfTime(Exception):  # noqa: N818  a reason to stop, not a fault
+class OutOfTime(Exception):  # noqa: N818  a reason to stop, not an error
     """The time is up, or the search cannot go on, for the reason given."""
 
 
 @dataclass(eq=False)
 class GroupingProblem:
-    """Records to be grouped by k at least.
+    """Records to be divided into groups of at least k.
 
     ids: the best grouping so far; loss: its loss. bound: no grouping loses less.
     deadline: when to stop, on the monotonic clock. stopped: why the search ended early.
@@ -52,7 +52,7 @@ class GroupingProblem:
 
     @cached_property
     def counts(self) -> Counts:
-        """(kinds,) how many records are of each kind."""
+        """(kinds,) number of records of each kind."""
         return np.bincount(self.records.copies).astype(np.int64)
 
     @cached_property
@@ -62,32 +62,32 @@ class GroupingProblem:
 
     @cached_property
     def room(self) -> int:
-        """The most records of a group: a larger one can be divided at no loss."""
+        """Largest number of records of a group: a larger group can be divided without loss."""
         return min(2 * self.k - 1, len(self.records))
 
     @cached_property
     def space(self) -> Space:
-        """The records as the search for groups sees them."""
+        """The records in the layout of the search for groups."""
         points = self.records.points
         return make_space(points.line, points.cap, points.name, points.unit, self.records.copies)
 
     @property
     def slack(self) -> int:
-        """What a better grouping must save.
+        """Least saving of a better grouping.
 
-        Positions are rounded to units: groupings of equal loss come out as much as a unit for each
-        cell apart, and there is no use in telling them from each other.
+        Positions are rounded to units: the computed losses of equal groupings can differ by up to
+        one unit per cell, so smaller differences are ignored.
         """
         cells = int(self.records.points.line.size + self.records.points.name.size)
         return max(min(cells, self.loss // _LITTLE), 1)
 
     def tolerance(self, groups: int) -> float:
-        """Return a reduced cost that so many groups may fall short by without any effect."""
+        """Return the reduced cost that this many groups may fall short of without an effect."""
         return max(self.slack // (2 * groups), _BLUR / FINE)
 
     @property
     def goal(self) -> int:
-        """Where nothing below this bound is left, the best grouping is as good as any."""
+        """The best grouping is optimal if nothing below this bound is left."""
         return self.loss - self.slack + 1
 
     @property
@@ -96,23 +96,23 @@ class GroupingProblem:
         return self.deadline - time.monotonic()
 
     def check_time(self) -> None:
-        """Report how far the bound is, and stop if the time is up."""
+        """Report the progress of the bound, and stop if the time is up."""
         report("solve", self.bound / max(self.loss, 1), 1.0)
         if self.seconds_left <= 0:
             raise OutOfTime("time is up")
 
     def raise_bound(self, bound: int) -> None:
-        """Note a bound that holds for every grouping."""
+        """Store a bound that holds for every grouping."""
         self.bound = max(self.bound, min(bound, self.loss))
 
     def improve(self, ids: Codes) -> None:
-        """Note a grouping if it is better."""
+        """Store a grouping if it is better."""
         loss = self.records.units(ids)
         if loss < self.loss and int(np.bincount(ids).min()) >= self.k:
             self.ids, self.loss = ids, loss
 
     def improve_by(self, groups: Codes) -> bool:
-        """Note a grouping made of listed groups if it is better; tell whether they are one."""
+        """Store a grouping of listed groups if it is better; return whether they are a grouping."""
         size = len(self.counts)
         known = groups[groups < size]
         if not np.array_equal(np.bincount(known, minlength=size), self.counts):
@@ -124,7 +124,7 @@ class GroupingProblem:
         return True
 
     def complete(self, groups: Codes) -> None:
-        """Put the records that listed groups leave out into groups too, polish, note if better."""
+        """Group the records outside the listed groups, polish the result, store it if better."""
         ids, free = np.full(len(self.records), -1, dtype=np.int32), self.first.copy()
         for group, row in enumerate(groups):
             for kind in row[row < len(self.counts)]:
@@ -144,7 +144,7 @@ class GroupingProblem:
 
     @cached_property
     def near(self) -> Near:
-        """Which records lie near which."""
+        """The nearest neighbours of records."""
         return near_records(self.records, _NEAR, 1)
 
     def losses(self, groups: Codes) -> Counts:

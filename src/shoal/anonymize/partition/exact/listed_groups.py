@@ -1,4 +1,4 @@
-"""The linear program over a part of a long list of groups, which come in as they are needed."""
+"""The linear program over a part of a long list of groups, which are added as needed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
 from shoal.anonymize.partition.exact.master import Cut, Master, Prices
 from shoal.core.arrays import Counts, Floats
 
-_FIRST = 1000  # groups that the program begins with
-_BATCH = 150  # groups that come in at once
+_FIRST = 1000  # groups in the initial program
+_BATCH = 150  # groups added at a time
 _NEAR = 4_000  # groups priced again before all others
-USED = 1e-6  # a group of a lesser value is not in the solution
+USED = 1e-6  # a group with a lower value is not in the solution
 
 
 @dataclass(order=True)
 class Node:
-    """A part of the list, by places: its bound and a serial number.
+    """A part of the list, by index: its bound and a serial number.
 
-    limits: by place, how often a group must and may be used, where that is laid down.
+    limits: by index, how often a group must and may be used, if that is fixed.
     """
 
     bound: int
@@ -34,7 +34,7 @@ class Node:
 class ListedGroups:
     """All groups that matter, and a program over some of them.
 
-    groups, loss: the list. place: (groups in the program,) where each stands in the list.
+    groups, loss: the list. place: (groups in the program,) index of each in the list.
     """
 
     def __init__(self, problem: GroupingProblem, found: Found, count: int, cuts: list[Cut]) -> None:
@@ -76,17 +76,17 @@ class ListedGroups:
                 near = node.left[np.argpartition(costs, _NEAR)[:_NEAR]]
 
     def try_out(self, left: Counts, limits: dict[int, tuple[int, int]]) -> float:
-        """Return the program's value over some groups, as far as they are in it."""
+        """Return the program's value over those of some groups that are in it."""
         self._limit(Node(0, 0, left, limits))
         return self.master.solve(self.problem.seconds_left).loss
 
     def used(self, prices: Prices) -> tuple[Counts, Floats]:
-        """Return the groups in the solution, by place in the list, and their values."""
+        """Return the groups in the solution, by index in the list, and their values."""
         used = np.flatnonzero(prices.value > USED)
         return self.place[used], prices.value[used]
 
     def _costs(self, prices: Prices, places: Counts) -> Floats:
-        """(places,) the reduced costs of groups of the list, exactly."""
+        """(places,) exact reduced costs of groups of the list."""
         cuts = self.master.penalties(prices)
         costs, filled = np.zeros(len(places)), np.zeros(len(cuts.step), dtype=np.int32)
         loss = self.loss[places] - prices.group
@@ -94,7 +94,7 @@ class ListedGroups:
         return costs
 
     def _bound(self, node: Node, prices: Prices, costs: Floats) -> int:
-        """Return the bound that duals give a node: a group used adds its reduced cost to it."""
+        """Return the bound of a node from duals: each used group adds its reduced cost."""
         limited = np.isin(node.left, list(node.limits))
         extra = [(self.count, float(costs[~limited].min(initial=0.0)))]
         for place, cost in zip(node.left[limited], costs[limited], strict=True):
@@ -103,7 +103,7 @@ class ListedGroups:
         return prices.bound(*extra)
 
     def _bring_in(self, places: Counts, costs: Floats, tolerance: float) -> bool:
-        """Add the cheapest groups to the program; tell whether there were any."""
+        """Add the cheapest groups to the program; return whether there were any."""
         fresh = np.flatnonzero((costs < -tolerance) & ~self._inside[places])
         best = fresh[np.argsort(costs[fresh], kind="stable")[:_BATCH]]
         self._add(places[best])
@@ -115,7 +115,7 @@ class ListedGroups:
         self.place = np.concatenate([self.place, places])
 
     def _limit(self, node: Node) -> None:
-        """Let the program use a node's groups only."""
+        """Restrict the program to a node's groups."""
         allowed = np.zeros(len(self.groups), dtype=np.bool_)
         allowed[node.left] = True
         low, high = np.zeros(len(self.place)), np.full(len(self.place), np.inf)

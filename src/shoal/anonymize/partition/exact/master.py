@@ -1,8 +1,8 @@
-"""The linear program over listed groups: the groups that hold a record sum to one.
+"""The linear program over listed groups: the values of the groups with a record sum to one.
 
-Its duals are rounded to multiples of 1 / FINE of a unit, so that every bound drawn from them is
+Its duals are rounded to multiples of 1 / FINE of a unit, so that every bound derived from them is
 exact: rounding and the solver's tolerance can make a bound weaker, never wrong. As losses are
-whole numbers of units, a bound may be rounded up to one.
+whole numbers of units, a bound may be rounded up to a whole number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shoal.anonymize.partition.exact.grouping_problem import FINE, OutOfTime
 from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.core.extras import requires
 
-_LEFT_OUT = 100.0  # cost of leaving out a record or group, against the loss of all together
+_LEFT_OUT = 100.0  # cost of leaving out a record or group, relative to the total loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Cut:
 
     @property
     def key(self) -> bytes:
-        """What tells it from others."""
+        """Identity of the cut."""
         return bytes([self.step]) + self.weight.tobytes()
 
     def times(self, groups: Codes) -> Counts:
@@ -47,7 +47,7 @@ class Prices:
     """Duals, multiples of 1/FINE: of each kind (with a 0 at the end), each cut, every group alike.
 
     value: (listed groups,) the program's solution; loss: its value.
-    worth: FINE times what the duals are worth, a bound if no group has a negative reduced cost.
+    worth: FINE times the dual value, a bound if no group has a negative reduced cost.
     """
 
     kinds: Floats
@@ -58,16 +58,16 @@ class Prices:
     worth: int
 
     def bound(self, *extra: tuple[int, float]) -> int:
-        """Return the bound by the duals where groups used so often add such reduced costs."""
+        """Return the bound from the duals; extra: how often groups are used, and reduced costs."""
         total = self.worth + sum(times * round(cost * FINE) for times, cost in extra)
         return -(-total // FINE)
 
 
 class Master:
-    """Groups and cuts, in a program that can be changed and solved again from where it was."""
+    """Groups and cuts, in a program that can be changed and solved again from its last state."""
 
     def __init__(self, counts: Counts, room: int, unit: float) -> None:
-        """Begin with no group; unit: whole units that make one in the program's costs."""
+        """Start without groups; unit: number of units that are 1 in the program's costs."""
         with requires("exact"):
             import highspy
 
@@ -86,19 +86,19 @@ class Master:
         starts = np.zeros(size + 1, dtype=np.int32)
         solver.addRows(size + 1, low * 1.0, high * 1.0, 0, starts, nothing, np.zeros(0))
         rows = np.append(np.arange(size + 1), size).astype(np.int32)
-        self._spare = spare = len(rows)  # columns that stand in for groups: there is a solution
+        self._spare = spare = len(rows)  # artificial columns, so that the program is feasible
         each, times = np.arange(spare, dtype=np.int32), np.append(np.ones(spare - 1), -1.0)
         cost = np.full(spare, _LEFT_OUT * int(counts.sum()))
         most = np.full(spare, self._inf)
         solver.addCols(spare, cost, np.zeros(spare), most, spare, each, rows, times)
 
     def set_count(self, few: int, many: int) -> None:
-        """Ask for so many groups at least and at most."""
+        """Set the least and greatest number of groups."""
         self.few, self.many = few, many
         self._solver.changeRowBounds(len(self.counts), float(few), float(many))
 
     def add(self, groups: Codes, loss: Counts) -> bool:
-        """List more groups, (groups, room) kinds, ascending, and their loss; tell if any is new."""
+        """Add groups, (groups, room) ascending kinds, and their loss; return if any is new."""
         keys = [group.tobytes() for group in groups]
         fresh = np.array([key not in self._known for key in keys], dtype=np.bool_)
         self._known.update(keys)
@@ -118,7 +118,7 @@ class Master:
         return True
 
     def add_cut(self, cut: Cut) -> None:
-        """Add a cut that every grouping keeps."""
+        """Add a cut that every grouping satisfies."""
         groups, _, times = _sparse(cut.times(self.groups), 0)
         columns = (groups + self._spare).astype(np.int32)
         values = times.astype(np.float64)
@@ -126,23 +126,23 @@ class Master:
         self.cuts.append(cut)
 
     def drop_cuts(self, idle: Counts) -> None:
-        """Take out cuts by number."""
+        """Remove cuts by number."""
         rows = (idle + len(self.counts) + 1).astype(np.int32)
         self._solver.deleteRows(len(rows), rows)
         gone = set(idle.tolist())
         self.cuts = [cut for i, cut in enumerate(self.cuts) if i not in gone]
 
     def limit(self, allowed: Bools, low: Floats, high: Floats) -> None:
-        """Say which groups may be used, and how often each: (groups,) each."""
+        """Set which groups may be used, and how often: (groups,) each."""
         many = len(self.groups)
         columns = (np.arange(many) + self._spare).astype(np.int32)
         upper = np.where(allowed, np.where(np.isfinite(high), high, self._inf), 0.0)
         self._solver.changeColsBounds(many, columns, low, upper)
 
     def solve(self, seconds: float) -> Prices:
-        """Solve the program, stopping after so many seconds, and return its duals, rounded.
+        """Solve the program within a time limit and return its rounded duals.
 
-        Whatever the solver ends with, the bound holds for these duals.
+        The bound holds for these duals, however the solver ends.
         """
         if np.isfinite(seconds):
             self._solver.setOptionValue(

@@ -34,10 +34,10 @@ _PATTERNS = [
     (3, (2, 2, 1, 1, 1, 1)),
     (4, (2, 2, 1, 1, 1, 1, 1, 1, 1)),
 ]
-_PLENTY = 4  # times as many cuts as are wanted: enough to choose from
+_PLENTY = 4  # candidate cuts per wanted cut
 _STARTS = 60  # of each search
 _SPLIT = 1e-6  # a value this far from whole numbers is split
-_WORTH = 0.02  # the least violation of a cut that is kept
+_WORTH = 0.02  # least violation of a cut that is kept
 _OFTEN = 8  # cuts of one round that a kind may be in
 
 
@@ -46,8 +46,8 @@ def separate(
 ) -> list[Cut]:
     """Return cuts that a solution violates, the most violated first.
 
-    groups, value: (groups, room) and (groups,) the groups in the solution. known: keys of cuts
-    that are there already.
+    groups, value: (groups, room) and (groups,) the groups in the solution. known: keys of existing
+    cuts.
     """
     room = groups.shape[1]
     split = np.abs(value - np.rint(value)) > _SPLIT

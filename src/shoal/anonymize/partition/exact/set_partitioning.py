@@ -1,8 +1,9 @@
 """Exact grouping as set partitioning: the best choice among all groups of k to 2k − 1 records.
 
 The linear program over all groups is solved by column generation, separately for each number of
-groups, which decides much: with ⌊n / k⌋ groups hardly any can have more than k records. Then every
-group that a better grouping could use is listed, and the list searched by cuts and branching.
+groups, which restricts it strongly: with ⌊n / k⌋ groups hardly any can have more than k records.
+Then every group that a better grouping could use is listed, and the list is searched by cuts and
+branching.
 Desrosiers & Lübbecke, "A primer in column generation", 2005; Baldacci, Christofides & Mingozzi,
 "An exact algorithm for the vehicle routing problem based on the set partitioning formulation with
 additional cuts", Mathematical Programming 115, 2008.
@@ -28,7 +29,7 @@ _NARROW = 2 / 3  # of the gap, where too many groups lie within it
 def solve(problem: GroupingProblem, starts: list[Codes]) -> None:
     """Raise the bound and improve the grouping of a problem until they meet or the time is up.
 
-    starts: good groupings, whose groups the program begins with.
+    starts: good groupings, whose groups are in the initial program.
     """
     if problem.bound >= problem.goal:
         problem.raise_bound(problem.loss)
@@ -67,7 +68,7 @@ class _Search:
         problem.raise_bound(problem.loss)
 
     def _open(self, bound: int, few: int, many: int, others: int) -> list[tuple[int, int, int]]:
-        """Bound a range by the linear program, then divide it or begin a tree; return its parts."""
+        """Bound a range by the linear program, then divide it or start a tree; return its parts."""
         self.master.set_count(few, many)
         prices, worth = generate(self.problem, self.master)
         bound = max(bound, worth)
@@ -82,10 +83,10 @@ class _Search:
         return [(bound, *part) for part in parts if part[0] <= part[1]]
 
     def _list(self, prices: Prices, worth: int, bound: int, others: int) -> int:
-        """List groups and begin a tree of them; return a bound for this number of groups.
+        """List groups and start a tree of them; return a bound for this number of groups.
 
-        worth: the bound by the program's duals. A grouping of loss v uses groups only whose reduced
-        costs are below v − worth, as none of the others' is less than nothing.
+        worth: the bound from the program's duals. A grouping of loss v uses only groups whose
+        reduced costs are at most v − worth, as no reduced cost is negative.
         """
         problem, count = self.problem, self.master.few
         known = Found(self.master.groups, -prices.value, whole=False)
@@ -95,7 +96,7 @@ class _Search:
         while not found.whole:
             gap = int(gap * _NARROW)
             if worth + gap <= bound:
-                raise OutOfTime("the groups to choose from are too many to list")
+                raise OutOfTime("there are too many groups to list")
             found = find_groups(problem, self.master, prices, gap, room=_CELLS // problem.room)
         for reach in (int(gap * _SHORT), gap):
             goal = min(problem.goal, worth + reach)
@@ -106,7 +107,7 @@ class _Search:
         return bound
 
     def _continue(self, count: int, others: int) -> int:
-        """Search a tree until others are more promising; return its bound."""
+        """Search a tree until another one is more promising; return its bound."""
         tree = self.trees[count]
         bound = tree.search(others)
         self.cuts = tree.master.cuts

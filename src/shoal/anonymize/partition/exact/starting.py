@@ -1,4 +1,4 @@
-"""Where an exact search begins: good groupings, and a bound that costs next to nothing."""
+"""The start of an exact search: good groupings, and a bound that is cheap to compute."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from shoal.core.table import Table
 from shoal.privacy.k_anonymity import KAnonymity
 
 _NEAR = 10  # neighbours of a record
-_FEW = 500  # records up to which groups are improved by swaps alone, again and again
+_MAX_SWAPPED = 500  # records up to which groups are improved repeatedly by swaps only
 _RUNS = 8
-_HOT, _COLD = 0.12, 0.012  # first and last temperature, against what a group of k loses
-_DOWN = 200  # steps for each record where a grouping is but polished
-_PACE = 100_000  # steps of annealing for each second there is, about a fifth of it
-_STEPS = (100, 2000)  # for each record, with no time and with enough
+_HOT, _COLD = 0.12, 0.012  # first and last temperature, relative to the loss of a group of k
+_DOWN = 200  # steps per record if a grouping is only polished
+_PACE = 100_000  # annealing steps per second of the time limit; they take about a fifth of it
+_STEPS = (100, 2000)  # per record, without time and with enough time
 _ENOUGH = 10.0  # seconds
 
 
 def start(records: Records, table: Table, k: int, seconds: float, seed: int) -> list[Codes]:
     """Return groupings into groups of k to 2k − 1 records, the best one first.
 
-    table: the records' own. seconds: how long the whole search may last; what is done here depends
-    on that alone, never on the clock.
+    table: the table of the records. seconds: time limit of the whole search; the work done here
+    depends only on it, never on the clock.
     """
     ids = group_greedily(records, k, outliers_first=True)
     near = near_records(records, _NEAR, 1)
-    if len(records) > _FEW:
+    if len(records) > _MAX_SWAPPED:
         steps = int(min(seconds * _PACE / len(records), _STEPS[1]))
         rules, _ = rules_of(KAnonymity(k), table, records.rows)
         plan = Plan(steps, None, seed, 1)
@@ -47,10 +47,10 @@ def start(records: Records, table: Table, k: int, seconds: float, seed: int) -> 
 def swap(
     records: Records, near: Near, k: int, count: int, steps: int, runs: int, seed: int
 ) -> list[Codes]:
-    """Return groupings into so many groups, each annealed by swaps, the best one first.
+    """Return groupings with a given number of groups, each annealed by swaps, the best first.
 
-    With as many groups as there can be, hardly any group may lose a record: moves, and groups that
-    come and go, are of little use, and often end with too few groups.
+    With the largest possible number of groups, hardly any group can lose a record: moves, and
+    dissolving and creating groups, rarely help and often end with too few groups.
     """
     ids = _regrouped(records, group_greedily(records, k, outliers_first=True), k, count)
     unit = records.units(ids) / len(records) * k
@@ -65,7 +65,7 @@ def swap(
 
 
 def swap_down(records: Records, near: Near, ids: Codes, k: int) -> Codes:
-    """Return a grouping improved by swaps, most of which must be for the better."""
+    """Return a grouping improved by swaps at low temperatures."""
     unit = max(records.units(ids) / len(records) * k, 1.0)
     state, best = make_state(records.points, ids, k, 0), np.empty_like(ids)
     many = _DOWN * len(records)
@@ -74,9 +74,9 @@ def swap_down(records: Records, near: Near, ids: Codes, k: int) -> Codes:
 
 
 def neighbour_bound(records: Records, k: int) -> int:
-    """Return a loss that no grouping stays below: each record needs k − 1 others.
+    """Return a lower bound of the loss of any grouping: each record needs k − 1 others.
 
-    Its group is at least as wide as the pair it makes with the farthest of the nearest k − 1.
+    Its group is at least as wide as its pair with the farthest of its k − 1 nearest neighbours.
     """
     counts = np.bincount(records.copies)
     if len(counts) == 1:
@@ -90,7 +90,7 @@ def neighbour_bound(records: Records, k: int) -> int:
 
 
 def _regrouped(records: Records, ids: Codes, k: int, count: int) -> Codes:
-    """Return a grouping into exactly so many groups: this one, or neighbours in the order."""
+    """Return a grouping with exactly this many groups: this one, or neighbours in the order."""
     sizes = np.bincount(ids)
     if len(sizes) == count and sizes.max() < 2 * k:
         return ids

@@ -1,1 +1,1 @@
-"""Who is near whom: a tree over records, and groups gathered around seeds."""
+"""Nearest neighbours: a tree over records, and groups gathered around seeds."""

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: groups of exactly k records, one after the other, and a place for what is left."""
+"""Kernels: groups of exactly k records, one after the other, and the costs of leftovers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from shoal.core.compiling import njit
 
 
 class Pool(NamedTuple):
-    """Records that wait behind their points, and the groups made of them so far.
+    """The remaining records of each point, and the groups formed so far.
 
-    next, end: (points,) the first record of a point that waits, and the first of the next point.
-    taken: (records,) records in the order of being taken: k and k make a group.
-    state: how many are taken, how many seeds are used up, the point taken last.
+    next, end: (points,) the first remaining record of a point, and the first of the next point.
+    taken: (records,) records in the order of being taken; each k of them form a group.
+    state: number of records taken, number of seeds used, the point taken last.
     """
 
     next: Any
@@ -45,7 +45,7 @@ def _take(pool, tree, point, amount):
 
 @njit(cache=True, error_model="numpy")
 def _gather(pool, tree, draft, points, seed, k):
-    """Make one group: a seed, then ever the point that stretches the box least."""
+    """Form one group: a seed, then repeatedly the point that widens the box least."""
     begin(draft, points, seed)
     _take(pool, tree, seed, np.int64(1))
     need = k - 1
@@ -54,7 +54,7 @@ def _gather(pool, tree, draft, points, seed, k):
         amount = np.int64(1)
         if grown:
             stretch(draft, points, point)
-        else:  # nothing changes, so that the point stays the best until it is used up
+        else:  # the box does not change, so the point stays the best until it is used up
             amount = min(need, pool.end[point] - pool.next[point])
         _take(pool, tree, point, amount)
         need -= amount
@@ -62,7 +62,7 @@ def _gather(pool, tree, draft, points, seed, k):
 
 @njit(cache=True, error_model="numpy")
 def gather_from(pool, tree, draft, points, seeds, k, limit):
-    """Make groups of points in the order of the seeds until `limit` records are taken."""
+    """Form groups of points in the order of the seeds until `limit` records are taken."""
     while pool.state[0] + k <= limit:
         seed = seeds[pool.state[1]]
         if pool.next[seed] == pool.end[seed]:
@@ -73,7 +73,7 @@ def gather_from(pool, tree, draft, points, seeds, k, limit):
 
 @njit(cache=True, error_model="numpy")
 def gather_far(pool, tree, draft, points, k, limit):
-    """Make groups, each from the point furthest from the one taken last."""
+    """Form groups, each from the point furthest from the one taken last."""
     while pool.state[0] + k <= limit:
         seed = furthest(tree, points, pool.state[2])
         _gather(pool, tree, draft, points, seed, k)
@@ -81,7 +81,7 @@ def gather_far(pool, tree, draft, points, k, limit):
 
 @njit(cache=True, error_model="numpy")
 def price_leftovers(draft, points, members, leftovers, group, costs):
-    """Write what each leftover would add to the loss of the group with these members."""
+    """Store the increase of the loss of a group with these members for each leftover."""
     begin(draft, points, members[0])
     width = np.int64(0)
     for i in range(1, len(members)):
@@ -94,7 +94,7 @@ def price_leftovers(draft, points, members, leftovers, group, costs):
 
 @njit(cache=True, error_model="numpy")
 def price_all(draft, points, taken, k, leftovers, costs):
-    """Write what each leftover would add to each group: (leftovers, groups)."""
+    """Store the increase of the loss of each group for each leftover: (leftovers, groups)."""
     for group in range(costs.shape[1]):
         members = taken[group * k : (group + 1) * k]
         price_leftovers(draft, points, members, leftovers, group, costs)

@@ -12,7 +12,7 @@ from shoal.core.compiling import njit
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def _least_width(tree, points, point, node):
-    """Return how near a point of a node may lie, at least."""
+    """Return a lower bound of the distance to a point of a node."""
     total = np.int64(0)
     for j in range(points.line.shape[1]):
         place = points.line[point, j]
@@ -26,7 +26,7 @@ def _least_width(tree, points, point, node):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def _insert(other, width, nearest, widths):
-    """Put a point where it belongs in a full list, by width and index; the last one drops out."""
+    """Insert a point into a full list sorted by width and index; the last one is dropped."""
     at = len(nearest) - 1
     if width > widths[at] or (width == widths[at] and other > nearest[at]):
         return

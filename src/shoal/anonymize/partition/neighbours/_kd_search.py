@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: the live point that stretches a group least, or lies furthest from a point.
+"""Kernels: the live point that widens a group least, or is furthest from a point.
 
-Depth first, the nearer child first; a node is passed over when nothing in it can win. Of points
-that do equally well the one with the least index wins.
+Depth first, the nearer child first; a node is skipped if it cannot contain the best point. Ties go
+to the point with the least index.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from shoal.core.compiling import njit
 
 
 class Draft(NamedTuple):
-    """The box of the one group that is growing, and what it would pay to grow.
+    """The box of the group that is being formed, and the cost of widening it.
 
     low, high: (ordered columns,) the box.
-    room: (ordered columns,) what its width may still grow by.
+    room: (ordered columns,) how much its width can still grow.
     seen: (words,) the codes in it, as bits.
     fold: (nominal columns,) the same modulo 64.
-    step: (nominal columns,) the price of another value.
-    second: (nominal columns,) the price of a second value; of a third on, it is the unit.
+    step: (nominal columns,) cost of another value.
+    second: (nominal columns,) cost of a second value; from the third on, it is the unit.
     """
 
     low: Any
@@ -52,7 +52,7 @@ def make_draft(points: Points, second: Any) -> Draft:
 
 @njit(cache=True, error_model="numpy")
 def begin(draft, points, point):
-    """Let the draft hold one point alone."""
+    """Start the draft with a single point."""
     for j in range(len(draft.low)):
         draft.low[j] = draft.high[j] = points.line[point, j]
         draft.room[j] = points.cap[j]
@@ -67,7 +67,7 @@ def begin(draft, points, point):
 
 @njit(cache=True, error_model="numpy")
 def stretch(draft, points, point):
-    """Stretch the draft over one more point."""
+    """Widen the draft to cover one more point."""
     for j in range(len(draft.low)):
         place = points.line[point, j]
         low, high = min(draft.low[j], place), max(draft.high[j], place)
@@ -84,7 +84,7 @@ def stretch(draft, points, point):
 
 @njit(cache=True, error_model="numpy")
 def growth(draft, line, name, word, point):
-    """Return what one more point adds to the width."""
+    """Return the increase of the width by one more point."""
     total = np.int64(0)
     for j in range(len(draft.low)):
         place = line[point, j]
@@ -99,7 +99,7 @@ def growth(draft, line, name, word, point):
 
 @njit(cache=True, error_model="numpy")
 def _least_growth(draft, tree, node):
-    """Return what any live point of a node adds at least."""
+    """Return a lower bound of the increase by any live point of a node."""
     total = np.int64(0)
     for j in range(len(draft.low)):
         gap = max(draft.low[j] - tree.high[node, j], tree.low[node, j] - draft.high[j])
@@ -112,7 +112,7 @@ def _least_growth(draft, tree, node):
 
 @njit(cache=True, error_model="numpy")
 def cheapest(tree, draft, word):
-    """Return the live point that stretches the draft least, and by how much."""
+    """Return the live point that widens the draft least, and by how much."""
     best, found = np.int64(FAR), FAR
     nodes, bounds = tree.stack
     nodes[0], bounds[0], depth = 0, 0, 1
@@ -143,9 +143,9 @@ def cheapest(tree, draft, word):
 
 @njit(cache=True, error_model="numpy")
 def _most_width(tree, points, point, away, node):
-    """Return how far a live point of a node may lie, at most: by its box, or by way of the middle.
+    """Return an upper bound of the distance to a live point of a node, by its box or the middle.
 
-    away: how far the point lies from the middle.
+    away: distance of the point from the middle.
     """
     total = np.int64(0)
     for j in range(points.line.shape[1]):
@@ -162,7 +162,7 @@ def _most_width(tree, points, point, away, node):
 
 @njit(cache=True, error_model="numpy")
 def furthest(tree, points, point):
-    """Return the live point that lies furthest from a point, which may be used up."""
+    """Return the live point furthest from a point, which may be used up."""
     best, found = np.int64(-1), FAR
     away = pair_width(tree.middle, np.int64(0), points.line, points.name, point)
     nodes, bounds = tree.stack

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: a tree over distinct points that shrinks as points are used up.
 
-Every node knows the box over its live points and the least of their indices, so that a search can
-tell what it need not look at; a nominal column's values are folded into 64 bits, which may show a
-value too many and never one too few.
+Every node has the box over its live points and the least of their indices, so that a search can
+skip it; the values of a nominal column are folded into 64 bits, which may include additional values
+but never omit one.
 
-Points, slots and nodes are passed as int64 all over: each kernel is then compiled once.
+Points, slots and nodes are passed as int64 everywhere, so each kernel is compiled once.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from shoal.anonymize.partition._boxes import FAR, ONE, Points
 from shoal.core.arrays import Codes
 from shoal.core.compiling import njit
 
-_LEAF = 8  # points in a leaf, at most
-_SAMPLE = 63  # values of which a cut is the median
+_LEAF = 8  # largest number of points in a leaf
+_SAMPLE = 63  # values whose median is the cut
 
 
 class Tree(NamedTuple):
-    """A k-d tree; node 0 is the root, and children lie side by side.
+    """A k-d tree; node 0 is the root, and children are adjacent.
 
     first, last: (nodes,) the slots of a node; in a leaf, those of its live points.
     child: (nodes,) the left child, −1 for a leaf.
     parent: (nodes,) −1 for the root.
     low, high: (nodes, ordered columns) the box over the live points.
     fold: (nodes, nominal columns) bits of the live points' codes, modulo 64.
-    least: (nodes,) the least live point, FAR where none is left.
-    reach: (nodes,) how far from the middle a live point lies, at most.
-    middle: one point amid the others, as Points, from which `away` is counted.
+    least: (nodes,) the least live point, FAR if none is left.
+    reach: (nodes,) largest distance of a live point from the middle.
+    middle: one central point, as Points, from which `away` is measured.
     line, name: (slots, columns) the points in the order of slots.
-    away: (slots,) how far from the middle the point lies.
+    away: (slots,) distance of the point from the middle.
     which: (slots,) the point of a slot.
     slot: (points,) the slot of a live point.
     home: (points,) the leaf of a point.
-    stack: (2, depth + 2) room for a search: nodes and bounds.
+    stack: (2, depth + 2) scratch of a search: nodes and bounds.
     """
 
     first: Any
@@ -61,10 +61,10 @@ class Tree(NamedTuple):
 
 
 def make_tree(points: Points) -> Tree:
-    """Return the tree over these points, which count from 0."""
+    """Return the tree over these points, which are numbered from 0."""
     count, ordered = points.line.shape
     nominal = points.name.shape[1]
-    room = 2 * count  # no tree has more nodes; what stays untouched costs nothing
+    room = 2 * count  # no tree has more nodes; untouched memory costs nothing
     tree = Tree(
         first=_codes(room),
         last=_codes(room),
@@ -91,7 +91,7 @@ def make_tree(points: Points) -> Tree:
 
 
 def _middle(points: Points) -> Points:
-    """Return one point amid the others: mean places and frequent codes."""
+    """Return one central point: mean positions and frequent codes."""
     line = np.array([[int(place.mean()) for place in points.line.T]], dtype=np.int32)
     name = np.array([[int(np.bincount(codes).argmax()) for codes in points.name.T]], dtype=np.int32)
     return points._replace(line=line.reshape(1, -1), name=name.reshape(1, -1))
@@ -123,7 +123,7 @@ def _plant(tree, points, depths, spare, sample):
 
 @njit(cache=True, error_model="numpy")
 def _cut(tree, points, first, last, spare, sample):
-    """Divide the points of some slots by their widest column; return the first slot beyond."""
+    """Divide the points of some slots by their widest column; return the first slot above."""
     column, widest = -1, np.int64(0)
     ordered = points.line.shape[1]
     for j in range(ordered + points.name.shape[1]):
@@ -163,7 +163,7 @@ def _place(points, point, j):
 
 @njit(cache=True, error_model="numpy")
 def _median(tree, points, first, last, column, sample):
-    """Return the median of some values, evenly taken where there are many."""
+    """Return the median of some values, of an even sample if there are many."""
     taken = min(last - first, _SAMPLE)
     for i in range(taken):
         value = _place(points, tree.which[first + i * (last - first) // taken], column)
@@ -177,7 +177,7 @@ def _median(tree, points, first, last, column, sample):
 
 @njit(cache=True, error_model="numpy")
 def _settle(tree, points, nodes):
-    """Lay the points out by slots and fill every node's box, children before parents."""
+    """Store the points by slots and fill every node's box, children before parents."""
     for s in range(len(tree.which)):
         point = tree.which[s]
         _lay(tree, s, points.line, points.name, np.int64(point))
@@ -223,7 +223,7 @@ def _fill_leaf(tree, node):
 
 @njit(cache=True, error_model="numpy")
 def _fill_node(tree, node):
-    """Make a node of its two children; tell whether it changed."""
+    """Compute a node from its two children; return whether it changed."""
     left, right = tree.child[node], tree.child[node] + 1
     changed = False
     for j in range(tree.low.shape[1]):
@@ -257,7 +257,7 @@ def pair_width(points, point, line, name, other):
 
 @njit(cache=True, error_model="numpy")
 def retire(tree, point):
-    """Take a used-up point out and tighten the boxes above it."""
+    """Remove a used-up point and tighten the boxes above it."""
     node, hole = np.int64(tree.home[point]), np.int64(tree.slot[point])
     last = np.int64(tree.last[node]) - 1
     tree.last[node] = last

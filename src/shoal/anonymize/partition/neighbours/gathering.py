@@ -1,4 +1,4 @@
-"""Groups of k records around seeds: what Greedy Search and K-Member share."""
+"""Groups of k records around seeds, for Greedy Search and K-Member."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.anonymize.partition.records import Records
 from shoal.core.arrays import Codes, Counts
 from shoal.core.progress import report
 
-_BUDGET = 5_000  # records grouped between two reports, at which an interrupt is answered
+_BUDGET = 5_000  # records grouped between two progress reports, which handle interrupts
 
 
 def gather(
@@ -24,12 +24,12 @@ def gather(
     *,
     settle: bool = False,
 ) -> Codes:
-    """Return a group for each record: a seed and the k − 1 that stretch its box least, in turn.
+    """Return the group of each record: a seed and, in turn, the k − 1 that widen its box least.
 
-    seeds: distinct points, each the seed of groups while records of it are left; None takes the
-        point furthest from the one that was added last, from the first point on.
-    second: (nominal columns,) the price of a second value, by default the unit.
-    settle: whether leftovers see the groups with the leftovers before them.
+    seeds: distinct points, each a seed while it has records left; None takes the point furthest
+        from the one added last, starting with the first point.
+    second: (nominal columns,) cost of a second value, by default the unit.
+    settle: whether leftovers are added to groups that already include earlier leftovers.
     """
     count = len(records)
     if count < k:
@@ -60,7 +60,7 @@ def first_copies(records: Records) -> Counts:
 
 
 def _distribute(records: Records, pool: Any, draft: Any, k: int, settle: bool) -> Codes:
-    """Add each leftover to the group whose loss grows least, the earliest of several."""
+    """Add each leftover to the group whose loss grows least; ties go to the earliest group."""
     groups = len(records) // k
     taken = pool.taken[: groups * k]
     ids = np.full(len(records), -1, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Which distinct points lie nearest to each other."""
+"""The nearest neighbours of distinct points."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from shoal.anonymize.partition.records import Records
 from shoal.core.arrays import Codes
 from shoal.core.progress import report
 
-_BLOCK = 4096  # points looked at between two reports
+_BLOCK = 4096  # points processed between two progress reports
 
 
 def nearest_points(records: Records, count: int, threads: int = 1) -> tuple[Codes, Codes]:
     """Return, for each distinct point, its nearest others by the width of the box over both.
 
-    Both are (points, count), nearest first, of equal ones the smaller index first: indices, and
-    widths in units; −1 where there are fewer points. The same for any number of threads.
+    Both are (points, count), nearest first, ties by index: indices, and widths in units; −1 if
+    there are fewer points. The result does not depend on the number of threads.
     """
     points = records.take(first_copies(records)).points
     tree = make_tree(points)
