@@ -475,7 +475,7 @@ def test_methods_explains_every_option(shoal):
     assert (effort["type"], effort["default"]) == ("choice", "normal")
     shown = " ".join(shoal("methods").out.split())
     assert "-O effort=normal (or low, high) how far to look ahead" in shown
-    assert "-O strict=true (or false) equal records stay together" in shown
+    assert "-O strict=true (or false) keep equal records together" in shown
     assert "Literal" not in shown
 
 

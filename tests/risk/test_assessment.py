@@ -205,7 +205,7 @@ def test_nobody_released_is_nobody_found():
         ({"target": 0}, "target must be more than 0"),
         ({"k": 0}, "k must be a whole number"),
         ({"prior": {"c": 0.1}}, "no known attribute 'c'"),
-        ({"prior": {"a": 0.7}}, "0.5 at most"),
+        ({"prior": {"a": 0.7}}, "at most 0.5"),
         ({"prior": {"a": 0.1}, "present": False}, "does not cover people outside"),
         ({"prior": lambda people, records: people * 0.0}, "above 0"),
     ],
