@@ -151,7 +151,7 @@ def test_a_change_is_grey_where_there_is_none():
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--noise", "nan"), "noise must"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--samples", 999), "at most"),
         (("show", "NETWORKS", "-o", "a.png", "--zoom", 99), "zoom must be from 1 to 32, not 99"),
-        (("attack", "digits", "EXAMPLES", "-o", "b.safetensors"), "but adversarial examples"),
+        (("attack", "digits", "EXAMPLES", "-o", "b.safetensors"), "it is adversarial examples"),
         (("attack", "digits", "WIDE", "-o", "b.safetensors"), "take pixels from -1 to 1"),
         (("train", "nothing.npz", "-o", "a.safetensors"), "pixels must be bytes"),
         (("train", "huge.npz", "-o", "a.safetensors"), "labels must be whole numbers"),
@@ -169,7 +169,7 @@ def test_a_change_is_grey_where_there_is_none():
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--threat", "all"), "threat"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--held", 0), "give --held 0.2"),
         (("attack", "large.npz", "NETWORKS", "-o", "a.safetensors"), "networks are for pictures"),
-        (("evaluate", "NETWORKS", "NETWORKS"), "not adversarial examples that Shoal saved, but an"),
+        (("evaluate", "NETWORKS", "NETWORKS"), "not adversarial examples that Shoal saved; it is an"),
         (("show", "NETWORKS", "-o", "a.jpg"), "a picture ends in .png or .html"),
     ],
 )

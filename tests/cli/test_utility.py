@@ -121,4 +121,4 @@ def test_too_few_people_for_the_folds_is_said(shoal, folder):
     roles = ("--quasi", "age", "--person", "id")
     found = shoal("utility", "visits.csv", "out.csv", *roles, "--target", "ill")
     assert found.status == 2
-    assert "8 people have a label; 5 folds need 10 or more" in found.err
+    assert "8 people have a label; 5 folds need at least 10" in found.err
