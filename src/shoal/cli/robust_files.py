@@ -148,6 +148,8 @@ def _arrays(path: Path) -> tuple[Any, Any]:
                     f"{path}: must hold two arrays, images and labels; it holds {there}"
                 )
             return np.asarray(opened["images"]), np.asarray(opened["labels"])
+    except InputError:  # also a ValueError
+        raise
     except MemoryError:
         raise InputError(f"{path}: more pictures than there is memory for; save fewer") from None
     except _UNREADABLE:
