@@ -1,7 +1,7 @@
-"""Files to Arrow tables, by the ending of the name: CSV, Parquet, JSON lines.
+"""Read files as Arrow tables by the ending of the name: CSV, Parquet, JSON lines.
 
-CSV and JSON arrive as text and are typed by `inference`; Parquet keeps its types. Errors name the
-line, never what stands there.
+The types of CSV and JSON are inferred from text; Parquet keeps its types. Errors name the line,
+never its content.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def read_arrow(
 ) -> Any:
     """Return a file as an Arrow table.
 
-    keep_text: columns that are carried unchanged, so their text is left alone; None types all.
-    expected: columns that the file should have: where it has one, its first line is a header.
+    keep_text: columns released unchanged, which stay text; None infers the types of all columns.
+    expected: columns that the file should have; if it has one, its first line is a header.
     may_be_empty: accept a file without rows.
     """
     check_readable(path)
@@ -48,7 +48,7 @@ def _reader(path: Path) -> Callable[[Path, Format, Collection[str]], Any]:
     endings = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     ending = endings[-1] if endings else ""
     if ending in (".xlsx", ".xls", ".ods"):
-        raise InputError(f"{path}: spreadsheets are not read; save the sheet as CSV")
+        raise InputError(f"{path}: spreadsheets cannot be read; save the sheet as CSV")
     if ending in (".parquet", ".pq"):
         return read_parquet
     if ending in (".jsonl", ".ndjson", ".json"):
