@@ -115,7 +115,7 @@ def test_unknown_whole_numbers_and_dates_are_not_passed_for_measurements(values)
 def test_the_suggested_schema_has_one_line_a_column():
     found = describe(pa.table({"age": [0, 99], "no": ["x", "y"], "income": [1, 2]}))
     assert suggest_schema(found) == (
-        "# Check every role, and replace each ? by what you know, not by what the data shows.\n"
+        "# Check every role, and replace each ? with what you know, not with what the data shows.\n"
         "columns:\n"
         "  age: {role: quasi, type: integer, hierarchy: {intervals: [5, 10, 20, 40]}}"
         "  # bounds: [?, ?]\n"
@@ -150,10 +150,10 @@ def test_the_suggested_schema_lists_small_categories_and_nothing_else():
         "cost": "decimal(2)",
         "seen": None,
     }
-    assert "keep this file where the data is" in suggest_schema(found)
+    assert "protect this file like the data" in suggest_schema(found)
     shown = suggest_schema(found, list_values=False)
     assert "values: [f, m]" not in shown
-    assert "keep this file where the data is" not in shown
+    assert "protect this file like the data" not in shown
 
 
 def test_what_may_be_numbers_or_dates_gets_no_type_yet():

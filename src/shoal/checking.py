@@ -1,4 +1,4 @@
-"""A gate for pipelines: stop a frame or a file, however made, that breaks a guarantee."""
+"""A check for pipelines: raise an error if a data frame or file violates a guarantee."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def check(
 ) -> Verification:
     """Check that published rows meet a guarantee, and raise if they do not.
 
-    Cells count as equal where they are written alike: `[30, 40]` and `35` are different. Rows are
-    counted unless `person` names the column that identifies people, which a published table
-    seldom has.
+    Cells are equal only if their text is equal: `[30, 40]` and `35` are different. The check counts
+    rows unless `person` names the column that identifies people, which a published table rarely
+    has.
 
     Parameters:
-        data: A frame, or a CSV, Parquet or JSON lines file.
+        data: A data frame, or the path of a CSV, Parquet or JSON lines file.
         model: The guarantee: a privacy model, or its text such as `"l-diversity(3, disease)"`.
-        k: Adds k-anonymity to the guarantee, or is all of it.
+        k: Adds k-anonymity to the guarantee; without a model, it is the whole guarantee.
         quasi: Columns that others may know about a person.
-        sensitive: Columns that the model speaks of, besides those that it names itself.
+        sensitive: Sensitive columns, in addition to those that the model names.
         person: Columns that identify the person behind a row.
         household: Columns that identify the household.
 
     Returns:
-        The outcome: classes, the smallest of them, and the level that each model reaches.
+        The result: the number of classes, the smallest class, and the level of each model.
 
     Raises:
-        NotAnonymous: The guarantee does not hold; the message says in how many classes and rows.
+        NotAnonymous: The guarantee does not hold; the message counts the failing classes and rows.
 
     >>> import pyarrow as pa
     >>> published = pa.table({"age": ["30-39", "30-39", "40-49", "40-49"]})
@@ -77,9 +77,9 @@ def check(
 def _published(
     data: Any, quasi: Sequence[str], sensitive: Sequence[str], model: Model, **units: Any
 ) -> Table:
-    """Return the published rows as a table whose quasi-identifiers are bare text."""
+    """Return the published rows as a table whose quasi-identifiers are plain text."""
     if not quasi:
-        raise InputError("name the columns that others may know with quasi=[…]")
+        raise InputError("no quasi-identifier is given; name at least one column with quasi=[…]")
     named = [getattr(part, "column", None) for part in model.parts]
     guarded = dict.fromkeys([*sensitive, *(name for name in named if name and name not in quasi)])
     roles: dict[str, Any] = {name: {"role": Role.QUASI, "kind": Kind.NOMINAL} for name in quasi}

@@ -1,4 +1,4 @@
-"""Everything Shoal raises on purpose, in one tree.
+"""The errors that Shoal raises, in one tree.
 
     ShoalError
     ├── InputError        the input or an option is wrong             exit status 2  (ValueError)
@@ -8,9 +8,9 @@
     │   └── OutputError     a file cannot be written                             (OSError)
     ├── MissingExtra      an optional dependency is not installed     exit status 2  (ImportError)
     ├── Infeasible        no release can meet the model               exit status 1
-    ├── NotConverged      a sampled figure did not settle             exit status 1
-    ├── NotAnonymous      a release broke its model; nothing left     exit status 1
-    └── BudgetSpent       a release would cost more than was granted  exit status 1
+    ├── NotConverged      a sampled figure did not converge           exit status 1
+    ├── NotAnonymous      a release violates its model                exit status 1
+    └── BudgetSpent       a release would exceed the granted budget   exit status 1
 
 A message names files, columns, row numbers and counts, never a cell value.
 """
@@ -22,7 +22,7 @@ from typing import ClassVar
 
 
 class ShoalError(Exception):
-    """Anything Shoal refuses to do, in one sentence."""
+    """The base of all errors; the message is one sentence."""
 
     exit_status: ClassVar[int] = 2
 
@@ -32,11 +32,12 @@ class InputError(ShoalError, ValueError):
 
 
 class HierarchyError(InputError):
-    """A hierarchy does not fit.
+    """A hierarchy does not fit a column, or is not nested.
 
-    missing: ground values without an entry.
-    torn: labels of a level whose members part again at the next one.
-    Both are for the owner's eyes (`shoal hierarchy check`); the message only counts them.
+    missing: original values without an entry.
+    torn: labels that are not nested: their members have different labels at the next level.
+    Both contain cell values and are for the data owner only (`shoal hierarchy check`); the message
+    only counts them.
     """
 
     def __init__(
@@ -48,9 +49,10 @@ class HierarchyError(InputError):
 
 
 class RepeatedIdentifier(InputError):  # noqa: N818
-    """Several rows carry one identifier, and the table does not say who the people are.
+    """Several rows have the same identifier, and no column is declared to identify people.
 
-    column: the identifier; distinct: its distinct values; filled: the rows that have one.
+    column: the identifier; distinct: its number of distinct values; filled: the number of rows
+    with a value.
     """
 
     def __init__(self, column: str, distinct: int, filled: int) -> None:
@@ -58,26 +60,26 @@ class RepeatedIdentifier(InputError):  # noqa: N818
         super().__init__(self.advice(f"person={column!r}", "rows_are_people=True"))
 
     def advice(self, person: str, rows: str) -> str:
-        """Return the message, with both ways out as the user would write them."""
+        """Return the message, with both remedies as the user would write them."""
         return (
             f"column {self.column!r} has {self.distinct:,} distinct values in {self.filled:,} "
-            "rows, so some people have several rows; declare who they are with "
+            "rows, so some people have several rows; declare the column that identifies them with "
             f"{person}, or state with {rows} that every row is a different person"
         )
 
 
 class UnknownColumn(InputError, KeyError):  # noqa: N818
-    """A column is named that the table does not have."""
+    """The table has no column of this name."""
 
     __str__ = Exception.__str__  # KeyError would quote the message
 
 
 class OutputError(InputError, OSError):
-    """A file cannot be written where it was asked for."""
+    """A file cannot be written to the requested path."""
 
 
 class MissingExtra(ShoalError, ImportError):  # noqa: N818
-    """An optional dependency is needed and absent."""
+    """A required optional dependency is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
@@ -86,45 +88,45 @@ class MissingExtra(ShoalError, ImportError):  # noqa: N818
 
 
 class Infeasible(ShoalError):  # noqa: N818
-    """No release of this table meets the model by this method."""
+    """The method finds no release of this table that meets the model."""
 
     exit_status = 1
 
 
 class NotConverged(ShoalError):  # noqa: N818
-    """A figure that is found by sampling did not settle, so it is not told."""
+    """A sampled figure did not converge, so it is not reported."""
 
     exit_status = 1
 
 
 class NotAnonymous(ShoalError):  # noqa: N818
-    """A finished release failed its own check, so it was withheld."""
+    """A finished release failed verification, so it was not returned."""
 
     exit_status = 1
 
 
 class BudgetSpent(ShoalError):  # noqa: N818
-    """A release would cost more than the ledger grants, so it was refused before any noise."""
+    """A release would exceed the budget of the ledger; it is refused before noise is drawn."""
 
     exit_status = 1
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> InputError:
-    """Return the error of a name that is none of those known, with the nearest of them.
+    """Return the error for an unknown name, with the most similar known name.
 
     >>> unknown("no method", "flsh", ["flash", "ola"])
     InputError("no method 'flsh' (did you mean 'flash'?); there are flash, ola")
     """
     names = [str(each) for each in known]
     return InputError(
-        f"{what} {name!r}{meant(name, names)}; there are {', '.join(names) or 'none'}"
+        f"{what} {name!r}{did_you_mean(name, names)}; there are {', '.join(names) or 'none'}"
     )
 
 
-def meant(name: object, known: Iterable[str]) -> str:
-    """Return the nearest of the known names as a question, "" where none is near.
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return the most similar known name as a question, or "" if none is similar.
 
-    >>> meant("AGE", ["age", "sex"])
+    >>> did_you_mean("AGE", ["age", "sex"])
     " (did you mean 'age'?)"
     """
     from difflib import get_close_matches

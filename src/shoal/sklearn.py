@@ -1,4 +1,4 @@
-"""A scikit-learn transformer: fit learns classes of people, transform publishes rows by them."""
+"""A scikit-learn transformer: `fit` learns classes, `transform` generalizes rows to them."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class UncoveredRows(UserWarning):
 
 
 class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Replace quasi-identifiers by what an anonymous release says about them.
+    """Replace quasi-identifiers with the cells of an anonymous release.
 
     `fit` anonymizes the training rows and keeps its classes. `transform` looks up, for each row,
     the tightest class that covers all of its quasi-identifiers. A row that no class covers gets
     the cells of a suppressed row, and a warning counts such rows.
 
-    The guarantee holds for the rows that were fitted, if all of them are published. It says nothing
-    about new rows: they are described in the same words, but nobody counted them.
+    The guarantee holds for the fitted rows, if all of them are published. It does not cover new
+    rows: they are assigned to the same classes, but no check counts them.
 
     Parameters:
-        k: Least number of rows in a class.
+        k: Minimum number of rows in a class.
         quasi: Columns to generalize, by name or, for arrays, by position; None for all columns.
             The others pass through unchanged.
         model: A further guarantee, as a privacy model or as text, about columns of the same data.
@@ -94,13 +94,25 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.seed = seed
 
     def fit(self, X: Any, y: Any = None) -> Anonymizer:  # noqa: N803
-        """Anonymize the rows of X and keep the classes."""
+        """Anonymize the rows of X and keep the classes.
+
+        Parameters:
+            X: The training rows, as an array or a data frame.
+            y: Ignored.
+
+        Returns:
+            The fitted transformer.
+
+        Raises:
+            InputError: X has fewer than k rows, or an option is wrong.
+            Infeasible: No release of the rows meets the guarantee.
+        """
         if self.cells not in _CELLS:
             raise unknown("no form of cells", self.cells, _CELLS)
         data = self._data(X, reset=True)
         if data.num_rows < self.k:
             raise InputError(
-                f"k = {self.k} needs at least as many rows; n_samples = {data.num_rows}"
+                f"k = {self.k} needs at least {self.k} rows, but n_samples = {data.num_rows}"
             )
         quasi = self._quasi(data.column_names)
         wanted = as_model(self.model, self.k)
@@ -118,9 +130,12 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:  # noqa: N803
         """Return the published cells of each row; columns that are not generalized are unchanged.
 
+        Parameters:
+            X: Rows with the same columns as those of `fit`.
+
         Returns:
-            An array of numbers, or of objects where some column is text; `set_output` gives
-            frames.
+            An array of numbers, or of objects if some column is text; data frames after
+            `set_output`.
         """
         check_is_fitted(self)
         data = self._data(X, reset=False)
@@ -129,22 +144,22 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if outside:
             warnings.warn(
                 f"{counted(outside, 'row')} of {len(classes):,} fit no class of the release and "
-                "are suppressed; `covered` says which",
+                "are suppressed; `covered` returns which",
                 UncoveredRows,
                 stacklevel=2,
             )
         columns = [cells for _, cells in self._columns(data, classes)]
         texts = any(cells.dtype == object for cells in columns)
         made = np.empty((len(classes), len(columns)), dtype=object if texts else np.float64)
-        for place, cells in enumerate(columns):
-            made[:, place] = cells
+        for index, cells in enumerate(columns):
+            made[:, index] = cells
         return made
 
     def covered(self, X: Any) -> Bools:  # noqa: N803
-        """(rows,) whether some class of the release covers the row."""
+        """Return, for each row, whether some class of the release covers it."""
         check_is_fitted(self)
-        found: Bools = self._classes(self._data(X, reset=False)) != UNCOVERED
-        return found
+        covered: Bools = self._classes(self._data(X, reset=False)) != UNCOVERED
+        return covered
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the columns that `transform` returns."""
@@ -154,7 +169,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array([name for name, _ in self._columns(empty, none)], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values and texts are values like any other."""
+        """Return the tags of scikit-learn: missing values and text are allowed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -183,7 +198,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._covering.find({name: data.column(name) for name in self.release_.recodings})
 
     def _columns(self, data: Any, classes: Counts) -> list[tuple[str, Any]]:
-        """Return the names and cells of all columns that leave."""
+        """Return the names and cells of all output columns."""
         covering, made = self._covering, []
         quasi = {recoding.name: i for i, recoding in enumerate(covering.recodings)}
         for name in data.column_names:
@@ -197,7 +212,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _published(recoding: Recoding, entries: Any, cells: str) -> list[tuple[str, Any]]:
-    """Return what is published of one column; entry −1 is suppressed."""
+    """Return the published cells of one column; entry −1 is suppressed."""
     numeric = recoding.column.kind is Kind.NUMERIC and recoding.column.known
     if cells == "text" or not numeric:
         labels = np.array([*recoding.labels, "*"], dtype=object)
@@ -215,6 +230,6 @@ def _published(recoding: Recoding, entries: Any, cells: str) -> list[tuple[str, 
 
 
 def _plain(cells: Any) -> Any:
-    """Return an Arrow column as floats, or as objects where it holds none."""
+    """Return an Arrow column as floats if it is numeric, as objects otherwise."""
     array = cells.to_numpy()
     return array.astype(np.float64) if array.dtype.kind in "iufb" else array.astype(object)

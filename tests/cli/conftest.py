@@ -24,7 +24,7 @@ class Outcome:
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch):
     """Whether this machine has run the kernels before is no matter of these tests."""
-    monkeypatch.setattr(console, "say_compiling", lambda: None)
+    monkeypatch.setattr(console, "note_compilation", lambda: None)
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_the_version_is_the_installed_one(shoal):
 def test_demo_goes_the_whole_way(shoal, folder):
     found = shoal("demo", "--rows", 200, "-k", 3, "--out", "tried")
     assert found.status == 0
-    for part in ("before", "after", "verified on the released values", "the same by hand"):
+    for part in ("before", "after", "verified on the released values", "the equivalent command"):
         assert part in found.out
     names = sorted(p.name for p in (folder / "tried").iterdir())
     assert names == ["anonymous.csv", "patients.csv", "patients.yaml", "report.html"]
@@ -178,7 +178,7 @@ def test_anonymize_without_an_output_writes_nothing_and_says_so(shoal, folder):
     for form in ([], ["--json"]):
         found = shoal("anonymize", "people.csv", *ROLES, "-k", 3, *form)
         assert found.status == 0
-        assert found.err == "note: nothing was written; name a file with -o\n"
+        assert found.err == "note: nothing was written; name an output file with -o\n"
     assert [p.name for p in folder.iterdir()] == ["people.csv"]
 
 
@@ -248,7 +248,7 @@ def test_a_recipe_may_be_a_single_word(shoal):
 def said(monkeypatch):
     """The times that compiling was told of."""
     times = []
-    monkeypatch.setattr(console, "say_compiling", lambda: times.append(1))
+    monkeypatch.setattr(console, "note_compilation", lambda: times.append(1))
     return times
 
 
@@ -358,7 +358,7 @@ def test_verify_without_a_model_says_what_is_reached(shoal, folder):
     options = ("--quasi", "age,town", "--sensitive", "disease")
     found = shoal("verify", "out.csv", *options)
     assert found.status == 0
-    for part in ("reached", "people in the smallest class; more is better", "less is better"):
+    for part in ("achieved", "people in the smallest class; higher is better", "lower is better"):
         assert part in found.out
     data = parsed(shoal("verify", "out.csv", *options, "--json"))
     assert data["reached"]["k"] == 2
@@ -416,7 +416,7 @@ def test_hierarchy_make_check_and_show_go_together(shoal, folder):
     made = shoal("hierarchy", "make", "people.csv", "-c", "age", "-o", "age.csv",
                  "--recipe", "intervals: [2, 4]")  # fmt: skip
     assert (made.status, made.err) == (0, "")
-    assert "4 values, 3 levels above them, in age.csv" in made.out
+    assert "4 values and 3 levels above them written to age.csv" in made.out
     assert (folder / "age.csv").read_text().splitlines()[0] == "30;[30, 32[;[28, 32[;*"
     fits = shoal("hierarchy", "check", "age.csv", "people.csv", "-c", "age")
     assert (fits.status, fits.err) == (0, "")
@@ -510,7 +510,9 @@ def test_datasets_lists_tables_and_generates_patients(shoal, folder):
     found = parsed(shoal("datasets", "patients", 50, "-o", "p.csv", "--seed", 3, "--json"))
     assert found == {"output": "p.csv", "schema": "p.yaml", "rows": 50, "seed": 3}
     assert len(read(folder / "p.csv", folder / "p.yaml")) == 50
-    assert "50 rows in q.parquet" in shoal("datasets", "patients", 50, "-o", "q.parquet").out
+    assert (
+        "50 rows written to q.parquet" in shoal("datasets", "patients", 50, "-o", "q.parquet").out
+    )
     assert pq.read_metadata(folder / "q.parquet").num_rows == 50
 
 
@@ -548,8 +550,8 @@ def test_a_picture_alone_is_told_and_is_no_release(shoal, folder):
         "anonymize", "people.csv", *ROLES, "-k", 3, "--method", "flash", "--picture", "l.svg"
     )
     assert found.status == 0
-    assert found.out.endswith("\npicture in l.svg\n")
-    assert found.err.endswith("note: no release was written; name a file with -o\n")
+    assert found.out.endswith("\npicture written to l.svg\n")
+    assert found.err.endswith("note: no release was written; name an output file with -o\n")
     assert (folder / "l.svg").exists()
 
 
@@ -621,10 +623,10 @@ def test_the_summary_counts_people_and_households(shoal, folder):
     shown = " ".join(shoal(*asked).out.split())
     assert "released 8 of 9 rows about 4 of 5 people" in shown
     assert "suppressed 1 row; 1 person lost all rows" in shown
-    assert "classes 1, the smallest of 4 people" in shown
+    assert "classes 1, the smallest with 4 people" in shown
     shown = " ".join(shoal(*asked, "--household", "home").out.split())
     assert "households 2 of 3 released" in shown
-    assert "classes 1, the smallest of 2 people and 2 households or more" in shown
+    assert "classes 1, the smallest with 2 people from at least 2 households" in shown
 
 
 def test_the_summary_repeats_that_rows_were_stated_to_be_people(shoal, folder):

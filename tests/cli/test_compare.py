@@ -27,9 +27,9 @@ def test_runs_are_shown_written_drawn_and_taken_up_again(compared, shoal, folder
     assert original == "original: 12 records"
     assert " ".join(head.split()) == "method k risk loss smallest suppressed time"
     assert first.split()[:3] == ["*", "mondrian", "5"]
-    assert "1 of 2 runs gave no release" in compared.out
+    assert "1 of 2 runs produced no release" in compared.out
     assert "doka-greedy, k-anonymity(k=5): unfit" in compared.out
-    assert compared.out.endswith("\nwritten to runs.csv\npicture in runs.svg\n")
+    assert compared.out.endswith("\nwritten to runs.csv\npicture written to runs.svg\n")
     assert (folder / "runs.csv").read_text().startswith("method,options,model,k,")
     assert (folder / "runs.svg").read_text().startswith("<svg")
     assert len(list((folder / "runs").iterdir())) == 2
@@ -55,21 +55,21 @@ def test_where_no_run_gives_a_release_the_status_is_1(shoal, folder):
     assert found.status == 1
     assert "mondrian:hierarchies=False, t-closeness(t=0.1, column=age): unfit" in found.out
     assert not (folder / "runs.svg").exists()
-    assert "picture in" not in found.out
+    assert "picture written" not in found.out
 
 
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ((), "no guarantee asked for"),
-        (("-k", "3,five"), "-k takes whole numbers apart by commas"),
+        ((), "no guarantee is requested"),
+        (("-k", "3,five"), "-k must be whole numbers separated by commas"),
         (("-k", "3", "--method", "mondriaan"), "no method 'mondriaan'"),
         (("-k", "3", "--method", "flash:speed=3"), "flash has no option 'speed'"),
         (("-k", "3", "--method", "flash:speed"), "must be written name=value"),
         (("-k", "3", "--metric", "nice"), "no metric 'nice'"),
         (("-k", "3", "--time-limit", "0"), "time_limit must be"),
         (("-k", "3", "-o", "runs.xlsx"), "end the name in"),
-        (("-k", "3", "--picture", "runs.pdf"), "a picture ends in"),
+        (("-k", "3", "--picture", "runs.pdf"), "the name of a picture must end in"),
         (("-k", "3", "-o", "people.csv", "--force"), "people.csv: is read by this command"),
     ],
 )

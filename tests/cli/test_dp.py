@@ -16,8 +16,10 @@ def test_stated_pairs_with_the_legend(shoal):
     rows = [line.split() for line in found.out.splitlines()]
     assert "0.7 75 1.304 2.15e-07 green 2.53e-06 74 0.1253".split() in rows
     assert "0.8 55 1.71 6.36e-05 red 3.44e-04 88 0.8000".split() in rows
-    assert "delta of 3.32e-06 is reached by 1 of 4" in found.out
-    assert "green: below 0.1/N = 3.32e-06; yellow: below 1/N = 3.32e-05; red: more" in found.out
+    assert "1 of 4 settings reach a delta of 3.32e-06" in found.out
+    assert (
+        "green: below 0.1/N = 3.32e-06; yellow: below 1/N = 3.32e-05; red: 1/N or more" in found.out
+    )
     assert "epsilon includes 0.1 for the choice of the recoding" in found.out
 
 

@@ -80,7 +80,7 @@ def test_the_rule_of_many_small_releases_is_named(shoal):
     grant = ("dp", "ledger", "grant", "book", "--epsilon", 1, "--delta", 1e-5, "--slack", 1e-6)
     assert shoal(*grant, "--table", "patients").status == 0
     outcome = spend(shoal, 0.1)
-    assert "composition: basic; delta of 1.00e-06 is set aside" in outcome.out
+    assert "composition: basic; delta of 1.00e-06 is reserved" in outcome.out
     assert "table: patients" in outcome.out
 
 

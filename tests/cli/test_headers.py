@@ -48,7 +48,7 @@ def test_the_suggested_schema_remembers_that_there_are_no_names(shoal, folder):
 def test_inspect_refuses_dates_that_no_column_has(shoal, folder):
     found = shoal("inspect", "people.csv", "--dates", "DD.MM.YYYY")
     assert found.status == 2
-    assert "no column is written as DD.MM.YYYY throughout (looked at name, age, town" in found.err
+    assert "no column is written as DD.MM.YYYY in all rows (checked name, age, town" in found.err
     assert SECRET not in found.err
 
 

@@ -82,14 +82,14 @@ def test_nothing_is_replaced_without_force_and_no_input_with_it(shoal, visits):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (("-o", "x.csv"), "name one column with --column, or give --all"),
-        (("-o", "x", "--all", "--column", "city"), "name one column with --column, or give --all"),
-        (("-o", "x", "--all", "--recipe", "mask"), "name one column with --column, or give --all"),
-        (("-o", "visits.csv", "--all"), "visits.csv: is a file; with --all, -o names a folder"),
+        (("-o", "x.csv"), "name a column with --column, or give --all"),
+        (("-o", "x", "--all", "--column", "city"), "name a column with --column, or give --all"),
+        (("-o", "x", "--all", "--recipe", "mask"), "name a column with --column, or give --all"),
+        (("-o", "visits.csv", "--all"), "visits.csv: is a file; with --all, -o must name a folder"),
         (("-o", "x", "--all", "--quasi", "ghost"), "no column 'ghost'"),
         (
             ("-o", "x", "-c", "city", "--recipe", "mask", "--levels-from", "state"),
-            "--recipe and --levels-from contradict each other",
+            "--recipe and --levels-from cannot be combined",
         ),
         (("-o", "x", "-c", "city", "--levels-from", "ghost"), "no column 'ghost'"),
         (

@@ -103,7 +103,7 @@ def released(case, rows, folder):
     drawn = np.array([inside for _, _, inside in rows], dtype=np.bool_)
     samples = [drawn[ranks == slot] for slot in range(case["slots"])]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(console, "say_compiling", lambda: None)
+        patch.setattr(console, "note_compilation", lambda: None)
         patch.setattr(mechanisms, "random_ranks", lambda *_: ranks)
         patch.setattr(mechanisms, "bernoulli", lambda *_: samples.pop(0))
         patch.setattr(NodeChoice, "draw", lambda *_: case["node"])

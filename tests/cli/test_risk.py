@@ -38,9 +38,9 @@ def test_two_releases_single_everybody_out(shoal, files, lined_up):
         {"column": "disease", "alone": [0, 0], "linked": 4, "unlinked": 2}
     ]
     shown = shoal(*asked).out
-    for part in ("one.csv", "together", "rows that a person fits: fewest", "people singled out"):
+    for part in ("one.csv", "combined", "rows that a person matches: fewest", "people singled out"):
         assert part in shown
-    assert "together they give away 1.0000 of what the finest still hides" in shown
+    assert "combined, they reveal 1.0000 of what the finest of them hides" in shown
     assert "qx" not in shown
 
 
@@ -56,7 +56,7 @@ def test_without_the_original_rows_that_look_alike_are_counted(shoal, files, lin
     assert found["together"]["alike"] == {"fewest": 1, "mean": 1, "below": 4, "alone": 4}
     assert found["sensitive"][0]["linked"] == 4
     shown = shoal("risk", "intersect", "one.csv", *lined_up, *ROLES).out
-    assert "rows alike: fewest" in shown
+    assert "people in a class: fewest" in shown
     assert "loss" not in shown
 
 
@@ -85,7 +85,7 @@ def test_three_releases_and_a_stated_k(shoal, files):
     ("arguments", "told"),
     [
         (("one.csv", *ROLES, "--same-order"), "at least two"),
-        (("one.csv", "sorted.csv", *ROLES), "state with --same-order that they can"),
+        (("one.csv", "sorted.csv", *ROLES), "state with --same-order that the orders agree"),
         (("one.csv", *ROLES, "--original", "original.csv"), "at least two"),
         (("one.csv", "two.csv", *ROLES, "--same-order"), "give as key"),
         (("one.csv", "nowhere.csv", *ROLES), "nowhere.csv"),
@@ -121,7 +121,7 @@ def test_inspect_tells_what_a_release_gives_away(shoal, files, folder):
     assert checks["homogeneity"]["severity"] == "serious"
     assert checks["homogeneity"]["figures"]["certain"] == 2
     shown = " ".join(shoal(*asked).out.split())
-    assert "what the file gives away, published as it is" in shown
+    assert "what the file reveals if it is published unchanged" in shown
     assert "serious homogeneity 2 of 5 people" in shown
     assert "qx" not in shown
 
@@ -144,7 +144,7 @@ def test_inspect_reads_roles_orders_and_hierarchies_from_a_schema(shoal, files, 
 
 def test_inspect_checks_nothing_where_nothing_is_sensitive(shoal, folder):
     assert parsed(shoal("inspect", "people.csv", "--json"))["checks"] == []
-    assert "gives away" not in shoal("inspect", "people.csv").out
+    assert "what the file reveals" not in shoal("inspect", "people.csv").out
 
 
 def test_inspect_refuses_a_sensitive_column_that_is_not_there(shoal, folder):

@@ -46,7 +46,7 @@ def test_words_say_what_is_assumed_and_show_no_cell(ask):
         "3 of 4 people released are expected to be found",
         "people with a risk above 1/2",
         "knows x, y of everyone in the release",
-        "most exposed where these are known",
+        "known columns that expose the most",
         "Exact up to rounding.",
     ):
         assert part in " ".join(shown.split())
@@ -65,7 +65,7 @@ def test_doubts_and_absence_change_the_answer(ask):
     ("more", "told"),
     [
         (("--known", "z"), "no attribute 'z'"),
-        (("--wrong", "x"), "must be written column=0.1"),
+        (("--wrong", "x"), "must have the form column=0.1"),
         (("--wrong", "x=0.9"), "0.5 at most"),
         (("--method", "quick"), "method must be one of"),
         (("--wrong", "x=0.1", "--absent"), "does not cover people outside"),
@@ -86,7 +86,7 @@ def test_a_walk_has_an_interval(shoal, monkeypatch, folder):
     (folder / "released.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
     files = ("original.csv", "released.csv")
     shown = shoal("risk", "assess", *files, "--quasi", "x", "--target", "0.1").out
-    assert "(95 % interval" in shown
+    assert "(95 % confidence interval" in shown
     assert "sampled matchings" in shown
 
 

@@ -57,7 +57,7 @@ def test_values_that_nobody_looked_for_has_are_counted(shoal, files, folder):
     (folder / "others.csv").write_text("age,sex\n80-99,m\n20-23,x\n20-23,m\n")
     asked = ("risk", "link", "voters.csv", "others.csv", "--on", "age,sex")
     assert parsed(shoal(*asked, "--json"))["fit_nobody"] == {"age": 1, "sex": 1}
-    assert "cells that fit nobody" in shoal(*asked).out
+    assert "cells that match no one" in shoal(*asked).out
 
 
 def test_labels_that_nothing_explains_are_refused(shoal, files, folder):
@@ -70,7 +70,7 @@ def test_labels_that_nothing_explains_are_refused(shoal, files, folder):
 def test_without_a_key_nobody_knows_who_is_whom(shoal, files):
     asked = ("risk", "link", "voters.csv", "released.csv", "--on", "age")
     assert parsed(shoal(*asked, "--json"))["success"] is None
-    assert "name with --key who is whom" in shoal(*asked).out
+    assert "name a column to check with --key" in shoal(*asked).out
 
 
 def test_a_schema_names_the_columns_and_how_labels_are_read(shoal, files, folder):
@@ -88,7 +88,7 @@ def test_a_schema_names_the_columns_and_how_labels_are_read(shoal, files, folder
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ((), "name with --on the columns"),
+        ((), "name columns of both files with --on"),
         (("--on", "agee"), "no column 'agee' (did you mean 'age'?)"),
         (("--on", "town"), "has no column 'town'"),
         (("--on", "age", "--key", "name"), "no such column"),
@@ -109,7 +109,7 @@ def test_records_are_told_to_three_attackers(shoal, files):
     assert found["marketer"]["average"] == 1 / 4
     assert found["uniqueness"]["sample_uniques"] == 0
     shown = shoal(*asked).out
-    for part in ("prosecutor", "marketer", "alone with their values: 0 people"):
+    for part in ("prosecutor", "marketer", "unique in the file: 0 people"):
         assert part in shown
 
 
@@ -138,7 +138,7 @@ def test_a_fraction_asks_for_the_population(shoal, files):
     asked = ("risk", "records", "voters.csv", "--quasi", "town,sex", "--sampling-fraction", "0.5")
     found = parsed(shoal(*asked, "--json"))
     assert (found["uniqueness"]["population"], found["uniqueness"]["uniques"]) == (16, 0)
-    assert "alone in a population of about 16" in shoal(*asked).out
+    assert "unique in a population of about 16" in shoal(*asked).out
     both = shoal(*asked, "--population", "voters.csv")
     assert "not both" in both.err
 
@@ -146,7 +146,7 @@ def test_a_fraction_asks_for_the_population(shoal, files):
 def test_a_population_that_lacks_people_is_said_so(shoal, files, folder):
     (folder / "few.csv").write_text("age,sex\n22,m\n")
     found = shoal("risk", "records", "raw.csv", "--quasi", "age,sex", "--population", "few.csv")
-    assert "7 people have a record that fits fewer people" in found.out
+    assert "7 people have a record that matches fewer people" in found.out
     (folder / "none.csv").write_text("age\n22\n")
     found = shoal("risk", "records", "raw.csv", "--quasi", "age,sex", "--population", "none.csv")
     assert (found.status, "none.csv: has no column 'sex'" in found.err) == (2, True)
@@ -172,7 +172,7 @@ def test_inspect_names_near_keys_and_estimates_the_population(shoal, files):
     assert "these columns identify nearly everyone: age" in shoal(*asked).out
     wider = (*asked, "--sampling-fraction", "0.5")
     assert parsed(shoal(*wider, "--json"))["uniqueness"]["uniques"] == 16
-    assert "alone in a population of about 16: 16 people" in shoal(*wider).out
+    assert "unique in a population of about 16: 16 people" in shoal(*wider).out
 
 
 def test_the_attack_is_rehearsed_on_a_table_of_ones_own(shoal, folder):
@@ -194,6 +194,6 @@ def test_the_attack_is_rehearsed_on_a_table_of_ones_own(shoal, folder):
 
 def test_a_rehearsal_needs_a_model_and_a_known_method(shoal, folder):
     roles = ("--quasi", "age,town")
-    assert "no guarantee asked for" in shoal("risk", "rehearse", "people.csv", *roles).err
+    assert "no guarantee is requested" in shoal("risk", "rehearse", "people.csv", *roles).err
     wrong = shoal("risk", "rehearse", "people.csv", *roles, "-k", 2, "--method", "mondrain")
     assert "did you mean 'mondrian'?" in wrong.err

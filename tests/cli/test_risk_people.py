@@ -63,7 +63,7 @@ def test_people_that_the_file_does_not_name_are_refused(shoal):
     found = shoal("risk", "records", "released.csv", "--quasi", "age", *PEOPLE)
     assert (found.status, "has no column 'id' that identifies a person" in found.err) == (2, True)
     found = shoal("risk", "intersect", "released.csv", "released.csv", "--quasi", "age", *PEOPLE)
-    assert (found.status, "name with --original" in found.err) == (2, True)
+    assert (found.status, "with --original" in found.err) == (2, True)
     asked = ("risk", "link", "names.csv", "released.csv", "--on", "age", "--person", "home")
     assert "no column 'home' that identifies a person" in shoal(*asked).err
 

@@ -60,7 +60,7 @@ def test_examples_start_from_held_back_pictures_that_the_vote_gets_right(example
     assert not (kept.examples.goals == kept.labels).any()
     vote = EnsembleVote(Ensemble.load(networks))
     assert torch.equal(vote.labels(kept.examples.originals)[0], kept.labels)
-    assert kept.told["threat"] == "queries"
+    assert kept.attack["threat"] == "queries"
 
 
 def test_the_same_seed_finds_the_same_under_noise(shoal, folder, networks):
@@ -132,31 +132,34 @@ def test_a_change_is_grey_where_there_is_none():
     ("arguments", "message"),
     [
         (("train", "nowhere.npz", "-o", "a.safetensors"), "nowhere.npz"),
-        (("train", "people.csv", "-o", "a.safetensors"), "digits, or from an .npz file"),
+        (
+            ("train", "people.csv", "-o", "a.safetensors"),
+            "pictures must be an .npz file, or digits",
+        ),
         (("train", "broken.npz", "-o", "a.safetensors"), "not an .npz file"),
         (("train", "objects.npz", "-o", "a.safetensors"), "not an .npz file of plain arrays"),
         (("train", "other.npz", "-o", "a.safetensors"), "two arrays, images and labels"),
         (("train", "bright.npz", "-o", "a.safetensors"), "pixels must be bytes"),
         (("train", "words.npz", "-o", "a.safetensors"), "pixels must be bytes"),
-        (("train", "whole.npz", "-o", "a.safetensors"), "these are int64, and go beyond"),
+        (("train", "whole.npz", "-o", "a.safetensors"), "these are int64 outside that range"),
         (("train", "sketch.npz", "-o", "a.safetensors"), "only 0 and 1; save them as floats"),
-        (("train", "floats.npz", "-o", "a.safetensors"), "whole numbers from 0 up, not float64"),
-        (("train", "keras.npz", "-o", "a.safetensors"), "it holds x_train, y_train"),
+        (("train", "floats.npz", "-o", "a.safetensors"), "whole numbers of 0 or more, not float64"),
+        (("train", "keras.npz", "-o", "a.safetensors"), "it contains x_train, y_train"),
         (("train", "single.npz", "-o", "a.safetensors"), "not an .npz file of plain arrays"),
         (("train", "bytes.npz", "-o", "a.safetensors"), "(rows, channels, height, width)"),
-        (("train", "short.npz", "-o", "a.safetensors"), "not of shapes (4, 1, 8, 8) and (3,)"),
-        (("train", "last.npz", "-o", "a.safetensors"), "channels come first, as (3, 32, 32)"),
-        (("train", "vast.npz", "-o", "a.safetensors"), "more pictures than there is memory for"),
+        (("train", "short.npz", "-o", "a.safetensors"), "the shapes are (4, 1, 8, 8) and (3,)"),
+        (("train", "last.npz", "-o", "a.safetensors"), "put channels first, as (3, 32, 32)"),
+        (("train", "vast.npz", "-o", "a.safetensors"), "the pictures do not fit in memory"),
         (("train", "digits", "-o", "a.safetensors", "--device", "gpu"), "no device 'gpu'"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--noise", "nan"), "noise must"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--samples", 999), "at most"),
         (("show", "NETWORKS", "-o", "a.png", "--zoom", 99), "zoom must be from 1 to 32, not 99"),
         (("attack", "digits", "EXAMPLES", "-o", "b.safetensors"), "it is adversarial examples"),
-        (("attack", "digits", "WIDE", "-o", "b.safetensors"), "take pixels from -1 to 1"),
+        (("attack", "digits", "WIDE", "-o", "b.safetensors"), "expect pixels from -1 to 1"),
         (("train", "nothing.npz", "-o", "a.safetensors"), "pixels must be bytes"),
         (("train", "huge.npz", "-o", "a.safetensors"), "labels must be whole numbers"),
         (("train", "large.npz", "-o", "a.safetensors"), "no network for pictures of (1, 9, 9)"),
-        (("train", "digits", "-o", "a.pickle"), "end the name in .safetensors"),
+        (("train", "digits", "-o", "a.pickle"), "must end in .safetensors"),
         (("train", "digits", "-o", "a.safetensors", "--temperature", "1,2"), "or 5 of them"),
         (("train", "digits", "-o", "a.safetensors", "--temperature", "nan"), "above 0"),
         (("train", "digits", "-o", "a.safetensors", "--partition", 0), "1 or more, not 0"),
@@ -169,8 +172,11 @@ def test_a_change_is_grey_where_there_is_none():
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--threat", "all"), "threat"),
         (("attack", "digits", "NETWORKS", "-o", "a.safetensors", "--held", 0), "give --held 0.2"),
         (("attack", "large.npz", "NETWORKS", "-o", "a.safetensors"), "networks are for pictures"),
-        (("evaluate", "NETWORKS", "NETWORKS"), "not adversarial examples that Shoal saved; it is an"),
-        (("show", "NETWORKS", "-o", "a.jpg"), "a picture ends in .png or .html"),
+        (
+            ("evaluate", "NETWORKS", "NETWORKS"),
+            "examples that Shoal saved; it is an",
+        ),
+        (("show", "NETWORKS", "-o", "a.jpg"), "a picture must end in .png or .html"),
     ],
 )
 def test_what_is_wrong_is_said_plainly(shoal, folder, networks, arguments, message):

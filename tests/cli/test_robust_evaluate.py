@@ -26,7 +26,7 @@ def rows_of(path):
 
 
 def test_examples_keep_how_they_were_found(examples):
-    told = load_examples(examples).told
+    told = load_examples(examples).attack
     assert told["options"]["epsilon"] == 0.4
     assert (told["method"], told["seed"], told["vote"]) == ("iterative-fgsm", 0, False)
 
@@ -89,7 +89,7 @@ def test_the_noise_of_the_attack_does_not_come_again(shoal, networks):
     arguments = ("robust", "evaluate", "met.safetensors", networks)
     shown = shoal(*arguments, "--noise", 0.2)
     assert (shown.status, shown.out) == (2, "")
-    assert "seed must not be the attack's, 1" in shown.err
+    assert "seed must not be 1, the seed of the attack" in shown.err
     assert shoal(*arguments, "--noise", 0.2, "--seed", 2).status == 0
     assert shoal(*arguments, "--noise", 0).status == 0
 
@@ -117,10 +117,10 @@ def test_superimposed_examples_are_judged_and_shown_like_others(shoal, folder, e
     assert told["rows"] == told["complete"] + told["fewer"] + told["unchanged"] == 18
     assert told["complete"] == int(kept.examples.success.sum())
     judged = shoal("robust", "evaluate", "laid.safetensors", networks, "--report", "laid.html")
-    assert "2 laid over each other" in judged.out
+    assert "2 superimposed" in judged.out
     assert "the 2 smallest perturbations" in (folder / "laid.html").read_text()
     assert shoal("robust", "show", "laid.safetensors", "-o", "laid-shown.html").status == 0
-    assert "2 laid over each other" in (folder / "laid-shown.html").read_text()
+    assert "2 superimposed" in (folder / "laid-shown.html").read_text()
 
 
 def test_rows_with_too_few_perturbations_are_told(shoal, folder):
@@ -133,9 +133,9 @@ def test_rows_with_too_few_perturbations_are_told(shoal, folder):
     kept = Kept(found, torch.zeros(3, dtype=torch.int64), torch.arange(3), told)
     save_examples(folder / "some.safetensors", kept, force=False)
     shown = shoal("robust", "superimpose", "some.safetensors", "-o", "laid.safetensors")
-    assert shown.out.startswith("3 rows, 1 of them with 2 perturbations")
-    assert "rows with fewer: 1," in shown.err
-    assert "rows left unchanged: 1," in shown.err
+    assert shown.out.startswith("3 rows, 1 of them with 2 superimposed perturbations")
+    assert "rows with fewer perturbations: 1 " in shown.err
+    assert "rows left unchanged: 1 " in shown.err
 
 
 @pytest.mark.parametrize("vote", [False, True])
@@ -169,14 +169,14 @@ def test_a_sweep_without_a_choice_is_shown_all_the_same(shoal, networks):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("superimpose", "VOTE", "-o", "a.safetensors"), "holds one example a row"),
+        (("superimpose", "VOTE", "-o", "a.safetensors"), "contains one example per row"),
         (("superimpose", "FOUND", "-o", "a.safetensors", "--count", 3), "from 2 to 2"),
-        (("superimpose", "NONE", "-o", "a.safetensors"), "no example in it succeeded"),
-        (("evaluate", "FOUND", "NETWORKS", "--report", "a.pdf"), "ends in .html or .json"),
+        (("superimpose", "NONE", "-o", "a.safetensors"), "no example succeeded"),
+        (("evaluate", "FOUND", "NETWORKS", "--report", "a.pdf"), "must end in .html or .json"),
         (("evaluate", "FOUND", "NETWORKS", "--bins", "a.csv", "-o", "a.csv"), "the same name"),
         (("evaluate", "FOUND", "NETWORKS", "--bins", "a.xlsx"), "cannot write this kind of file"),
-        (("evaluate", "FOUND", "NETWORKS", "--noise", "-1"), "noise must be numbers from 0 up"),
-        (("evaluate", "FOUND", "NETWORKS", "--noise", "inf"), "noise must be numbers from 0 up"),
+        (("evaluate", "FOUND", "NETWORKS", "--noise", "-1"), "noise must be numbers of 0 or more"),
+        (("evaluate", "FOUND", "NETWORKS", "--noise", "inf"), "noise must be numbers of 0 or more"),
         (("evaluate", "FOUND", "NETWORKS", "--pictures", "-1"), "pictures must be 0 or more"),
         (("sweep", "digits", "NETWORKS", "--networks", "0,2"), "numbers from 1 to 2"),
         (("sweep", "digits", "NETWORKS", "--distribution", "cauchy"), "no distribution"),

@@ -33,7 +33,7 @@ def _changed(told=None, tensors=None):
             "adversarial": kept.adversarial, "labels": KEPT.labels, "samples": KEPT.samples,
         }  # fmt: skip
         parts = {n: v for n, v in {**parts, **(tensors or {})}.items() if v is not None}
-        words = {"format": "shoal-examples-1", **KEPT.told, **(told or {})}
+        words = {"format": "shoal-examples-1", **KEPT.attack, **(told or {})}
         words = json.dumps({n: v for n, v in words.items() if v is not None})
         path.write_bytes(save(parts, metadata={"shoal": words}))
 
@@ -59,12 +59,12 @@ DAMAGED = {
         _headed(b'{"__metadata__":{"shoal":"[1]"}}'), "not adversarial examples that Shoal saved"
     ),
     "no json": (_headed(b'{"__metadata__":{"shoal":"{"}}'), "or the file is damaged"),
-    "no labels": (_changed(tensors={"labels": None}), "not whole; make them anew"),
-    "few labels": (_changed(tensors={"labels": torch.zeros(2).long()}), "not whole"),
-    "more": (_changed(tensors={"others": torch.zeros(2)}), "not whole"),
-    "torn": (_changed(tensors={"goals": torch.zeros(2).long()}), "not whole"),
-    "no threat": (_changed(told={"threat": None}), "not whole"),
-    "no bounds": (_changed(told={"bounds": [1]}), "not whole"),
+    "no labels": (_changed(tensors={"labels": None}), "are incomplete; run"),
+    "few labels": (_changed(tensors={"labels": torch.zeros(2).long()}), "are incomplete"),
+    "more": (_changed(tensors={"others": torch.zeros(2)}), "are incomplete"),
+    "torn": (_changed(tensors={"goals": torch.zeros(2).long()}), "are incomplete"),
+    "no threat": (_changed(told={"threat": None}), "are incomplete"),
+    "no bounds": (_changed(told={"bounds": [1]}), "are incomplete"),
 }  # fmt: skip
 
 

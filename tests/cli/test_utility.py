@@ -84,9 +84,9 @@ def test_a_comparison_shows_what_is_lost(shoal, files):
 def test_a_report_with_a_target(shoal, files, folder):
     base = ("anonymize", "original.csv", "--quasi", "age,town", "--sensitive", "ill", "-k", 4)
     assert shoal(*base, "--report", "r.html", "--target", "ill").status == 0
-    assert "What models still learn" in (folder / "r.html").read_text()
-    assert "goes with --report" in shoal(*base, "--target", "ill").err
-    assert "is quasi" in shoal(*base, "--report", "q.html", "--target", "age").err
+    assert "Predictive utility" in (folder / "r.html").read_text()
+    assert "needs --report" in shoal(*base, "--target", "ill").err
+    assert "has the role quasi" in shoal(*base, "--report", "q.html", "--target", "age").err
 
 
 def test_what_misleads_keeps_none_and_what_cannot_be_told_a_dash():
@@ -112,7 +112,7 @@ def test_people_of_the_original_are_left_out_of_a_test_file(shoal, folder):
     shown = shoal(*asked, "--models", "gradient-boosting").out
     head = "ill: trained on 60 released rows about 20 people, tested on 24 raw rows about 8 people"
     assert shown.startswith(f"{head}, a test table\n")
-    assert "left out of the test table: 6 rows about people who are in ORIGINAL" in shown
+    assert "left out of the test table: 6 rows about people in ORIGINAL" in shown
 
 
 def test_too_few_people_for_the_folds_is_said(shoal, folder):

@@ -54,7 +54,7 @@ def test_a_run_without_a_release_says_why(found):
     reasons = [row["reason"] for row in found]
     assert reasons[:2] == ["", ""]
     assert "cannot keep k-anonymity(k=3)" in reasons[2]
-    assert reasons[3] == "its process ended by itself with status 3"
+    assert reasons[3] == "the process exited with status 3"
     assert reasons[4].startswith("liar broke k-anonymity(k=3) in ")
 
 
@@ -100,7 +100,7 @@ def test_files_of_finished_runs_hold_figures_only(found, table, folder):
         ({"metrics": ["nice"]}, "no metric 'nice'"),
         ({"measures": {"ncp": tasks.smallest}}, "has a column of this name"),
         ({"measures": {"size": 3}}, "must be a function"),
-        ({"measures": {"size": lambda release: 1.0}}, "define it at the top of a module"),
+        ({"measures": {"size": lambda release: 1.0}}, "define it at the top level of"),
     ],
 )
 def test_figures_that_cannot_be_counted_are_refused(table, asked, match):

@@ -37,5 +37,5 @@ def test_a_walk_that_does_not_settle_gives_no_figure(table, monkeypatch):
 
 
 def test_a_measure_of_its_name_is_refused(table):
-    with pytest.raises(InputError, match="`risk` brings one of this name"):
+    with pytest.raises(InputError, match="`risk` adds a measure of this name"):
         shoal.compare(table, k=3, risk=True, measures={"expected risk": module.expected_risk})

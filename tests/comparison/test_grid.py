@@ -42,12 +42,12 @@ def test_single_things_need_no_list():
 @pytest.mark.parametrize(
     ("models", "k", "methods", "match"),
     [
-        ((), (), ["mondrian"], "no guarantee asked for"),
+        ((), (), ["mondrian"], "no guarantee is requested"),
         ((), [1], ["mondrian"], "k must be"),
         ((), [5], [], "no method to compare"),
         ((), [5], ["mondriaan"], "no method 'mondriaan'"),
         ((), [5], [("flash", {"speed": 1})], "flash has no option 'speed'"),
-        ((), [5], [("flash", "fast")], "its options are a mapping, not str"),
+        ((), [5], [("flash", "fast")], "options must be a mapping, not str"),
         ((), [5], ["flash", {"max_suppression": 0}], "a pair .* not dict"),
         ((), [5], [Mondrian], "an instance, not Mondrian"),
         ([5], (), ["mondrian"], "or its expression, not int"),

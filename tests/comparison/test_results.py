@@ -44,7 +44,7 @@ def found():
         (3, outcome(3, 1 / 3, 0.2)),
         (4, outcome(4, 1 / 3, 0.4, precision=0.5)),
         (5, outcome(5, 1 / 5, 0.3, precision=0.2)),
-        (9, Outcome(None, "ended after its 3 seconds")),
+        (9, Outcome(None, "stopped after the time limit of 3 seconds")),
     ]
     return Comparison.of([(trial(k), left) for k, left in runs], ["accuracy"])
 
@@ -83,7 +83,10 @@ def test_the_best_is_the_least_or_the_most_of_a_column(found):
     [
         (lambda found: found.best("speed"), "no column 'speed'"),
         (lambda found: found.front(risk="danger"), "no column 'danger'"),
-        (lambda found: found.best(at_most={"highest risk": 0.1}), "with ncp and highest risk so"),
+        (
+            lambda found: found.best(at_most={"highest risk": 0.1}),
+            "with ncp within the limits of highest risk",
+        ),
         (lambda found: Comparison((), ()).best(), "no metric to choose by"),
     ],
 )
@@ -95,7 +98,7 @@ def test_what_is_not_there_is_refused(found, ask, match):
 def test_a_run_that_failed_has_its_row(found):
     row = found.rows[-1]
     assert (row["method"], row["k"], row["status"]) == ("whole", 9, "failed")
-    assert row["reason"] == "ended after its 3 seconds"
+    assert row["reason"] == "stopped after the time limit of 3 seconds"
     assert row["ncp"] is None
     assert repr(found) == "Comparison(done=4, failed=1)"
 

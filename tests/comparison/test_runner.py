@@ -30,8 +30,8 @@ def outcomes():
     ("kind", "reason"),
     [
         ("refuse", "there is no way"),
-        ("exit", "its process ended by itself with status 3"),
-        ("kill", "its process was ended by SIGKILL; perhaps memory ran out"),
+        ("exit", "the process exited with status 3"),
+        ("kill", "the process was killed by SIGKILL, possibly out of memory"),
     ],
 )
 def test_a_task_that_fails_says_why(outcomes, kind, reason):
@@ -39,8 +39,8 @@ def test_a_task_that_fails_says_why(outcomes, kind, reason):
 
 
 def test_an_error_nobody_planned_is_told_by_kind_and_place_only(outcomes):
-    assert outcomes["raise"].reason.startswith("broke off with ValueError in tasks.py:")
-    assert outcomes["not plain"].reason.startswith("broke off with TypeError in ")
+    assert outcomes["raise"].reason.startswith("failed with ValueError in tasks.py:")
+    assert outcomes["not plain"].reason.startswith("failed with TypeError in ")
     assert tasks.SECRET not in str(outcomes)
 
 
@@ -59,7 +59,7 @@ def test_a_worker_s_memory_is_its_own(outcomes):
 def test_a_task_that_takes_too_long_is_ended(tmp_path):
     task = {"slow": tmp_path / "long"}
     assert run_tasks(task, tasks.linger, time_limit=0.3) == {
-        "slow": Outcome(None, "ended after its 0.3 seconds")
+        "slow": Outcome(None, "stopped after the time limit of 0.3 seconds")
     }
 
 
@@ -140,7 +140,7 @@ from_the_script.__module__ = "__main__"
 
 @pytest.mark.parametrize("work", [lambda task: {}, from_the_script])
 def test_work_that_no_other_process_can_import_is_refused(work):
-    with pytest.raises(InputError, match="define it at the top of a module"):
+    with pytest.raises(InputError, match="define it at the top level of"):
         run_tasks({"a": 1}, work)
 
 
@@ -152,5 +152,5 @@ def test_wrong_options_are_refused(options):
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be made"):
+    with pytest.raises(OutputError, match="cannot be created"):
         run_tasks({"a": 1}, tasks.double, folder=tmp_path / "file" / "runs")

@@ -73,9 +73,8 @@ def test_numbers_beside_a_code_have_no_type_until_it_is_declared():
     data = pa.table({"age": ["31", "45", "?", "31"]})
     (column,) = describe(data)["columns"]
     assert (column["declare"], column["missing_codes"]) == (None, {"?": 1})
-    told = (
-        "? in 1 cell may mean a missing value, as the other values are numbers: add --missing '?'"
-    )
+    told = "? in 1 cell may mean a missing value, because the other values are numbers: "
+    told += "add --missing '?'"
     assert (["age"], told) in hints(age=["31", "45", "?", "31"])
 
 

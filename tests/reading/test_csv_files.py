@@ -80,7 +80,7 @@ def test_texts_that_mean_missing_are_taken_out_before_types_are_inferred(rows):
 
 @pytest.mark.parametrize("text", [",", 'a"b', "a\nb"])
 def test_a_text_that_no_field_can_hold_cannot_mean_missing(rows, text):
-    with pytest.raises(InputError, match="must not hold the delimiter"):
+    with pytest.raises(InputError, match="must not contain the delimiter"):
         rows("a,b\n1,2\n", missing=(text,))
 
 
@@ -123,8 +123,8 @@ def test_delimiter_and_quote_differ(rows):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a,b\n1,2\n3,secret,5\n", "line 3 has 3 fields where the header has 2"),
-        ("a,b\n1,2\nsecret\n", "line 3 has 1 fields where the header has 2"),
+        ("a,b\n1,2\n3,secret,5\n", "line 3 has 3 fields but the header has 2"),
+        ("a,b\n1,2\nsecret\n", "line 3 has 1 fields but the header has 2"),
         ('a,b\n1,"secret\n3,4\n', "line 2 opens a quote that is not closed"),
         ('a,b\n1,"secret"x\n3,4\n', "line 2 opens a quote that is not closed"),
         ("a,a\nsecret,2\n", "column 'a' occurs more than once"),

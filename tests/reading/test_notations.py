@@ -92,9 +92,9 @@ def test_amounts_come_back_with_their_places(cents):
     ("stated", "told"),
     [
         ({"decimal": ";"}, "decimal must be a comma or a point"),
-        ({"dates": "DD.MM.YY"}, "dates must be written such as DD.MM.YYYY"),
-        ({"dates": "DD.DD.YYYY"}, "dates must be written such as"),
-        ({"dates": 5}, "dates must be written such as"),
+        ({"dates": "DD.MM.YY"}, "dates must be a format such as DD.MM.YYYY"),
+        ({"dates": "DD.DD.YYYY"}, "dates must be a format such as"),
+        ({"dates": 5}, "dates must be a format such as"),
     ],
 )
 def test_what_is_no_notation_is_refused(stated, told):
@@ -128,13 +128,13 @@ def test_a_notation_of_dates_that_no_column_is_written_in_is_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("born,town\n31.12.1950,Bonn\n1.2.1960,Lyon\n")
     roles = {"born": "quasi", "town": "quasi"}
-    told = r"dates: no column is written as MM/DD/YYYY throughout \(looked at born, town\)"
+    told = r"dates: no column is written as MM/DD/YYYY in all rows \(checked born, town\)"
     with pytest.raises(InputError, match=told) as caught:
         shoal.read(path, roles=roles, dates="MM/DD/YYYY")
     assert "1950" not in str(caught.value)
     assert shoal.read(path, roles=roles, dates="DD.MM.YYYY")["born"].kind == "numeric"
     path.write_text("born,town\n31.12.1950,Bonn\nsoon,Lyon\n")
-    with pytest.raises(InputError, match=r"written as DD\.MM\.YYYY throughout"):
+    with pytest.raises(InputError, match=r"written as DD\.MM\.YYYY in all rows"):
         shoal.read(path, roles=roles, dates="DD.MM.YYYY")
     read = shoal.read(path, roles=roles, dates="DD.MM.YYYY", missing=["soon"])
     assert read["born"].kind == "numeric"

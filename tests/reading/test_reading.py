@@ -39,7 +39,7 @@ def test_text_in_a_numeric_column_of_a_frame_is_refused_too():
 
 def test_numbers_that_are_kept_as_text_are_told_so():
     data = pa.table({"name": ["x", "y"], "age": ["31", "32"]})
-    with pytest.raises(InputError, match="cells are text, though they read as numbers"):
+    with pytest.raises(InputError, match="cells are text that reads as numbers"):
         shoal.read(data, roles=NUMERIC)
 
 

@@ -131,8 +131,8 @@ def test_entries_may_be_shared_by_anchors():
         ("columns: {age:}\n", "column 'age' needs a mapping"),
         ("columns: {age: {rolle: quasi}}\n", "column 'age': unknown option 'rolle'; there are"),
         ("columns: {age: {role: [quasi]}}\n", "column 'age': role must be quasi"),
-        ("columns: {age: {}}\n", "column 'age': no role; it is one of"),
-        ("columns: {age: {role: null}}\n", "column 'age': no role; it is one of"),
+        ("columns: {age: {}}\n", "column 'age': no role; give one of"),
+        ("columns: {age: {role: null}}\n", "column 'age': no role; give one of"),
         ("columns: {age: secret}\n", "column 'age': role 'secret' is not one of identifier, quasi"),
         ("columns: {age: quazi}\n", "column 'age': role 'quazi' (did you mean 'quasi'?) is not"),
         (
@@ -160,12 +160,15 @@ def test_entries_may_be_shared_by_anchors():
             "columns:\n  age: {bounds: [2023-02-30, 2024-01-01]}\n",
             "line 2 is not valid YAML; a date",
         ),
-        ("columns: {age: {role: quasi, weight: !!bool foo}}\n", "tags such as !!int are not read"),
-        ("columns: {age: {role: quasi, weight: !!int x}}\n", "tags such as !!int are not read"),
-        ("columns: {age: {bounds: [!!timestamp x, 1]}}\n", "tags such as !!int are not read"),
-        ("columns: {age: {values: !!set {a, b}}}\n", "tags such as !!int are not read"),
-        ("columns: {age: {role: !!binary x}}\n", "tags such as !!int are not read"),
-        ("columns: !!python/object:os.system {}\n", "tags such as !!int are not read"),
+        (
+            "columns: {age: {role: quasi, weight: !!bool foo}}\n",
+            "tags such as !!int are not accepted",
+        ),
+        ("columns: {age: {role: quasi, weight: !!int x}}\n", "tags such as !!int are not accepted"),
+        ("columns: {age: {bounds: [!!timestamp x, 1]}}\n", "tags such as !!int are not accepted"),
+        ("columns: {age: {values: !!set {a, b}}}\n", "tags such as !!int are not accepted"),
+        ("columns: {age: {role: !!binary x}}\n", "tags such as !!int are not accepted"),
+        ("columns: !!python/object:os.system {}\n", "tags such as !!int are not accepted"),
         ("columns: {age: {values: &a [*a]}}\n", "lists are nested too deep"),
         ("columns: {age: {order: {[1]: 2}}}\n", "a name must be text"),
         ("columns: {age: {role: quasi, bounds: 5}}\n", "column 'age': bounds must be two values"),
@@ -241,7 +244,7 @@ def test_the_first_line_of_a_file_without_names_is_not_shown(write):
 
 
 def test_names_in_other_capitals_are_told_apart_from_a_missing_header(people):
-    with pytest.raises(InputError, match="has none of the columns Age; some are there with other"):
+    with pytest.raises(InputError, match="has none of the columns Age; some differ only in case"):
         shoal.read(people, roles={"Age": "quasi"})
 
 
@@ -291,7 +294,7 @@ def test_aliases_that_stand_for_more_values_than_fit_in_memory_are_refused(write
     bomb = f"file: {{missing: [x]}}\nhousehold:\n  - &l0 [a]\n{doubled}"
     closing = "}" * (1 + entry.count("{"))
     text = f"{bomb}columns: {{age: {{role: quasi, {entry}: *l11 {closing}}}\n"
-    with pytest.raises(InputError, match="it holds more than 2,000,000 values"):
+    with pytest.raises(InputError, match="it contains more than 2,000,000 values"):
         shoal.read(people, schema(write, text))
 
 
@@ -299,7 +302,7 @@ def test_merges_that_stand_for_more_values_than_fit_in_memory_are_refused(write,
     merged = "".join(
         f"m{i}: &m{i} {{<<: [{', '.join([f'*m{i - 1}'] * 9)}]}}\n" for i in range(1, 9)
     )
-    with pytest.raises(InputError, match="it holds more than 2,000,000 values"):
+    with pytest.raises(InputError, match="it contains more than 2,000,000 values"):
         shoal.read(people, schema(write, f"m0: &m0 {{a: 1}}\n{merged}columns: *m8\n"))
 
 

@@ -57,7 +57,7 @@ def test_an_encoding_that_is_none_for_text_is_refused(rows, encoding):
 
 @pytest.mark.parametrize("raw", [b"a,b\n1,\0\n", b"\x7fELF\0\0\0", "a\n\0\n".encode("utf-16")])
 def test_binary_data_is_refused(rows, raw, quietly):
-    with pytest.raises(InputError, match="holds binary data"):
+    with pytest.raises(InputError, match="contains binary data"):
         rows(raw)
 
 
@@ -77,7 +77,7 @@ def test_a_torn_or_false_gzip_file_is_refused(rows):
     flipped = bytearray(whole)
     flipped[30] ^= 0xFF
     for raw in (whole[:-9], whole[:20], bytes(flipped), TEXT.encode(), whole + b"more"):
-        with pytest.raises(InputError, match="cannot be unpacked or read"):
+        with pytest.raises(InputError, match="cannot be decompressed or read"):
             rows(raw, "people.csv.gz")
 
 
@@ -124,7 +124,7 @@ def test_even_utf_8_is_not_copied(write):
 
 
 def test_the_line_of_a_wrong_byte_is_counted_over_pieces(write, monkeypatch):
-    monkeypatch.setattr(text_files, "_CHUNK", 3)
+    monkeypatch.setattr(text_files, "_CHUNK_BYTES", 3)
     path = write(b"ab\r\ncd\re\nf\r\n\xff\n")
     with pytest.raises(InputError, match="line 5 is not ascii text"), as_utf8(path, "ascii"):
         pass

@@ -133,7 +133,7 @@ def test_an_ending_that_is_no_picture_is_refused(tmp_path):
 
 def test_a_lattice_too_large_to_see_is_refused(tmp_path):
     path = tmp_path / "lattice.png"
-    with pytest.raises(InputError, match=r"3,600 nodes, and a picture holds 3,000"):
+    with pytest.raises(InputError, match=r"3,600 nodes, and a picture shows at most 3,000"):
         draw_lattice(shoal.datasets.patients(50, seed=1), shoal.KAnonymity(2), path)
     assert not path.exists()
 
@@ -141,8 +141,8 @@ def test_a_lattice_too_large_to_see_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("chosen", "told"),
     [
-        ({"letters": 1}, "a level to each of letters, digits"),
-        ({"letters": 3, "digits": 0}, "letters has levels 0 to 2, not 3"),
+        ({"letters": 1}, "a level for each of letters, digits"),
+        ({"letters": 3, "digits": 0}, "level of letters must be 0 to 2, not 3"),
     ],
 )
 def test_a_node_that_is_not_in_the_lattice_is_refused(chosen, told):

@@ -65,8 +65,8 @@ def test_roles_and_hierarchies_are_told(told, release):
     columns = by_name(told["columns"])
     assert list(columns) == [column.name for column in release.original]
     assert columns["patient_id"]["treatment"] == "left out: it names a person"
-    assert columns["cost"]["treatment"] == "released as it is, neither coarsened nor checked"
-    assert columns["birth_date"]["treatment"].startswith("published by labels of its hierarchy")
+    assert columns["cost"]["treatment"] == "released unchanged, neither generalized nor checked"
+    assert columns["birth_date"]["treatment"].startswith("generalized by its hierarchy (levels ")
     heights = [len(level) for level in release.original["postcode"].hierarchy.levels]
     assert columns["postcode"]["levels"] == heights
 
@@ -75,7 +75,7 @@ def test_a_column_without_a_role_is_told_as_left_out():
     data = pa.table({"age": [1, 1, 2, 2], "shoe": [40, 41, 42, 43]})
     some = shoal.Table.from_arrow(data, {"age": "quasi"})
     found = by_name(contents(shoal.anonymize(some, KAnonymity(2)))["columns"])["shoe"]
-    assert (found["role"], found["treatment"]) == (None, "left out: nobody gave it a role")
+    assert (found["role"], found["treatment"]) == (None, "left out: it has no role")
 
 
 @pytest.mark.parametrize(
@@ -83,10 +83,10 @@ def test_a_column_without_a_role_is_told_as_left_out():
     [
         (Recoding.identity, "kept exactly"),
         (Recoding.suppressed, "hidden entirely"),
-        (lambda c: Recoding.at_level(c, 1), "published at level 1 of its hierarchy, of 2"),
+        (lambda c: Recoding.at_level(c, 1), "generalized by its hierarchy (level 1 of 2)"),
         (
             lambda c: Recoding.of_groups(c, np.array([0, 0, 1, 1], np.int32), 2),
-            "published by labels of its hierarchy, from level 0 to 1, of 2",
+            "generalized by its hierarchy (levels 0 to 1 of 2)",
         ),
         (
             lambda c: Recoding.of_groups(
@@ -96,7 +96,7 @@ def test_a_column_without_a_role_is_told_as_left_out():
         ),
         (
             lambda c: Recoding.of_groups(c, np.array([0, 0, 1, 1], np.int32), 2, "representative"),
-            "published as one typical value for the people of a class",
+            "published as one typical value for each group",
         ),
     ],
 )
@@ -136,7 +136,7 @@ def test_a_freeform_release_is_told_by_whom_each_person_fits():
     assert found["risk"]["fewest_candidates"] >= 3
     assert sum(bar["number"] for bar in found["risk"]["sizes"]) == 61
     assert all(bar["number"] >= 5 for bar in found["risk"]["sizes"])
-    assert "Records of their own" in [limit["title"] for limit in found["limits"]]
+    assert "Records without groups" in [limit["title"] for limit in found["limits"]]
     assert found["attacks"]["checks"]
 
 
@@ -240,7 +240,7 @@ def test_the_json_form_says_the_same(release, told, tmp_path):
 
 
 def test_a_report_is_html_or_json_and_overwrites_nothing(release, tmp_path):
-    with pytest.raises(OutputError, match=r"ends in \.html or \.json"):
+    with pytest.raises(OutputError, match=r"must end in \.html or \.json"):
         release.report(tmp_path / "report.pdf")
     (tmp_path / "report.html").write_text("mine")
     with pytest.raises(OutputError, match="exists already"):

@@ -19,7 +19,7 @@ ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(console, "say_compiling", lambda: None)
+    monkeypatch.setattr(console, "note_compilation", lambda: None)
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "people.csv").write_text(PEOPLE)
     return tmp_path
@@ -43,7 +43,7 @@ def test_the_report_tells_of_the_file_beside_it(run, folder):
         *("--report", "report.html"),
     )
     assert status == 0
-    assert "report in report.html" in out
+    assert "report written to report.html" in out
     text = (folder / "report.html").read_text()
     assert hashlib.sha256((folder / "deep/out.csv").read_bytes()).hexdigest() in text
     assert "Release of people.csv" in text
@@ -71,7 +71,7 @@ def test_a_kept_order_is_reported(run, folder):
         *("--report", "report.html"),
     )
     text = (folder / "report.html").read_text()
-    assert "that of the original table" in text
+    assert "as in the original table" in text
     assert "--keep-order" in text
 
 
@@ -79,13 +79,17 @@ def test_json_holds_what_the_report_says(run, folder):
     arguments = ("anonymize", "deep/people.csv", *ROLES, "-k", 3, "--json")
     _, out, err = run(*arguments, "--report", "report.json")
     assert json.loads(out)["report"] == json.loads((folder / "report.json").read_text())
-    assert err == "note: no release was written; name a file with -o\n"
+    assert err == "note: no release was written; name an output file with -o\n"
     assert "report" not in json.loads(run(*arguments)[1])
 
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("there.html", "exists already"), ("report.txt", "ends in"), ("no/r.html", "does not exist")],
+    [
+        ("there.html", "exists already"),
+        ("report.txt", "must end in"),
+        ("no/r.html", "does not exist"),
+    ],
 )
 def test_a_report_that_cannot_be_written_stops_everything(run, folder, name, told):
     (folder / "there.html").write_text("mine")
@@ -117,6 +121,6 @@ def test_without_a_release_there_is_no_report(run, folder):
 def test_the_demo_leaves_a_report(run, folder):
     status, out, _ = run("demo", "--rows", 200, "--out", "tried")
     assert status == 0
-    assert "report in tried/report.html" in out
+    assert "report written to tried/report.html" in out
     text = (folder / "tried" / "report.html").read_text()
     assert hashlib.sha256((folder / "tried/anonymous.csv").read_bytes()).hexdigest() in text

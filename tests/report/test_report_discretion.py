@@ -119,8 +119,8 @@ def test_few_left_out_records_are_not_counted():
 
 def test_the_report_says_how_rows_are_ordered():
     release = made(table(), "mondrian")
-    assert "Order of rows" not in page(contents(release))
-    assert "Order of rows" in page(contents(release, order="original"))
+    assert "Row order" not in page(contents(release))
+    assert "Row order" in page(contents(release, order="original"))
 
 
 def test_only_the_names_of_files_are_told(tmp_path):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Column, KAnonymity, Recoding
-from shoal.report.bins import MOST_BINS, bins
-from shoal.report.distributions import MOST_NAMED, distribution, grouped
+from shoal.report.bins import MAX_BINS, bins
+from shoal.report.distributions import MAX_NAMED_GROUPS, distribution, grouped
 from shoal.report.masking import Mask
 
 
@@ -76,7 +76,7 @@ def test_every_range_holds_enough_people(values, least):
     held = np.bincount(
         np.searchsorted(found.ends, column.positions, side="right"), counts, len(found.labels)
     )
-    assert len(found.labels) <= MOST_BINS + 2
+    assert len(found.labels) <= MAX_BINS + 2
     assert (np.diff(found.ends) > 0).all()
     assert held.sum() == len(values)
     assert len(found.ends) == 0 or held.min() >= least
@@ -100,7 +100,7 @@ def test_of_many_values_the_commonest_are_named():
     values = [f"v{n}" for n in range(10_000) for _ in range(1 + (n < 40) * 10)]
     column = Column.encode("x", values)
     found = grouped(column, counted(column), 5)
-    assert len(found.labels) == MOST_NAMED + 1
+    assert len(found.labels) == MAX_NAMED_GROUPS + 1
     assert found.labels[-1] == "all others"
 
 

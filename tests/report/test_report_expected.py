@@ -34,8 +34,8 @@ def test_the_page_says_it_in_words(release):
     told = contents(release)
     shown = " ".join(page(told).split())
     assert f"{told['risk']['expected']['value']} of 300 people" in shown
-    assert "For nobody is the match certain." in shown
-    assert "What is assumed of the attacker" in shown
+    assert "No match is certain." in shown
+    assert "Assumptions about the attacker" in shown
 
 
 def test_few_people_are_not_counted_out():
@@ -54,7 +54,7 @@ def test_it_is_said_why_there_is_no_figure(release, monkeypatch):
     told = contents(release)
     assert told["risk"]["expected"] == {"reason": "the walk did not settle"}
     assert "Not counted: the walk did not settle." in page(told)
-    monkeypatch.setattr(module, "_MOST", 299)
+    monkeypatch.setattr(module, "_MAX_PEOPLE", 299)
     assert "more than 299 people" in contents(release)["risk"]["expected"]["reason"]
 
 
@@ -65,4 +65,4 @@ def test_nothing_of_it_stands_in_the_report_of_a_release_with_claims():
     assert release.withheld
     told = contents(release)
     assert "expected" not in told["risk"]
-    assert "would be found" not in page(told)
+    assert "expected to re-identify" not in page(told)

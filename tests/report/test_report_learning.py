@@ -20,7 +20,7 @@ def release():
 def test_a_target_gives_a_section(release, tmp_path):
     release.report(tmp_path / "report.html", target="disease")
     page = (tmp_path / "report.html").read_text()
-    assert "What models still learn" in page
+    assert "Predictive utility" in page
     assert "gradient-boosting" in page
     assert not any(secret in page for secret in SECRETS)
 
@@ -37,12 +37,12 @@ def test_it_is_told_of_the_released_records_alone(release):
 def test_without_a_target_there_is_none(release, tmp_path):
     assert contents(release)["utility"] is None
     release.report(tmp_path / "report.html")
-    assert "What models still learn" not in (tmp_path / "report.html").read_text()
+    assert "Predictive utility" not in (tmp_path / "report.html").read_text()
 
 
 def test_a_release_with_claims_does_not_tell_it(release, tmp_path):
     some = shoal.datasets.patients(400, seed=1)
     drawn = shoal.anonymize(ready_for("safe-la", some), KAnonymity(50), "safe-la", seed=1)
-    with pytest.raises(InputError, match="release with claims cannot tell"):
+    with pytest.raises(InputError, match="cannot include predictive utility"):
         drawn.report(tmp_path / "report.html", target="diagnosis")
     assert not (tmp_path / "report.html").exists()

@@ -121,7 +121,7 @@ def test_wide_and_long_tables_stay_small():
     table = shoal.Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"))
     text = page(contents(shoal.anonymize(table, KAnonymity(5))))
     assert len(text) < 400_000
-    assert "pairs that changed most, of 780" in text
+    assert "pairs that changed most, out of 780" in text
     tall = shoal.Table.from_arrow(
         pa.table({"many": [f"value {i // 2}" for i in range(20_000)]}), {"many": "quasi"}
     )
@@ -174,7 +174,7 @@ def test_a_browser_shows_it_without_errors_or_requests(kind, tmp_path):
     file = tmp_path / "report.html"
     some.report(file, title=HOSTILE)
     dom, complaints, asked = watched(tmp_path, file)
-    assert "9. How to repeat it" in dom
+    assert "9. How to reproduce the release" in dom
     assert "<script" not in dom
     assert (complaints, asked) == ([], set())
     chromium(tmp_path, file, "--no-pdf-header-footer", f"--print-to-pdf={tmp_path}/report.pdf")

@@ -58,9 +58,9 @@ def test_people_and_rows_are_told():
     assert told["unit"]["statement"] == "The release is about 12 people in 36 rows (person: id)."
     shown = text(grouped(visits()))
     assert '<dt>People released</dt><dd>12</dd> <dd class="note">36 rows</dd>' in shown
-    assert "2 groups, the smallest of 6 people; none breaks it." in shown
-    assert "a group has 18 rows or more" in shown
-    assert "No row was left out." in shown
+    assert "2 groups, the smallest with 6 people. Every group meets it." in shown
+    assert "every group has at least 18 rows" in shown
+    assert "No row was suppressed." in shown
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,11 @@ def test_rows_of_few_people_that_are_left_out_are_not_counted():
     assert (many["suppressed"], many["total"]) == (6, 36)
     assert (many["suppressed_people"], many["total_people"]) == (0, 12)
     shown = text(grouped(visits(), hidden=range(6)))
-    assert "Rows of fewer than 5 people were left out because" in shown
+    assert "Rows of fewer than 5 people were suppressed (left out of the release)" in shown
     assert "fewer than 5 people lost all rows" in shown
     shown = text(grouped(visits(), hidden=range(0, 18, 3)))
-    assert (
-        "6 rows of 36 were left out because they stand out too much; nobody lost all rows" in shown
-    )
+    assert "6 rows of 36 were suppressed (left out of the release)" in shown
+    assert "no person lost all rows" in shown
 
 
 def test_a_value_of_one_person_with_many_rows_is_not_shown():

@@ -87,8 +87,8 @@ def test_the_headline_is_what_the_attacker_met():
     assert headline(BOTH, ATTACK | {"noise": 0.7}) == "0"
     told = contents()
     assert told["verdict"].startswith("Under laplace noise of scale 0.1, the vote of 3 networks")
-    assert "gets 33.3 % of 6 adversarial examples" in told["verdict"]
-    assert "nothing is proven" in told["verdict"]
+    assert "classifies 33.3 % of 6 adversarial examples" in told["verdict"]
+    assert "it proves nothing" in told["verdict"]
 
 
 def test_bins_are_those_of_every_scale():
@@ -114,7 +114,7 @@ def test_attackers_that_were_not_tried_are_named(changes, named, not_named):
 
 
 def test_noise_that_the_attacker_did_not_meet_is_a_limit():
-    title = "Noise that the attacker did not meet"
+    title = "Noise that the attack was not made for"
     assert title in {limit["title"] for limit in contents()["limits"]}
     met = contents({"0.1": BOTH["0.1"]})
     assert title not in {limit["title"] for limit in met["limits"]}
@@ -124,11 +124,11 @@ def test_noise_that_the_attacker_did_not_meet_is_a_limit():
     assert title not in {limit["title"] for limit in copied["limits"]}
 
 
-@pytest.mark.parametrize(("pictures", "title"), [(29, "Few pictures, and"), (30, "Chosen pict")])
+@pytest.mark.parametrize(("pictures", "title"), [(29, "Few and selected"), (30, "Selected pict")])
 def test_only_few_pictures_are_called_few(pictures, title):
     met = {"pictures": pictures, "unchanged": 0}
     told = next(each for each in robust_limits(ATTACK, ["0"], [], met) if title in each["title"])
-    assert ("That is few." in told["text"]) is (pictures < 30)
+    assert ("These are few." in told["text"]) is (pictures < 30)
 
 
 CASES = {
@@ -172,7 +172,7 @@ def test_sections_are_in_order():
     heads = re.findall(r'<h2 id="([^"]+)">(\d)\.', page(CASES["usual"]))
     names = "attack right taken sizes pictures limits repeat"
     assert heads == [(name, str(n)) for n, name in enumerate(names.split(), start=1)]
-    assert "No picture is shown" in page(CASES["one scale"])
+    assert "No pictures are shown" in page(CASES["one scale"])
 
 
 def test_hostile_words_are_text():

@@ -1,4 +1,4 @@
-"""The command line: one command a file, `shoal --help` is the manual."""
+"""The command line: one command per module."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ app = typer.Typer(
     name="shoal",
     cls=Group,
     help="Publish tables about people safely: anonymized, verified, measured.",
-    epilog="New here? `shoal demo` goes the whole way on made-up patients; "
-    "`shoal inspect FILE` looks at a table of yours.",
+    epilog="New here? `shoal demo` shows the whole workflow on generated patients; "
+    "`shoal inspect FILE` examines a table of yours.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_MAKE, _JUDGE, _MORE, _LIST = "Make a release", "Judge a release", "Other promises", "Look up"
+_MAKE, _JUDGE, _MORE, _LIST = "Make a release", "Evaluate a release", "Other guarantees", "Look up"
 app.command(cls=Command, rich_help_panel=_MAKE)(demo.demo)
 app.command(cls=Command, rich_help_panel=_MAKE)(inspect.inspect)
 app.command(cls=Command, rich_help_panel=_MAKE)(anonymize.anonymize)
@@ -58,7 +58,7 @@ app.add_typer(datasets.app, name="datasets", rich_help_panel=_LIST)
 app.command(cls=Command, rich_help_panel=_LIST)(experiment.experiment)
 
 
-_PLAINLY = {  # how typer tells of a value that does not fit, and how it is said here
+_PLAIN_WORDING = {  # typer's wording of an invalid value, and ours
     ", unable to parse string as an integer": "",
     ", unable to parse string as a number": "",
     "Input should be a valid integer": "must be a whole number",
@@ -69,7 +69,7 @@ _PLAINLY = {  # how typer tells of a value that does not fit, and how it is said
 
 @app.callback(invoke_without_command=True)
 def version(
-    show: bool = typer.Option(False, "--version", help="Print the version and leave."),
+    show: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     """Publish tables about people safely: anonymized, verified, measured."""
     if show:
@@ -80,9 +80,9 @@ def version(
 def main() -> None:
     """Run the command line and exit.
 
-    The statuses: 0 success; 1 the guarantee cannot be met or is not kept; 2 the input, an option or
-    a file is wrong; 3 a fault of Shoal; 4 the output stream failed; 130 interrupted; 141 the reader
-    of the output closed it. What is wrong is said in one line on the error stream.
+    Exit statuses: 0 success; 1 the guarantee cannot be met or does not hold; 2 the input, an option
+    or a file is wrong; 3 an internal error; 4 the output stream failed; 130 interrupted; 141 the
+    reader of the output closed it. An error is one line on the error stream.
     """
     with guarded():
         try:
@@ -111,7 +111,7 @@ def _run() -> int:
         return _say(error, error.exit_status)
     except MemoryError:
         return _say(
-            "memory ran out; close other programs, use a machine with more memory, or read fewer "
+            "out of memory; close other programs, use a machine with more memory, or read fewer "
             "rows or columns",
             2,
         )
@@ -138,7 +138,7 @@ def _interrupted() -> int:
 
 
 def _file_trouble(error: OSError) -> str:
-    """Say which file and what kind of trouble; the message of a library might hold more."""
+    """Return the file and the kind of error; the message of a library might contain more."""
     from shoal.core.files import reason
 
     if isinstance(error.filename, (str, bytes)):
@@ -147,7 +147,7 @@ def _file_trouble(error: OSError) -> str:
 
 
 def _say_fault(error: Exception) -> int:
-    """Say where an unexpected error arose; its message may hold a cell, so it is not shown."""
+    """Print where an unexpected error occurred; its message may contain a cell and is not shown."""
     cause = error.__cause__ if type(error).__name__ == "Abort" else error
     cause = cause or error
     if os.environ.get("SHOAL_TRACEBACK"):
@@ -159,21 +159,21 @@ def _say_fault(error: Exception) -> int:
     ]
     where = f" at {own[-1]}" if own else ""
     return _say(
-        f"a fault in Shoal: {type(cause).__name__}{where}; please report it. SHOAL_TRACEBACK=1 "
-        "shows the traceback, which may hold cells of the table",
+        f"an internal error of Shoal: {type(cause).__name__}{where}; please report it. "
+        "SHOAL_TRACEBACK=1 shows the traceback, which may contain cells of the table",
         3,
     )
 
 
 def _say_usage(error: Any) -> int:
-    """Say what is wrong with the options; typer's errors for it know their command."""
+    """Print what is wrong with the options, with the command that typer's error names."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "shoal"
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return 2
-    told = error.format_message().rstrip(".")
-    for wording, plainly in _PLAINLY.items():
-        told = told.replace(wording, plainly)
-    see = " See" if told.endswith("?") else "; see"
-    return _say(f"{told[:1].lower()}{told[1:]}{see} {command} --help", 2)
+    message = error.format_message().rstrip(".")
+    for wording, plain in _PLAIN_WORDING.items():
+        message = message.replace(wording, plain)
+    see = " See" if message.endswith("?") else "; see"
+    return _say(f"{message[:1].lower()}{message[1:]}{see} {command} --help", 2)

@@ -1,4 +1,4 @@
-"""`shoal anonymize`: from a file to a verified release."""
+"""`shoal anonymize`: make a verified release of a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, compiling_told, emit, note, out
+from shoal.cli.console import announce_compilation, bars, emit, note, out
 from shoal.cli.dp_ledger import KeyFile, opened
 from shoal.cli.method_options import chosen_method
 from shoal.cli.options import (
@@ -32,67 +32,73 @@ if TYPE_CHECKING:
 
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to write: .csv, .tsv, .parquet."),
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="The file to write: .csv, .tsv or .parquet."
+    ),
 ]
 Models = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="MODEL", help="A further model, such as 'l-diversity(3, disease)'. Repeatable."
+        metavar="MODEL", help="Another privacy model: 'l-diversity(3, disease)'. Repeatable."
     ),
 ]
-Method = Annotated[str, typer.Option(metavar="NAME", help="`shoal methods` lists them.")]
+Method = Annotated[
+    str, typer.Option(metavar="NAME", help="The method; `shoal methods` lists all of them.")
+]
 MethodOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
     ),
 ]
-Seed = Annotated[int | None, seed_option("For methods that draw at random.")]
+Seed = Annotated[int | None, seed_option("The random seed, for randomized methods.")]
 Report = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write a report for those who sign or check: .html to read and print, .json.",
+        help="Write a report for reviewers, such as an ethics board: .html or .json.",
     ),
 ]
 Target = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="With --report: how well models still predict this column."
+        metavar="COLUMN",
+        help="With --report: add how well models trained on the release predict this column.",
     ),
 ]
 Picture = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Draw the lattice of a full-domain method: .png, .svg, .html; up to 3,000 nodes.",
+        help="Draw the lattice of a full-domain method, up to 3,000 nodes: .png, .svg or .html.",
     ),
 ]
 KeepOrder = Annotated[
     bool,
     typer.Option(
         "--keep-order",
-        help="Write the rows in the order of FILE, which can give away what is hidden; without it "
-        "they are sorted by their published values.",
+        help="Write the rows in the order of FILE, which can reveal what is hidden. Default: sort "
+        "them by their published values.",
     ),
 ]
 EscapeFormulas = Annotated[
     bool,
     typer.Option(
         "--escape-formulas",
-        help="Put a quote before cells of a CSV file that a spreadsheet would run: =1+1.",
+        help="Prefix a quote to cells of a CSV file that a spreadsheet would run: =1+1.",
     ),
 ]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Pay for a release with a claim out of this `shoal dp ledger`."
+        metavar="FILE",
+        help="Charge a differentially private release to this `shoal dp ledger`.",
     ),
 ]
 NewSchema = Annotated[
     bool,
     typer.Option(
-        "--new-schema", help="The table is the ledger's, with another schema than before."
+        "--new-schema", help="State that this is the ledger's table, with a changed schema."
     ),
 ]
 
@@ -122,10 +128,10 @@ def anonymize(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Anonymize FILE, check the guarantee on the result, and write it.
+    """Anonymize FILE, verify the guarantee on the result, and write it.
 
-    Nothing is written unless the check passes; a column without a role is left out. With --report,
-    --json also prints what the report says.
+    Nothing is written unless the verification passes. Columns without a role are left out. With
+    --report, the output of --json includes the contents of the report.
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.summary import show_summary, summarize
@@ -145,7 +151,7 @@ def anonymize(
             _check_target(table, target, report)
         if book is not None and new_schema:
             book.admit(table)
-        with compiling_told(quiet=json):
+        with announce_compilation(quiet=json):
             release = run(table, wanted, algorithm, seed=seed, ledger=book, what=_what(output))
         if picture is not None:
             from shoal.report.lattice_picture import draw_release
@@ -169,9 +175,9 @@ def anonymize(
     def show() -> None:
         show_summary(data, out)
         if report is not None:
-            out.print(f"report in {report}", soft_wrap=True)
+            out.print(f"report written to {report}", soft_wrap=True)
         if picture is not None:
-            out.print(f"picture in {picture}", soft_wrap=True)
+            out.print(f"picture written to {picture}", soft_wrap=True)
 
     emit(json, data, show)
     if keep_order and output is not None:
@@ -180,21 +186,21 @@ def anonymize(
         _note_formulas(release, output)
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
-        note(f"{what} was written; name a file with -o")
+        note(f"{what} was written; name an output file with -o")
 
 
 def _note_formulas(release: Release, output: Path) -> None:
-    """Say which columns of a text file hold cells that a spreadsheet would run."""
+    """Print which columns of a text file contain cells that a spreadsheet would run."""
     from shoal.core.formulas import count_formulas
 
     if output.suffix.lower() == ".parquet":
         return
-    found = count_formulas(release.to_arrow())
-    if found:
-        listed = ", ".join(f"{name} ({count:,})" for name, count in found.items())
+    counts = count_formulas(release.to_arrow())
+    if counts:
+        listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
         note(
-            f"cells that a spreadsheet would run as formulas, by column: {listed}; "
-            "--escape-formulas puts a quote before them"
+            f"some cells would run as formulas in a spreadsheet, by column: {listed}; "
+            "--escape-formulas prefixes a quote to them"
         )
 
 
@@ -203,7 +209,7 @@ def _what(output: Path | None) -> str:
 
 
 def _check_drawn(method: str, asked: dict[str, Any]) -> None:
-    """Refuse, before anything is drawn and paid for, what a method that draws must not reveal."""
+    """Refuse options whose output would reveal unreleased records of a randomized method."""
     from shoal.anonymize import METHODS
 
     for option, value in asked.items():
@@ -215,11 +221,15 @@ def _check_drawn(method: str, asked: dict[str, Any]) -> None:
 
 
 def _check_target(table: Table, target: str, report: Path | None) -> None:
-    """Refuse early a target that the report could not tell of."""
+    """Raise an error before any work if the report could not evaluate the target."""
     if report is None:
-        raise InputError("--target goes with --report; `shoal utility` tells it by itself")
+        raise InputError(
+            "--target needs --report; use `shoal utility` to evaluate models without a report"
+        )
     if table[target].role in ("quasi", "identifier"):
-        raise InputError(f"--target: column {target!r} is {table[target].role}; name another")
+        raise InputError(
+            f"--target: column {target!r} has the role {table[target].role}; name another column"
+        )
 
 
 def _reported(
@@ -233,10 +243,10 @@ def _reported(
     order: Order,
     force: bool,
 ) -> dict[str, Any]:
-    """Write the report of a release of a file, and return what it says."""
+    """Write the report of a release, and return its contents."""
     from shoal.report.document import contents, write_contents
 
-    told = contents(
+    reported = contents(
         release,
         title=f"Release of {file.name}",
         date=date.today().isoformat(),
@@ -245,5 +255,5 @@ def _reported(
         order=order,
         target=target,
     )
-    write_contents(told, report, force=force)
-    return told
+    write_contents(reported, report, force=force)
+    return reported

@@ -1,4 +1,4 @@
-"""`shoal compare`: many releases side by side, to choose one."""
+"""`shoal compare`: compare the releases of many methods and models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.padding import Padding
 
-from shoal.cli.console import bars, emit, grid, note, out, share, tell_of_compiling
+from shoal.cli.console import announce_compilation_of, bars, emit, grid, note, out, share
 from shoal.cli.method_options import method_options
 from shoal.cli.options import (
     File,
@@ -42,44 +42,46 @@ Methods = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME[:OPTION=VALUE,…]",
-        help="A method to try, such as flash:max_suppression=0.05. Repeatable. "
+        help="A method to try: flash:max_suppression=0.05. Repeatable. "
         "Default: mondrian, greedy, sorted, datafly, flash.",
     ),
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="A metric to count; the first is the loss. Repeatable."),
+    typer.Option(metavar="NAME", help="A metric to compute; the first is the loss. Repeatable."),
 ]
 Utility = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="What models are to learn: tells how much of it is lost."),
+    typer.Option(metavar="COLUMN", help="Report how much worse models predict this column."),
 ]
 Risk = Annotated[
     bool,
-    typer.Option("--risk", help="Also count people found by who knows everybody: expected risk."),
+    typer.Option(
+        "--risk", help="Also estimate how many people an attacker finds who knows everyone."
+    ),
 ]
-Seed = Annotated[int, seed_option("For methods that draw at random.")]
+Seed = Annotated[int, seed_option("The random seed, for randomized methods.")]
 Processes = Annotated[
-    int | None, typer.Option(metavar="N", help="Runs at a time. Default: one for each core.")
+    int | None, typer.Option(metavar="N", help="Number of parallel runs. Default: one per core.")
 ]
 TimeLimit = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="End a run that takes longer.")
+    float | None, typer.Option(metavar="SECONDS", help="Stop a run that takes longer.")
 ]
 Folder = Annotated[
     Path | None,
     typer.Option(
-        metavar="FOLDER", help="Keep finished runs here; the same command goes on from there."
+        metavar="FOLDER", help="Store finished runs here, so that the same command can resume."
     ),
 ]
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Write the table of runs: .csv, .tsv, .parquet."
+        "--output", "-o", metavar="FILE", help="Write the table of runs: .csv, .tsv or .parquet."
     ),
 ]
 Picture = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Draw loss against risk: .html (interactive), .png, .svg."),
+    typer.Option(metavar="FILE", help="Draw loss against risk: .html (interactive), .png or .svg."),
 ]
 
 
@@ -105,12 +107,12 @@ def compare(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Try every method with every model on FILE, and show what each costs and what risk it leaves.
+    """Run every method with every model on FILE, and compare the loss and the risk of the releases.
 
-    Runs go in parallel, each in a process of its own; one that fails does not stop the others. No
+    Runs are parallel, each in its own process; a run that fails does not stop the others. No
     release is written: make the one you choose with `shoal anonymize`.
 
-    The exit status is 1 if no run gave a release.
+    The exit status is 1 if no run produces a release.
     """
     from shoal.comparison import METHODS_BY_DEFAULT
     from shoal.comparison import compare as run
@@ -124,7 +126,9 @@ def compare(
         table = load(file, roles, hierarchy, form, otherwise={utility: "insensitive"})
         check_outputs(output, picture, force=force)  # now that all inputs are known
         if not json:
-            tell_of_compiling([each if isinstance(each, str) else each[0] for each in methods])
+            announce_compilation_of(
+                [each if isinstance(each, str) else each[0] for each in methods]
+            )
         try:
             found = run(
                 table,
@@ -141,7 +145,7 @@ def compare(
             )
         except KeyboardInterrupt:
             if folder is not None:
-                note(f"finished runs are in {folder}; the same command goes on from there")
+                note(f"finished runs are stored in {folder}; run the same command to resume")
             raise
     loss = metric[0] if metric else None
     if output is not None:
@@ -166,7 +170,7 @@ def compare(
         if output is not None:
             out.print(f"\nwritten to {output}", soft_wrap=True)
         if picture is not None and found.done:
-            out.print(f"picture in {picture}", soft_wrap=True)
+            out.print(f"picture written to {picture}", soft_wrap=True)
 
     emit(json, data, show)
     if not found.done:
@@ -177,7 +181,7 @@ def _sizes(text: str) -> list[int]:
     try:
         return [int(part) for part in names(text)]
     except ValueError:
-        raise InputError("-k takes whole numbers apart by commas, such as 3,5,10") from None
+        raise InputError("-k must be whole numbers separated by commas, such as 3,5,10") from None
 
 
 def _method(text: str) -> tuple[str, dict[str, Any]]:
@@ -187,11 +191,11 @@ def _method(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _show_original(original: dict[str, Any], person_columns: tuple[str, ...]) -> None:
-    told = people_in_rows(original["people"], original["records"])
+    counts = people_in_rows(original["people"], original["records"])
     if original["households"] is not None:
-        told += f", {counted(original['households'], 'household')}"
+        counts += f", {counted(original['households'], 'household')}"
     named = f" ({', '.join(person_columns)})" if person_columns else ""
-    out.print(f"original: {told}{named}\n", soft_wrap=True)
+    out.print(f"original: {counts}{named}\n", soft_wrap=True)
 
 
 def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> None:
@@ -222,21 +226,22 @@ def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> N
             )
         out.print(rows)
         if lost in METRICS:
-            out.print(f"\nloss: {lost}, {METRICS[lost].meaning}; 0 = nothing lost, 1 = everything")
+            out.print(f"\nloss: {lost}, {METRICS[lost].meaning}; 0 = no loss, 1 = everything lost")
         out.print("smallest: people in the smallest class")
         if several:
-            out.print("people: those with a released row; suppressed: rows")
+            out.print("people: people with a released row; suppressed: rows")
         out.print(
-            "* no other release beats it in loss without more risk, or in risk without more loss"
+            "* on the Pareto front: no other release has less loss without more risk, or less "
+            "risk without more loss"
         )
     failures = [row for row in found if row["status"] != "done"]
     if failures:
-        out.print(f"\n{len(failures)} of {counted(len(found), 'run')} gave no release")
+        out.print(f"\n{len(failures)} of {counted(len(found), 'run')} produced no release")
     for row in failures:
         out.print(f"  {_name(row)}, {row['model']}: {row['status']}", soft_wrap=True)
         out.print(Padding(row["reason"], (0, 0, 0, 4)))
 
 
 def _name(row: dict[str, Any]) -> str:
-    told = ", ".join(f"{name}={value}" for name, value in row["options"].items())
-    return f"{row['method']}:{told}" if told else str(row["method"])
+    options = ", ".join(f"{name}={value}" for name, value in row["options"].items())
+    return f"{row['method']}:{options}" if options else str(row["method"])

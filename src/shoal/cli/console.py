@@ -1,4 +1,4 @@
-"""What every command shares: printing, progress bars, notes."""
+"""Output shared by all commands: printing, progress bars, notes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from shoal.core.progress import Progress
 
 
-# names of files and columns are shown as they are: no markup in them, no emoji codes
+# names of files and columns are printed literally, without markup or emoji codes
 out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> None:
-    """Print data as JSON, or let `show` draw it."""
+    """Print data as JSON, or call `show` to print it for people."""
     if as_json:
         text = json.dumps(plain(data), indent=2, ensure_ascii=False)
         if not encodable(text, sys.stdout):
@@ -43,12 +43,12 @@ def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> No
 
 
 def one_line(message: object) -> str:
-    """Return a message without line breaks and control signs that a name in it may hold."""
+    """Return a message with line breaks and control characters replaced by spaces."""
     return "".join(sign if sign.isprintable() else " " for sign in str(message))
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it; infinity and NaN become null."""
+    """Return a value as plain data for JSON; infinity and NaN become null."""
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -61,7 +61,7 @@ def plain(value: Any) -> Any:
 
 
 def grid(*headings: str, title: str | None = None) -> Grid:
-    """Return an empty table in the house's look; without any heading it has no such line."""
+    """Return an empty table in the common style; without any heading it has no header."""
     table = Grid(
         title=title,
         title_justify="left",
@@ -75,18 +75,18 @@ def grid(*headings: str, title: str | None = None) -> Grid:
     return table
 
 
-def verdict(model: str, kept: bool, told: str, warnings: Sequence[str] = ()) -> Text:
-    """Return a model with its outcome, green only if nothing beside it needs attention."""
+def verdict(model: str, kept: bool, outcome: str, warnings: Sequence[str] = ()) -> Text:
+    """Return a model with its outcome, green only if it holds without warnings."""
     colour = "red" if not kept else "yellow" if warnings else "green"
     if kept and warnings:
-        told += f", with {counted(len(warnings), 'warning')}"
-    return Text.assemble((model, "bold"), "  ", (told, colour))
+        outcome += f", with {counted(len(warnings), 'warning')}"
+    return Text.assemble((model, "bold"), "  ", (outcome, colour))
 
 
 def show_warnings(
     warnings: Sequence[str], console: Console | None = None, *, heading: str = ""
 ) -> None:
-    """Print what a guarantee does not cover, one indented line each, below a heading."""
+    """Print risks that a guarantee does not cover, one indented line each, below a heading."""
     if warnings and heading:
         (console or out).print(heading)
     for each in warnings:
@@ -95,47 +95,47 @@ def show_warnings(
 
 
 def note(message: str) -> None:
-    """Tell the user something in passing."""
+    """Print a note on the error stream."""
     err.print(f"note: {one_line(message)}")
 
 
-def say_compiling() -> None:
-    """Say why this run takes longer."""
-    note("compiling the kernels once, up to half a minute; later runs start at once")
+def note_compilation() -> None:
+    """Print why this run takes longer."""
+    note("compiling kernels once, which takes up to half a minute; later runs start immediately")
 
 
 @contextmanager
-def compiling_told(*, quiet: bool = False) -> Iterator[None]:
-    """Say so once, when a kernel has to be compiled inside and can be kept."""
+def announce_compilation(*, quiet: bool = False) -> Iterator[None]:
+    """Print a note the first time a kernel is compiled inside, if the result can be cached."""
     if quiet:
         yield
         return
     from shoal.core.compiling import are_kept, event
 
-    class Teller(event.Listener):  # type: ignore[misc]
-        told = False
+    class Announcer(event.Listener):  # type: ignore[misc]
+        announced = False
 
         def on_start(self, _: Any) -> None:
-            if not self.told:
-                self.told = True
+            if not self.announced:
+                self.announced = True
                 if are_kept():
-                    say_compiling()
+                    note_compilation()
 
         def on_end(self, _: Any) -> None:
             pass
 
-    with event.install_listener("numba:compile", Teller()):
+    with event.install_listener("numba:compile", Announcer()):
         yield
 
 
-def tell_of_compiling(methods: Sequence[str]) -> None:
-    """Say so before other processes run the methods, where any has not been run before."""
+def announce_compilation_of(methods: Sequence[str]) -> None:
+    """Print a note before other processes run the methods, if any has uncompiled kernels."""
     if not all(is_compiled(method) for method in methods):
-        say_compiling()
+        note_compilation()
 
 
 def is_compiled(method: str) -> bool:
-    """Whether kernels of the method's family lie in the cache, or it has none to compile."""
+    """Return whether the kernels of the method's family are cached, or there are none."""
     from shoal.anonymize import METHODS
 
     if method not in METHODS:
@@ -145,14 +145,14 @@ def is_compiled(method: str) -> bool:
     stated = os.environ.get("NUMBA_CACHE_DIR")
     if stated:
         return not kernels or any(Path(stated).glob(f"{folder.name}_*/*.nbi"))
-    # numba keeps them elsewhere where it may not write: nothing is said then
+    # if the folder is read-only, numba caches elsewhere: print no note
     settled = not kernels or not os.access(folder, os.W_OK)
     return settled or any((folder / "__pycache__").glob("*.nbi"))
 
 
 @contextmanager
 def noting_unkept_kernels() -> Iterator[None]:
-    """Print the warning that compiled kernels cannot be kept as a note, wherever it arises."""
+    """Print the warning that compiled kernels cannot be cached as a note."""
     show = warnings.showwarning
 
     def showwarning(
@@ -170,7 +170,7 @@ def noting_unkept_kernels() -> Iterator[None]:
 
 @contextmanager
 def notes(*, unless: type[Warning] | None = None) -> Iterator[None]:
-    """Print Python warnings raised inside as notes, each once, `unless` of a kind."""
+    """Print Python warnings raised inside as notes, each once, except those of a class."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if unless is not None:
@@ -182,7 +182,7 @@ def notes(*, unless: type[Warning] | None = None) -> Iterator[None]:
 
 @contextmanager
 def bars() -> Iterator[None]:
-    """Draw progress reported inside, on the error stream and only for people."""
+    """Draw the progress reported inside, on the error stream of a terminal."""
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
@@ -204,7 +204,7 @@ def bars() -> Iterator[None]:
 
 @contextmanager
 def about(file: Path) -> Iterator[None]:
-    """Say of the file what is found wrong inside."""
+    """Prefix the file to the message of an input error raised inside."""
     try:
         yield
     except InputError as error:
@@ -213,18 +213,18 @@ def about(file: Path) -> Iterator[None]:
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Return names for people, the first few of many."""
-    told = ", ".join(names[:most])
-    return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
+    """Return names separated by commas, the first few if there are many."""
+    first = ", ".join(names[:most])
+    return first if len(names) <= most else f"{first} and {len(names) - most:,} more"
 
 
 def shown(text: str) -> str:
-    """Return a text as the output stream shows it, so that columns are as wide as they look."""
+    """Return a text as the output stream prints it, so that column widths are right."""
     return text if encodable(text, sys.stdout) else spelled(text, sys.stdout)
 
 
 def number(value: float) -> str:
-    """Return a number for people: four significant digits, thousands apart."""
+    """Return a number with four significant digits and thousands separators."""
     if math.isinf(value):
         return shown("∞" if value > 0 else "-∞")
     if float(value).is_integer():
@@ -233,5 +233,5 @@ def number(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """Return a share 0–1 for people."""
+    """Return a share from 0 to 1 with four decimal places."""
     return f"{value:.4f}"

@@ -1,4 +1,4 @@
-"""`shoal datasets`: tables to try things on."""
+"""`shoal datasets`: example tables."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from shoal.cli.options import Command, Force, Group, Json, seed_option
 from shoal.core.wording import counted
 from shoal.errors import InputError
 
-_MOST = 100_000_000
-app = typer.Typer(cls=Group, help="List tables to try things on, or generate one.")
+_MAX_ROWS = 100_000_000
+app = typer.Typer(cls=Group, help="List example tables, or generate one.")
 
 
 @app.callback(invoke_without_command=True)
 def catalogue(context: typer.Context, json: Json = False) -> None:
-    """List tables to try things on."""
+    """List example tables, or generate one."""
     if context.invoked_subcommand is not None:
         return
     from shoal.datasets import catalogue as listed
@@ -33,7 +33,7 @@ def catalogue(context: typer.Context, json: Json = False) -> None:
 
 
 def _state(file: str | None) -> str:
-    """Say whether a public table's file is there; None is a table that comes with Shoal."""
+    """Return whether the file of a public table exists; tables of Shoal itself have no file."""
     folder = os.environ.get("SHOAL_DATA")
     if file is None:
         return "built in"
@@ -43,17 +43,17 @@ def _state(file: str | None) -> str:
 
 
 def _show(data: dict[str, dict[str, Any]]) -> None:
-    rows = grid("name", "what", "state")
-    for name, told in data.items():
-        rows.add_row(name, told["about"], told["state"])
-    rows.add_row("patients", "a generated hospital table of any length", "generated")
+    rows = grid("name", "description", "state")
+    for name, entry in data.items():
+        rows.add_row(name, entry["about"], entry["state"])
+    rows.add_row("patients", "a generated hospital table with any number of rows", "generated")
     out.print(rows)
-    out.print("\npatients are generated with  shoal datasets patients 10000 -o patients.csv")
+    out.print("\ngenerate patients with  shoal datasets patients 10000 -o patients.csv")
     out.print("public tables are read from these files in the folder that SHOAL_DATA names:")
     files = grid("", "")
-    for name, told in data.items():
-        if told["file"]:
-            files.add_row(f"  {name}", told["file"])
+    for name, entry in data.items():
+        if entry["file"]:
+            files.add_row(f"  {name}", entry["file"])
     out.print(files)
 
 
@@ -61,26 +61,30 @@ def _show(data: dict[str, dict[str, Any]]) -> None:
 def patients(
     rows: Annotated[
         int,
-        typer.Argument(metavar="ROWS", help="How many, up to 100 million."),
+        typer.Argument(metavar="ROWS", help="Number of rows, up to 100 million."),
     ],
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to write: .csv, .tsv, .parquet."
+            "--output", "-o", metavar="FILE", help="The file to write: .csv, .tsv or .parquet."
         ),
     ],
     seed: Annotated[int, seed_option("The same seed gives the same table.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Generate a hospital table, with its schema beside it."""
+    """Generate a hospital table, and write its schema to the same folder."""
     from shoal.core.writing import check_ending
     from shoal.datasets.writing import write_patients
 
-    if not 1 <= rows <= _MOST:
-        raise InputError(f"rows must be from 1 to {_MOST:,}, not {rows:,}; choose another number")
+    if not 1 <= rows <= _MAX_ROWS:
+        raise InputError(f"rows must be from 1 to {_MAX_ROWS:,}, not {rows:,}")
     check_ending(output)
     with bars():
         schema = write_patients(output, rows, seed, force=force)
     data = {"output": str(output), "schema": str(schema), "rows": rows, "seed": seed}
-    emit(json, data, lambda: out.print(f"{counted(rows, 'row')} in {output}, roles in {schema}"))
+    emit(
+        json,
+        data,
+        lambda: out.print(f"{counted(rows, 'row')} written to {output}, roles to {schema}"),
+    )

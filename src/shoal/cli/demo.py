@@ -1,4 +1,4 @@
-"""`shoal demo`: the whole way, on a generated hospital table."""
+"""`shoal demo`: the whole workflow on a generated hospital table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, compiling_told, emit, grid, out
+from shoal.cli.console import announce_compilation, bars, emit, grid, out
 from shoal.cli.options import Force, Json, seed_option
 from shoal.core.files import replace_files
 
@@ -16,19 +16,21 @@ _FILES = ("patients.csv", "patients.yaml", "anonymous.csv", "report.html")
 
 def demo(
     folder: Annotated[
-        Path, typer.Option("--out", metavar="FOLDER", help="Where to put the demo's files.")
+        Path, typer.Option("--out", metavar="FOLDER", help="The folder for the files of the demo.")
     ] = Path("demo"),
-    rows: Annotated[int, typer.Option(metavar="N", help="Patients to generate.", min=1)] = 10_000,
+    rows: Annotated[
+        int, typer.Option(metavar="N", help="Number of patients to generate.", min=1)
+    ] = 10_000,
     k: Annotated[int, typer.Option("-k", metavar="N", help="k of k-anonymity.")] = 5,
     seed: Annotated[int, seed_option("The same seed gives the same patients.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Generate patients, anonymize them, verify the result and say what it cost.
+    """Generate patients, anonymize them, verify the result and report the information loss.
 
-    Writes patients.csv (made up, before), patients.yaml (roles), anonymous.csv (after) and
-    report.html (for those who sign) into the folder, all or none. Those of an earlier demo are
-    replaced, other files of these names only with --force.
+    Writes patients.csv (generated), patients.yaml (its roles), anonymous.csv (the release) and
+    report.html (the report) to the folder, all or none. Files of an earlier demo are replaced;
+    other files with these names are replaced only with --force.
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.summary import show_summary, summarize
@@ -40,7 +42,7 @@ def demo(
     _check_folder(folder, force=force)
     with bars(), replace_files(folder) as made:
         table = read(made / "patients.csv", write_patients(made / "patients.csv", rows, seed))
-        with compiling_told(quiet=json):
+        with announce_compilation(quiet=json):
             release = run(table, model, "mondrian")
         after = made / "anonymous.csv"
         checked = release.write(after)
@@ -52,8 +54,8 @@ def demo(
         _sample("before", table.to_arrow().select([*shown, "diagnosis"]))
         _sample("after", release.to_arrow().select([*shown, "diagnosis"]))
         show_summary(data, out)
-        out.print(f"report in {folder / 'report.html'}", soft_wrap=True)
-        out.print("\nthe same by hand:")
+        out.print(f"report written to {folder / 'report.html'}", soft_wrap=True)
+        out.print("\nthe equivalent command:")
         out.print(
             f"  shoal anonymize {folder / 'patients.csv'} --schema {folder / 'patients.yaml'} "
             f"-k {k} --model 'l-diversity(2, diagnosis)' -o out.csv --report report.html",
@@ -64,7 +66,7 @@ def demo(
 
 
 def _check_folder(folder: Path, *, force: bool) -> None:
-    """Refuse, before any work, a folder that cannot hold the files, or has such of another kind."""
+    """Raise an error before any work if the files cannot be written or are not from a demo."""
     from shoal.core.files import check_writable
     from shoal.datasets.writing import schema_text
 

@@ -1,4 +1,4 @@
-"""`shoal dp`: differential privacy planned, accounted for and audited."""
+"""`shoal dp`: plan, account for and audit differential privacy."""
 
 from __future__ import annotations
 
@@ -43,40 +43,41 @@ def plan(
     epsilon: Annotated[
         float | None,
         typer.Option(
-            metavar="X", help="The whole budget. Default: choice - ln(1 - beta) for each beta."
+            metavar="X", help="The total epsilon. Default: choice - ln(1 - beta) for each beta."
         ),
     ] = None,
     delta: Annotated[
         float | None,
-        typer.Option(metavar="X", help="The delta to reach. Default: a tenth of 1/N."),
+        typer.Option(metavar="X", help="The largest acceptable delta. Default: 0.1/N."),
     ] = None,
     k: Annotated[
         str,
         typer.Option(
-            "--k", "-k", metavar="N,...", help="Default: for each beta the least that will do."
+            "--k", "-k", metavar="N,...", help="Values of k. Default: the smallest for each beta."
         ),
     ] = "",
     beta: Annotated[
         str,
         typer.Option(
-            metavar="X,...", help="Shares to draw. Default: the tenths that can reach delta."
+            metavar="X,...", help="Sampling rates. Default: the tenths that can reach delta."
         ),
     ] = "",
     choice_epsilon: Annotated[
-        float, typer.Option(metavar="X", help="Part of epsilon for choosing the recoding.")
+        float, typer.Option(metavar="X", help="The part of epsilon for choosing the recoding.")
     ] = 0.1,
     sizes: Annotated[
         str, typer.Option(metavar="N,...", help="Class sizes to report.")
     ] = "100,200,500",
     json: Json = False,
 ) -> None:
-    """List the k and beta with which a sampled release of N records is (epsilon, delta)-private.
+    """List settings of k and beta that make a sampled release (epsilon, delta)-private.
 
-    Each record is drawn with probability beta, and classes with fewer than k drawn records are
-    dropped. A larger beta keeps more records and costs more; a larger k lowers delta. `safe-la`
-    runs every setting listed; it refuses a red one unless allow_large_delta is set.
+    Each of the N records is sampled with probability beta, and classes with fewer than k sampled
+    records are dropped. A larger beta keeps more records but needs a larger epsilon; a larger k
+    lowers delta. `safe-la` runs every setting listed; it refuses a red one unless
+    allow_large_delta is set.
 
-    Exit status 1 if --delta is given and no setting reaches it.
+    The exit status is 1 if --delta is given and no setting reaches it.
     """
     from shoal.dp import plan as planned
 
@@ -121,7 +122,7 @@ def _show(found: list[Setting], rows: int, wanted: float) -> None:
         )
     out.print(shown)
     reached = sum(setting.reached for setting in found)
-    out.print(f"\ndelta of {_delta(wanted)} is reached by {reached} of {len(found)}")
+    out.print(f"\n{reached} of {len(found)} settings reach a delta of {_delta(wanted)}")
     out.print(
         Text.assemble(
             ("green", "green"),
@@ -129,15 +130,15 @@ def _show(found: list[Setting], rows: int, wanted: float) -> None:
             ("yellow", "yellow"),
             f": below 1/N = {_delta(1 / rows)}; ",
             ("red", "red"),
-            ": more",
+            ": 1/N or more",
         )
     )
     out.print(f"epsilon includes {number(found[0].choice_epsilon)} for the choice of the recoding")
-    out.print("published: the delta of Li, Qardaji & Su (2012), and the k that it would need")
+    out.print(
+        "published: the delta by the theorem of Li, Qardaji & Su (2012); its k: the k it needs"
+    )
     if sizes:
-        out.print(
-            f"{kept[0]}: share of a class of {counted(sizes[0], 'record')} expected to be released"
-        )
+        out.print(f"{kept[0]}: expected share released of a class of {counted(sizes[0], 'record')}")
     choice = found[0].choice_epsilon
     out.print(
         "to make such a release: shoal anonymize FILE --schema FILE --method safe-la -k K "
@@ -147,7 +148,7 @@ def _show(found: list[Setting], rows: int, wanted: float) -> None:
 
 
 def _up(value: float) -> float:
-    """Return four digits of an epsilon that are enough: rounded down, it would be too little.
+    """Return an epsilon rounded up to four digits, because a smaller one would not be enough.
 
     >>> _up(0.79314718), _up(1.31)
     (0.7932, 1.31)

@@ -1,4 +1,4 @@
-"""`shoal dp audit`: Shoal's own mechanisms, run on tables that differ in one record or person."""
+"""`shoal dp audit`: audit Shoal's mechanisms on tables that differ in one record or person."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _MAX_RUNS = 10_000_000
 
 def audit(
     runs: Annotated[
-        int, typer.Option(metavar="N", help="How often each mechanism is run on each table.")
+        int, typer.Option(metavar="N", help="Number of runs of each mechanism on each table.")
     ] = 4_000,
     confidence: Annotated[
-        float, typer.Option(metavar="SHARE", help="Confidence of the bounds on a mechanism.")
+        float, typer.Option(metavar="SHARE", help="Confidence level of the bounds on a mechanism.")
     ] = 0.999,
     seed: Annotated[int, seed_option("The same seed gives the same runs.")] = 0,
     json: Json = False,
 ) -> None:
-    """Audit the private mechanisms of this installation on small tables.
+    """Audit the differentially private mechanisms of this installation on small tables.
 
-    Runs the code that `anonymize --method safe-la` and the private regression run, on pairs of
-    tables that differ in one record or person, and looks for outcomes that refute the claim. Draws
-    come from seeds: the secure generator is not part of it. `shoal.dp.audit` in Python audits a
-    mechanism of your own. Exit status 1 if a claim is refuted.
+    The audit runs the code of `anonymize --method safe-la` and of the private regression on pairs
+    of tables that differ in one record or person, and looks for outcomes that refute the claim. It
+    uses seeded random numbers: the secure generator is not audited. Use `shoal.dp.audit` in Python
+    to audit a mechanism of your own. The exit status is 1 if a claim is refuted.
     """
     from shoal.auditing import audit_cases
     from shoal.core.progress import report
@@ -89,14 +89,15 @@ def _show(audited: dict[str, Audited], runs: int) -> None:
     out.print(about)
     confidence = next(iter(audited.values()))[1].confidence
     out.print(
-        f"\n{runs:,} runs on each table; what they prove holds with confidence {confidence:g}. "
-        "exact: scores and classes of the same code, with every sample tried; that records and "
-        "nodes are drawn with the stated probabilities is assumed there."
+        f"\n{runs:,} runs on each table; the bounds that the runs prove hold with confidence "
+        f"{confidence:g}. exact: computed from the scores and classes of the same code over every "
+        "possible sample, assuming that records and nodes are drawn with the stated probabilities."
     )
     out.print(
-        "An audit cannot prove privacy. It knows these tables only. noticeable: the ε of a biased "
-        "coin, and the probability of an event that is impossible without the person, from which "
-        "on the runs would have noticed it. Faults in the last digits of noise are not noticed."
+        "An audit cannot prove privacy, and it covers only these tables. noticeable: the smallest "
+        "ε of a biased coin, and the smallest probability of an event that is impossible without "
+        "the person, that the runs would detect. The audit does not detect faults in the last "
+        "digits of noise."
     )
 
 

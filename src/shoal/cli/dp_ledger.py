@@ -1,4 +1,4 @@
-"""`shoal dp ledger`: what the releases of one table have spent together."""
+"""`shoal dp ledger`: the privacy budget that the releases of one table spend."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from shoal.cli.options import Command, Group, Json
 if TYPE_CHECKING:
     from shoal.dp.ledger import Ledger
 
-app = typer.Typer(
-    cls=Group, help="Add up what the releases of one table spend.", no_args_is_help=True
-)
-LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
-Epsilon = Annotated[float, typer.Option(metavar="X", help="Its epsilon.")]
-Delta = Annotated[float, typer.Option(metavar="X", help="Its delta.")]
+app = typer.Typer(cls=Group, help="Track the privacy budget of one table.", no_args_is_help=True)
+LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of the ledger.")]
+Epsilon = Annotated[float, typer.Option(metavar="X", help="The epsilon.")]
+Delta = Annotated[float, typer.Option(metavar="X", help="The delta.")]
 KeyFile = Annotated[
     Path | None,
     typer.Option(
-        "--key-file", metavar="FILE", help="A file whose bytes seal the ledger against changes."
+        "--key-file", metavar="FILE", help="A secret key that protects the ledger from changes."
     ),
 ]
 
@@ -38,32 +36,30 @@ def grant(
         float,
         typer.Option(
             metavar="X",
-            help="The part of delta set aside for advanced composition: many small releases then "
-            "cost less than their sum.",
+            help="The part of delta reserved for advanced composition, with which many small "
+            "releases cost less than their sum.",
         ),
     ] = 0.0,
-    table: Annotated[str, typer.Option(metavar="NAME", help="What the table is called.")] = "",
+    table: Annotated[str, typer.Option(metavar="NAME", help="The name of the table.")] = "",
     unit: Annotated[
         str,
-        typer.Option(
-            metavar="UNIT", help="What the releases protect: record, person or household."
-        ),
+        typer.Option(metavar="UNIT", help="The unit of protection: record, person or household."),
     ] = "record",
     change: Annotated[
         bool,
-        typer.Option("--change", help="Grant another budget; earlier grants stay on record."),
+        typer.Option("--change", help="Change the budget; earlier grants stay on record."),
     ] = False,
     when: Annotated[str | None, typer.Option(metavar="TEXT", help="A date or time.")] = None,
     key_file: KeyFile = None,
     json: Json = False,
 ) -> None:
-    """Start a ledger with a budget of epsilon and delta."""
+    """Create a ledger with a budget of epsilon and delta."""
     from shoal.dp.ledger import Ledger
     from shoal.errors import InputError
 
     if change:
         if slack:
-            raise InputError("a slack cannot be changed; it is fixed when the ledger is started")
+            raise InputError("--slack cannot be changed: it is fixed when the ledger is created")
         found = Ledger.open(ledger, table=table, key=_key(key_file))
         found.regrant(epsilon, delta, when=when)
     else:
@@ -89,7 +85,10 @@ def spend(
     key_file: KeyFile = None,
     json: Json = False,
 ) -> None:
-    """Pay for a release before it is made; refused, with status 1, if too little is left."""
+    """Charge a release to the ledger before making it.
+
+    The exit status is 1 if the remaining budget is too small.
+    """
     from shoal.dp.claims import DP
 
     found = opened(ledger, key_file)
@@ -99,13 +98,13 @@ def spend(
 
 @app.command(cls=Command)
 def show(ledger: LedgerFile, key_file: KeyFile = None, json: Json = False) -> None:
-    """Show what was granted, what is spent, on what, and what is left."""
+    """Show the granted, spent and remaining budget, and the releases charged."""
     found = opened(ledger, key_file)
     emit(json, _data(found), lambda: _show(found))
 
 
 def opened(ledger: Path, key_file: Path | None) -> Ledger:
-    """Open a ledger that is there."""
+    """Open an existing ledger."""
     from shoal.dp.ledger import Ledger
 
     return Ledger.open(ledger, key=_key(key_file))
@@ -135,20 +134,20 @@ def _show(ledger: Ledger) -> None:
     book = ledger.book
     spent, left = book.spent(), book.left()
     rows = grid("", "epsilon", "delta")
-    rows.add_row("granted", _told(book.grant.epsilon), _told(book.grant.delta))
-    rows.add_row("spent", _told(spent.epsilon), _told(spent.delta))
-    rows.add_row("left", _told(left[0]), _told(left[1]))
+    rows.add_row("granted", _figure(book.grant.epsilon), _figure(book.grant.delta))
+    rows.add_row("spent", _figure(spent.epsilon), _figure(spent.delta))
+    rows.add_row("left", _figure(left[0]), _figure(left[1]))
     out.print(rows)
     if book.entries:
         out.print()
         listed = grid("release", "epsilon", "delta", "", "")
         for entry in book.entries:
             mark = Text("") if entry.proven else Text("unproven", "yellow")
-            told = one_line(entry.what if entry.when is None else f"{entry.what} ({entry.when})")
-            listed.add_row(told, _told(entry.epsilon), _told(entry.delta), entry.state, mark)
+            name = one_line(entry.what if entry.when is None else f"{entry.what} ({entry.when})")
+            listed.add_row(name, _figure(entry.epsilon), _figure(entry.delta), entry.state, mark)
         out.print(listed)
     if book.grant.slack:
-        out.print(f"\ncomposition: {spent.rule}; delta of {_told(book.grant.slack)} is set aside")
+        out.print(f"\ncomposition: {spent.rule}; delta of {_figure(book.grant.slack)} is reserved")
     for index, grant in enumerate(book.grants[:-1], start=1):
         stated = "" if grant.when is None else f" ({one_line(grant.when)})"
         out.print(f"\nearlier grant {index}: {grant}{stated}")
@@ -157,5 +156,5 @@ def _show(ledger: Ledger) -> None:
         out.print(f"schema: {', '.join(schema[:12] for schema in book.schemas)}")
 
 
-def _told(value: float) -> str:
+def _figure(value: float) -> str:
     return number(value) if value >= 1e-3 or not value else f"{value:.2e}"

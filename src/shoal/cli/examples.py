@@ -1,4 +1,4 @@
-"""Examples of each command, as its help and the manual show them; the manual's are run."""
+"""Examples of each command for its help and the manual; the tests run them."""
 
 from __future__ import annotations
 

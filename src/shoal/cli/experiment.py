@@ -1,4 +1,4 @@
-"""`shoal experiment`: studies that can be repeated."""
+"""`shoal experiment`: repeat published studies."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from shoal.cli.options import Json
 
 def experiment(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Which one; without it they are listed.")
+        str | None, typer.Argument(metavar="[NAME]", help="The study. Default: list all of them.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--out", metavar="FOLDER", help="Where tables and pictures go.")
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="The folder for tables and pictures."),
     ] = None,
     data: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="Which table, of those it can run on.")
+        str | None, typer.Option(metavar="TABLE", help="The table, one of those the study runs on.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="At the published size; may take hours.")
+        bool, typer.Option("--full", help="Run at the published size, which may take hours.")
     ] = False,
     releases: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Releases by each method; metrics-vs-utility alone."),
+        typer.Option(metavar="N", help="Releases by each method; metrics-vs-utility only."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Repeat a published study, or list those there are.
+    """Repeat a published study, or list the studies.
 
-    Runs that the folder holds already are not run again.
+    Runs whose results are already in the folder are skipped.
     """
     from shoal.errors import InputError, unknown
     from shoal.experiments import EXPERIMENTS
@@ -51,7 +52,7 @@ def experiment(
 
 
 def _list(listed: dict[str, dict[str, Any]]) -> None:
-    rows = grid("name", "what", "runs on")
-    for name, told in listed.items():
-        rows.add_row(name, told["about"], ", ".join(told["data"]))
+    rows = grid("name", "description", "runs on")
+    for name, entry in listed.items():
+        rows.add_row(name, entry["about"], ", ".join(entry["data"]))
     out.print(rows)

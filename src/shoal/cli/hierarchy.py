@@ -12,7 +12,7 @@ from shoal.cli.console import emit, grid, notes, out
 from shoal.cli.options import Command, File, Force, Group, Json, names
 from shoal.cli.sources import Form, Roles, grouped, recipe_of
 from shoal.core.wording import counted
-from shoal.errors import HierarchyError, InputError, meant
+from shoal.errors import HierarchyError, InputError, did_you_mean
 
 if TYPE_CHECKING:
     from shoal.core.column import Column
@@ -41,13 +41,13 @@ def make(
     ] = None,
     every: Annotated[
         bool,
-        typer.Option("--all", help="One for each quasi-identifier, and a schema that names them."),
+        typer.Option("--all", help="Write one for each quasi-identifier, and a schema."),
     ] = False,
     recipe: Annotated[
         str | None,
         typer.Option(
             metavar="RECIPE",
-            help="Such as 'intervals: [5, 10, 20]' or 'mask: right'. Default: a guess.",
+            help="Such as 'intervals: [5, 10, 20]' or 'mask: right'. Default: a suggestion.",
         ),
     ] = None,
     levels_from: Annotated[
@@ -61,18 +61,19 @@ def make(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Write a starting hierarchy for a column of FILE, to edit.
+    """Write a first draft of a hierarchy for a column of FILE.
 
-    With --all, write one for each quasi-identifier into a folder, with a schema.yaml that names
-    them: those of --schema or --quasi, else those that `shoal inspect` suggests.
+    With --all, write a draft for each quasi-identifier into a folder, with a schema.yaml that names
+    them. Quasi-identifiers are those of --schema or --quasi, or else those that `shoal inspect`
+    suggests.
     """
     if every == (column is not None) or (every and (recipe or levels_from)):
-        raise InputError("name one column with --column, or give --all without a recipe")
+        raise InputError("name a column with --column, or give --all without a recipe")
     if every:
         _make_all(file, output, roles, form, force=force, json=json)
         return
     if recipe is not None and levels_from:
-        raise InputError("--recipe and --levels-from contradict each other; give one of them")
+        raise InputError("--recipe and --levels-from cannot be combined; give one of them")
     stated = {"from": names(levels_from)} if levels_from else recipe and _recipe(recipe)
     tree = _tree(file, str(column), stated or None, form)
     tree.write(output, force=force)
@@ -80,8 +81,8 @@ def make(
 
     def show() -> None:
         levels = counted(tree.height, "level")
-        out.print(f"{counted(len(tree), 'value')}, {levels} above them, in {output}")
-        out.print("edit it freely: one line a value, one column a level, one root at the end")
+        out.print(f"{counted(len(tree), 'value')} and {levels} above them written to {output}")
+        out.print("edit the file: one line per value, one column per level, the root at the end")
 
     emit(json, data, show)
 
@@ -105,7 +106,9 @@ def _make_all(
             groups = ", ".join(f"{len(level):,}" for level in tree.levels[1:])
             rows.add_row(name, f"{len(tree):,}", groups)
         out.print(rows)
-        out.print(f"\nhierarchies and schema in {folder}: edit them, then", soft_wrap=True)
+        out.print(
+            f"\nhierarchies and schema written to {folder}: edit them, then run", soft_wrap=True
+        )
         out.print(f"  shoal anonymize {file} --schema {schema} -k 5 -o out.csv", soft_wrap=True)
 
     emit(json, data, show)
@@ -117,20 +120,20 @@ def check(
     *,
     hierarchy: Tree,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="The table it is to fit.")
+        Path | None, typer.Argument(metavar="FILE", help="The table to check it with.")
     ] = None,
     column: Annotated[
         str | None, typer.Option("--column", "-c", metavar="COLUMN", help="The column it is for.")
     ] = None,
     most: Annotated[
-        int, typer.Option(metavar="N", help="How many values to show of each fault.", min=0)
+        int, typer.Option(metavar="N", help="Maximum number of values to show per problem.", min=0)
     ] = 20,
     form: Form,
     json: Json = False,
 ) -> None:
-    """Check a hierarchy, and which values of a column of FILE it lacks.
+    """Check a hierarchy, and show which values of a column of FILE it lacks.
 
-    The exit status is 2 if it does not fit.
+    The exit status is 2 if the hierarchy does not fit.
     """
     from shoal.core.hierarchy import Hierarchy
 
@@ -158,10 +161,10 @@ def check(
 def show(
     hierarchy: Tree,
     most: Annotated[
-        int, typer.Option(metavar="N", help="How many children of a group to show.", min=1)
+        int, typer.Option(metavar="N", help="Maximum number of children to show per group.", min=1)
     ] = 8,
     lines: Annotated[
-        int, typer.Option(metavar="N", help="How many lines to draw at most.", min=1)
+        int, typer.Option(metavar="N", help="Maximum number of lines to draw.", min=1)
     ] = 200,
     json: Json = False,
 ) -> None:
@@ -181,7 +184,7 @@ def _measures(tree: Hierarchy) -> dict[str, Any]:
 
 
 def _tree(file: Path, name: str, recipe: dict[str, Any] | None, form: Form) -> Hierarchy:
-    """Return the hierarchy of a column by a recipe; without one, a suggested one."""
+    """Return the hierarchy of a column by a recipe, or a suggested one."""
     from shoal.core.column import Column
     from shoal.core.column_trees import from_columns, source_columns
     from shoal.core.recipes import build, suggest
@@ -212,15 +215,15 @@ def _data(file: Path, form: Form, expected: Sequence[str] = ()) -> Any:
 
 def _cells(data: Any, name: str, file: Path) -> Any:
     if name not in data.column_names:
-        near = meant(name, data.column_names)  # all of them may be a person's cells
-        raise InputError(f"{file}: no column {name!r}{near}; `shoal inspect` shows what it has")
+        near = did_you_mean(name, data.column_names)  # listing all could show a person's cells
+        raise InputError(f"{file}: no column {name!r}{near}; `shoal inspect` lists the columns")
     return data.column(name)
 
 
 def _recipe(text: str) -> dict[str, Any]:
     read = recipe_of(text)
     if read is None:
-        raise InputError("the recipe must read like  intervals: [5, 10, 20]")
+        raise InputError("--recipe must have the form 'intervals: [5, 10, 20]'")
     return read
 
 
@@ -238,7 +241,7 @@ def _show_check(data: dict[str, Any], most: int) -> None:
             rows.add_row(value)
         out.print(rows)
     if data["torn"]:
-        rows = grid("level", "label that is torn above it")
+        rows = grid("level", "label that is not nested")
         for torn in data["torn"][:most]:
             rows.add_row(str(torn["level"] - 1), torn["label"])
         out.print(rows)
@@ -272,4 +275,4 @@ def _draw(tree: Hierarchy, most: int, lines: int) -> None:
     grow(root, tree.height, 0)
     out.print(root)
     if left < 0:
-        out.print("… more: draw less of each group with --most, or more in all with --lines")
+        out.print("… more: show fewer children with --most, or more lines with --lines")

@@ -1,4 +1,4 @@
-"""`shoal hierarchy make --all`: a hierarchy file for every quasi-identifier, and their schema."""
+"""`shoal hierarchy make --all`: a hierarchy file for every quasi-identifier, and a schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.cli.console import bars, note, notes
 from shoal.cli.options import names
-from shoal.cli.sources import Form, Roles, both_ways_out
+from shoal.cli.sources import Form, Roles, name_person_options
 from shoal.core.files import check_readable, check_writable, read_text, replace_files
 from shoal.errors import InputError, OutputError
 
@@ -25,13 +25,13 @@ def make_all(
     """Write the hierarchies of all quasi-identifiers and a schema into a folder, or nothing.
 
     Returns:
-        For each column its hierarchy.
+        The hierarchy of each column.
     """
     from shoal.inspection.drafts import name_files, suggest_hierarchies
 
     check_readable(file)
     if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder}: is a file; with --all, -o names a folder")
+        raise OutputError(f"{folder}: is a file; with --all, -o must name a folder")
     draft = _Suggested(file, roles, form) if roles.schema is None else _Stated(roles, form)
     with bars():
         table = _read(file, draft, roles)
@@ -52,11 +52,11 @@ def _read(file: Path, draft: _Suggested | _Stated, roles: Roles) -> Table:
     from shoal.reading import Schema, UnassignedColumns, read
 
     schema = Schema.of(draft.data, roles.schema)
-    with notes(unless=UnassignedColumns), both_ways_out(file):
+    with notes(unless=UnassignedColumns), name_person_options(file):
         table = read(file, schema, **roles.units)
     if not table.quasi:
         raise InputError(
-            "no column is quasi-identifying; name with --quasi the columns that others know"
+            "no column is a quasi-identifier; name the columns that others know with --quasi"
         )
     return table
 
@@ -76,12 +76,12 @@ class _Suggested:
         stated = roles.stated
         for name in stated:
             if name not in data.column_names:
-                raise InputError(f"no column {name!r}; `shoal inspect` shows what {file} has")
+                raise InputError(f"{file}: no column {name!r}; `shoal inspect` lists the columns")
         kept = []
         for column in found["columns"]:
             column |= {"role": stated.get(column["name"], column["role"]), "hierarchy": None}
             if roles.quasi and column["role"] == "quasi" and column["name"] not in stated:
-                note(f"column {column['name']!r} is not named as quasi and left out of the schema")
+                note(f"column {column['name']!r} is not in --quasi and is left out of the schema")
             else:
                 kept.append(column)
         self._described = {**found, "columns": kept}
@@ -116,7 +116,7 @@ class _Stated:
         from shoal.reading.yaml_files import load_yaml
 
         assert roles.schema is not None
-        roles.known  # noqa: B018  refuses a faulty schema
+        roles.known  # noqa: B018  raises an error for a wrong schema
         self._folder = roles.schema.parent
         self.data: dict[str, Any] = load_yaml(read_text(roles.schema))
         for name, role in roles.stated.items():
@@ -135,8 +135,8 @@ class _Stated:
         from shoal.inspection.schemas import dump_schema
 
         columns = {}
-        for name, told in self.data["columns"].items():
-            spec = {"role": told} if isinstance(told, str) else dict(told)
+        for name, stated in self.data["columns"].items():
+            spec = {"role": stated} if isinstance(stated, str) else dict(stated)
             if name in files:
                 spec["hierarchy"] = schema_entry(files[name], trees[name])
             elif "hierarchy" in spec:
@@ -145,7 +145,7 @@ class _Stated:
         return dump_schema({**self.data, "columns": columns})
 
     def _moved(self, hierarchy: Any, folder: Path) -> Any:
-        """Return an entry with its file as seen from another folder."""
+        """Return an entry with its file relative to another folder."""
         if isinstance(hierarchy, str):
             return os.path.relpath(self._folder / hierarchy, folder)
         if isinstance(hierarchy, dict) and "file" in hierarchy:

@@ -1,4 +1,4 @@
-"""`shoal inspect`: what is in a file, who could be picked out by it, and what that would tell."""
+"""`shoal inspect`: the columns of a file, suggested roles, and who is unique."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def inspect(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Show the columns of FILE with suggested roles, and who stands out by them.
+    """Show the columns of FILE with suggested roles, and count the people who are unique by them.
 
-    It counts the people whose values nobody else has, in the columns that --quasi names, else in
-    those suggested as such, one by one and together. If the identifier with the most distinct
-    values repeats, the suggested schema declares it as the person.
+    The command counts people with a unique value or combination of values in the quasi-identifiers
+    that --quasi names, or else in the suggested ones. If the identifier with the most distinct
+    values repeats, the suggested schema declares it as the person column.
 
-    With --sensitive, or a schema that names such columns, FILE is also looked at as a release: what
-    rows that are alike in the quasi-identifiers give away of these columns. With
-    --sampling-fraction it is estimated how many people are alone in the whole population.
+    With --sensitive, or a schema that names sensitive columns, FILE is also checked as a release:
+    what rows with equal quasi-identifiers reveal about these columns. With --sampling-fraction, the
+    command estimates how many people are unique in the whole population.
 
-    The schema that -o writes declares a type for every column, and lists the values of small
-    categories; the screen shows no values. Bounds are never taken from the data: a comment asks for
-    them.
+    The schema that -o writes declares a type for every column and lists the values of small
+    categories; the screen shows no values. Bounds are never taken from the data: a comment in the
+    schema asks for them.
     """
     from shoal.inspection import describe, suggest_schema
     from shoal.reading.checks import check_dates
@@ -90,12 +90,12 @@ def inspect(
             temporary.write_text(suggest_schema(found, written), encoding="utf-8")
     shown = [{k: v for k, v in each.items() if k != "values"} for each in found["columns"]]
     schema = suggest_schema(found, written, list_values=False)
-    told: dict[str, Any] = {**found, "columns": shown, "schema": schema}
-    emit(json, told, lambda: _show(told, file, output))
+    described: dict[str, Any] = {**found, "columns": shown, "schema": schema}
+    emit(json, described, lambda: _show(described, file, output))
 
 
 def _form(columns: dict[str, dict[str, Any]], stated: dict[str, Any]) -> Format:
-    """Return how the file is written, with the codes that columns of the schema declare."""
+    """Return the file format, with the missing codes that columns of the schema declare."""
     from shoal.reading.formats import Format
 
     missing_in = {name: spec["missing"] for name, spec in columns.items() if "missing" in spec}
@@ -108,7 +108,7 @@ def _expected(roles: Roles, columns: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def _units(roles: Roles) -> dict[str, Any]:
-    """Return the unit of protection as options state it, else as the schema does."""
+    """Return the unit of protection from the options, or else from the schema."""
     stated = roles.units
     for what in ("person", "household"):
         stated[what] = stated[what] or getattr(roles.known, what)
@@ -116,14 +116,14 @@ def _units(roles: Roles) -> dict[str, Any]:
 
 
 def _check_schema(output: Path, *, force: bool) -> None:
-    """Refuse, before any work, a schema that could not be written, or would replace an input."""
+    """Raise an error if the schema could not be written or would replace an input."""
     if output.suffix.lower() not in (".yaml", ".yml"):
-        raise OutputError(f"{output}: a schema ends in .yaml; rename it")
+        raise OutputError(f"{output}: the name of a schema must end in .yaml or .yml")
     check_writable(output, force=force)
 
 
 def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, Any]:
-    """Return how a sensitive column is to be read: its kind, order, bounds and hierarchy."""
+    """Return the specification of a sensitive column: kind, order, bounds and hierarchy."""
     from shoal.core.hierarchy import Hierarchy
 
     tree = trees.get(name, known.get("hierarchy"))
@@ -133,7 +133,7 @@ def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, 
 
 def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
     out.print(f"{data['about']}; the roles are suggestions\n", soft_wrap=True)
-    columns = grid("column", "type", "values", "missing", "role", "because")
+    columns = grid("column", "type", "values", "missing", "role", "reason")
     columns.columns[-1].no_wrap = True  # reasons are short
     for column in data["columns"]:
         columns.add_row(
@@ -147,7 +147,7 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
     out.print(columns)
     _show_hints(data["hints"])
     if data["combinations"]:
-        out.print("\npeople whose combination of values nobody else has:")
+        out.print("\npeople with a unique combination of values:")
         rows = grid("columns", "unique", "share", "smallest group")
         for found in data["combinations"]:
             rows.add_row(
@@ -158,17 +158,19 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
             )
         out.print(rows)
     if data["near_keys"]:
-        told = "; ".join(" + ".join(key["columns"]) for key in data["near_keys"])
-        out.print(f"\nthese columns identify nearly everyone: {told}", soft_wrap=True)
+        keys = "; ".join(" + ".join(key["columns"]) for key in data["near_keys"])
+        out.print(f"\nthese columns identify nearly everyone: {keys}", soft_wrap=True)
     if data["singling_out"]:
         show_warnings(data["singling_out"]["sentences"], heading=_UNCHANGED)
     if data["uniqueness"]:
         show_uniqueness(data["uniqueness"])
     if data["checks"]:
-        out.print("\nwhat the file gives away, published as it is:")
+        out.print("\nwhat the file reveals if it is published unchanged:")
         show_checks(data["checks"])
     if output is not None:
-        out.print(f"\nschema in {output}: check every role and type, then", soft_wrap=True)
+        out.print(
+            f"\nschema written to {output}: check every role and type, then run", soft_wrap=True
+        )
         release = file.with_name(f"anonymous{'.parquet' if file.suffix == '.parquet' else '.csv'}")
         out.print(f"  shoal anonymize {file} --schema {output} -k 5 -o {release}", soft_wrap=True)
         return
@@ -179,14 +181,14 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
 def _show_hints(hints: list[dict[str, Any]]) -> None:
     if not hints:
         return
-    out.print("\nlook at this first:")
+    out.print("\ncheck first:")
     for each in hints:
         named = f"{listed(each['columns'])}: " if each["columns"] else ""
         out.print(Padding(f"- {named}{each['hint']}", (0, 0, 0, 2)))
 
 
 def show_checks(found: list[dict[str, Any]]) -> None:
-    """Print checks of a release: their verdict, their name and what an attacker learns."""
+    """Print the checks of a release: verdict, name and finding."""
     from rich.text import Text
 
     rows = grid("", "check", "what others learn")

@@ -1,4 +1,4 @@
-"""The method that a command line names, with its options."""
+"""Read the method and its options from the command line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def method_options(options: list[str] | None) -> dict[str, Any]:
 
 
 def check_method(name: str) -> None:
-    """Refuse, before any work, a method that is not there."""
+    """Raise an error for an unknown method."""
     from shoal.anonymize import METHODS
 
     if name not in METHODS:
@@ -45,7 +45,7 @@ def check_method(name: str) -> None:
 def chosen_method(
     name: str, options: list[str] | None, seed: int | None
 ) -> tuple[Algorithm, int | None]:
-    """Return the method that options describe, and its seed, from --seed or `-O seed=`."""
+    """Return the method with its options, and its seed from --seed or `-O seed=`."""
     from shoal.anonymize.algorithm import make
 
     check_method(name)
@@ -55,6 +55,6 @@ def chosen_method(
     method: Algorithm = make(METHODS[name], stated)
     if "seed" in stated:
         if seed is not None:
-            raise InputError("the seed is given twice; leave out -O seed")
+            raise InputError("the seed is given twice; omit -O seed")
         seed = stated["seed"]
     return method, seed

@@ -1,4 +1,4 @@
-"""`shoal methods`: what there is to choose from."""
+"""`shoal methods`: list the methods and privacy models."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def _options(method: type[Any]) -> dict[str, dict[str, Any]]:
 
 
 def _meanings(thing: type[Any]) -> dict[str, str]:
-    """Return what a docstring says of each option: `name: meaning`, further lines indented.
+    """Return the meaning of each option from a docstring: `name: meaning`, more lines indented.
 
-    They stand in a block `Parameters:`, or by themselves.
+    Options are listed in a `Parameters:` block or without one.
     """
     text = inspect.cleandoc(thing.__doc__ or "")
     block = re.search(r"^Parameters:\n((?: {4}.+\n?)+)", text, re.MULTILINE)
@@ -79,11 +79,12 @@ def _meanings(thing: type[Any]) -> dict[str, str]:
 
 
 def _show(data: dict[str, Any]) -> None:
-    for name, method in data["methods"].items():
-        out.print(Text.assemble((name, "bold"), f"  {method['about']}"))
-        for option, told in method["options"].items():
-            out.print(Text.assemble("  -O ", (option, "bold"), f"={_default(told)}{_others(told)}"))
-            out.print(Padding(Text(told["meaning"]), (0, 0, 0, 6)))
+    for title, method in data["methods"].items():
+        out.print(Text.assemble((title, "bold"), f"  {method['about']}"))
+        for name, option in method["options"].items():
+            values = f"={_default(option)}{_others(option)}"
+            out.print(Text.assemble("  -O ", (name, "bold"), values))
+            out.print(Padding(Text(option["meaning"]), (0, 0, 0, 6)))
         out.print()
     models = grid("model", "options", "about")
     for name, model in data["models"].items():
@@ -92,7 +93,7 @@ def _show(data: dict[str, Any]) -> None:
 
 
 def _default(option: dict[str, Any]) -> str:
-    """Return the default as one would type it."""
+    """Return the default as a user would type it."""
     default = option["default"]
     if default is None:
         return "null"

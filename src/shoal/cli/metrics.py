@@ -1,4 +1,4 @@
-"""`shoal metrics`: what a released file, from Shoal or not, has cost."""
+"""`shoal metrics`: the information loss of a released file, made by any tool."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, compiling_told, emit, grid, number, out, share
+from shoal.cli.console import announce_compilation, bars, emit, grid, number, out, share
 from shoal.cli.options import Hierarchies, Json, Key
 from shoal.cli.pairs import Original, Released, load_pair
 from shoal.cli.sources import EveryRole, Form, grouped
@@ -16,7 +16,7 @@ from shoal.core.wording import counted
 if TYPE_CHECKING:
     from shoal.core.release import Release
 
-_BETTER = {"low": "less", "high": "more"}
+_BETTER = {"low": "lower", "high": "higher"}
 _PEOPLE = ("released_people", "suppressed_people", "smallest_class", "average_class_people")
 
 
@@ -27,24 +27,24 @@ def metrics(
     released: Released,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A metric to count. Repeatable; default: all."),
+        typer.Option(metavar="NAME", help="A metric to compute. Repeatable. Default: all."),
     ] = None,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Values on the scales of the metrics' papers.")
+        bool, typer.Option("--raw", help="Show values on the scales of the original papers.")
     ] = False,
     by_attribute: Annotated[
-        bool, typer.Option("--by-attribute", help="Also what each column lost, 0 to 1.")
+        bool, typer.Option("--by-attribute", help="Also show the loss of each column, 0 to 1.")
     ] = False,
     target: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="What a classifier is to learn from the release."),
+        typer.Option(metavar="COLUMN", help="The target column, for classification metrics."),
     ] = None,
     k: Annotated[
         int | None,
         typer.Option(
             "-k",
             metavar="N",
-            help="k that was asked for; average-class-size divides people per class by it.",
+            help="The requested k; average-class-size divides people per class by it.",
         ),
     ] = None,
     key: Key = None,
@@ -53,20 +53,23 @@ def metrics(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Measure what was lost between ORIGINAL and RELEASED.
+    """Measure the information loss between ORIGINAL and RELEASED.
 
-    Published cells are read back as values, ranges such as [20, 30[ or 20-30, periods, sets, masks
-    such as 284** and labels of hierarchies. Each released row must cover its original.
+    Published cells may be values, ranges such as [20, 30[ or 20-30, periods, sets, masks such as
+    284**, and labels of hierarchies. Each released row must cover its original.
 
-    Rows go by position, or by --key: originals without a released row count as suppressed.
+    Rows are matched by position or by --key. Original rows without a released row count as
+    suppressed.
     """
     from shoal.privacy import KAnonymity
 
-    how: dict[str, Any] = {"key": key, "otherwise": {target: "insensitive"}}
-    how["claim"] = None if k is None else KAnonymity(k)
+    claim = None if k is None else KAnonymity(k)
+    otherwise: dict[str | None, str] = {target: "insensitive"}
     with bars():
-        release = load_pair(original, released, roles, hierarchy, form, **how)
-        with compiling_told(quiet=json):
+        release = load_pair(
+            original, released, roles, hierarchy, form, key=key, otherwise=otherwise, claim=claim
+        )
+        with announce_compilation(quiet=json):
             data = _measure(release, metric, target, raw=raw, by_attribute=by_attribute)
     emit(json, data, lambda: _show(data))
 
@@ -106,7 +109,7 @@ def _show(data: dict[str, Any]) -> None:
     if data["raw"]:
         rows = grid("metric", "value", "scale", "better")
     else:
-        rows = grid("0 = nothing lost, 1 = all", "loss", "what it counts")
+        rows = grid("0 = no loss, 1 = all lost", "loss", "what it measures")
     rows.columns[0].no_wrap = True
     for name, value in data["metrics"].items():
         metric = METRICS[name]
@@ -119,7 +122,7 @@ def _show(data: dict[str, Any]) -> None:
         _show_by_attribute(data)
     if data["undefined"]:
         out.print()
-        reasons = grid("not defined here", "because")
+        reasons = grid("not defined here", "reason")
         reasons.columns[0].no_wrap = True
         for name, reason in data["undefined"].items():
             reasons.add_row(name, reason)

@@ -1,4 +1,4 @@
-"""The options that commands share, and what is read out of them."""
+"""The options that commands share, and how they are read."""
 
 from __future__ import annotations
 
@@ -25,32 +25,33 @@ File = Annotated[
 ]
 K = Annotated[int | None, typer.Option("-k", metavar="N", help="k of k-anonymity.")]
 Quasi = Annotated[
-    str, typer.Option(metavar="COLUMNS", help="What others know of a person: age,sex,town.")
+    str, typer.Option(metavar="COLUMNS", help="Quasi-identifiers, known to others: age,sex,town.")
 ]
 Sensitive = Annotated[
-    str, typer.Option(metavar="COLUMNS", help="What nobody should learn of a person: a,b.")
+    str, typer.Option(metavar="COLUMNS", help="Sensitive columns, not to be learned: a,b.")
 ]
 Identifier = Annotated[
-    str, typer.Option(metavar="COLUMNS", help="What names a person, and never leaves: a,b.")
+    str, typer.Option(metavar="COLUMNS", help="Columns that name a person, never released: a,b.")
 ]
 Insensitive = Annotated[
-    str, typer.Option(metavar="COLUMNS", help="What passes through unchanged: a,b.")
+    str, typer.Option(metavar="COLUMNS", help="Columns to release unchanged and unchecked: a,b.")
 ]
 Person = Annotated[
     str,
     typer.Option(
         metavar="COLUMNS",
-        help="What identifies the person behind a row: guarantees count people, not rows.",
+        help="Columns that identify the person of a row: guarantees count people, not rows.",
     ),
 ]
 Household = Annotated[
-    str, typer.Option(metavar="COLUMNS", help="What identifies a household; k counts them too.")
+    str,
+    typer.Option(metavar="COLUMNS", help="Columns that identify a household; k counts them too."),
 ]
 RowsArePeople = Annotated[
     bool,
     typer.Option(
         "--rows-are-people",
-        help="State that every row is a different person, although identifiers repeat.",
+        help="State that every row is a different person, even if identifiers repeat.",
     ),
 ]
 SchemaFile = Annotated[
@@ -62,7 +63,7 @@ Delimiter = Annotated[
 ]
 Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="Text encoding of a CSV file.")]
 Decimal = Annotated[
-    str | None, typer.Option(metavar="SIGN", help="Decimal sign of a CSV file's numbers: , or .")
+    str | None, typer.Option(metavar="SIGN", help="Decimal mark of numbers in a CSV file: , or .")
 ]
 Dates = Annotated[
     str | None, typer.Option(metavar="ORDER", help="How dates are written, such as DD.MM.YYYY.")
@@ -78,7 +79,7 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether a CSV file begins with column names; without: column_1, column_2, …",
+        help="Whether a CSV file starts with column names. Without: column_1, column_2, …",
         show_default=False,
     ),
 ]
@@ -91,20 +92,20 @@ Hierarchies = Annotated[
     typer.Option(
         "--hierarchy",
         metavar="COLUMN=FILE",
-        help="How to coarsen a column: a CSV hierarchy, or a recipe such as "
+        help="The hierarchy of a column: a CSV file, or a recipe such as "
         "'age=intervals: [5, 10]'. Repeatable.",
     ),
 ]
 Key = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="A column of both files that tells the rows apart, to line them up."
+        metavar="COLUMN", help="A column of both files with unique values, to match their rows."
     ),
 ]
 
 
 def seed_option(help: str) -> Any:
-    """Return a --seed whose value is checked before any work."""
+    """Return a --seed option whose value is checked before any work."""
     return typer.Option(metavar="N", help=help, callback=_checked_seed)
 
 
@@ -113,15 +114,12 @@ def _checked_seed(seed: int | None) -> int | None:
     return seed
 
 
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 class _Plain:
-    """Help as it reads best: paragraphs flow, and a flag, which takes no value, has no type.
-
-    An option that is not repeatable is not repeated.
-    """
+    """Help with flowing paragraphs and flags without a type; repeated options are refused."""
 
     epilog: str | None
 
@@ -131,15 +129,15 @@ class _Plain:
         super().__init__(*arguments, help=flowing, **options)  # type: ignore[call-arg]
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the parameters, flags bare."""
-        found = super().get_params(ctx)  # type: ignore[misc]
-        for parameter in found:
+        """Return the parameters, flags without a type."""
+        parameters = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
                 parameter.metavar = ""
-        return found
+        return parameters
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the arguments as the manual writes them."""
+        """Return the arguments as the manual shows them."""
         pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]
         return [piece[1:-1] if piece.startswith("{") else piece for piece in pieces]
 
@@ -153,13 +151,13 @@ class _Plain:
         super().format_help(ctx, formatter)  # type: ignore[misc]
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Refuse an option that is given twice, where only the last would count."""
+        """Raise an error if an option that is not repeatable is given twice."""
         seen = set()
         *_, given = self.make_parser(ctx).parse_args(args=list(args))  # type: ignore[attr-defined]
         for option in given:
             if option in seen and not (option.multiple or option.is_flag):
                 listed = "," in (option.metavar or "") or option.metavar in ("COLUMNS", "NAMES")
-                once = "name all in one, apart by commas" if listed else "give it once"
+                once = "give all values at once, separated by commas" if listed else "give it once"
                 raise InputError(f"{option.opts[0]} is given twice; {once}")
             seen.add(option)
         return super().parse_args(ctx, args)  # type: ignore[misc]
@@ -186,13 +184,15 @@ def names(text: str) -> list[str]:
 
 
 def wanted_model(k: int | None, models: list[str] | None) -> Model:
-    """Join what -k and --model ask for."""
+    """Return the guarantee that -k and --model request."""
     from shoal.privacy import KAnonymity, parse
 
     parts: list[Model] = [] if k is None else [KAnonymity(k)]
     parts += [parse(text) for text in models or []]
     if not parts:
-        raise InputError("no guarantee asked for; give -k 5, or --model 'l-diversity(3, column)'")
+        raise InputError(
+            "no guarantee is requested; give -k 5, or --model 'l-diversity(3, column)'"
+        )
     joined = parts[0]
     for part in parts[1:]:
         joined = joined & part
@@ -202,7 +202,7 @@ def wanted_model(k: int | None, models: list[str] | None) -> Model:
 def check_outputs(
     table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
 ) -> None:
-    """Refuse, before any work, an output that could not be written, or would replace an input.
+    """Raise an error if an output could not be written or would replace an input.
 
     Inputs are the files read so far.
     """
@@ -211,7 +211,7 @@ def check_outputs(
 
     named = [path.absolute() for path in (table, picture, report) if path is not None]
     if len(set(named)) < len(named):
-        raise OutputError("one file is named for two outputs; name another for one of them")
+        raise OutputError("two outputs have the same file name; give each its own")
     if table is not None:
         check_ending(table)
         check_writable(table, force=force)

@@ -1,4 +1,4 @@
-"""Two files about the same people: as they were, and as they were published, in this order."""
+"""Read a released file together with its original."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from shoal.core.release import Release
 
 Original = Annotated[
-    Path, typer.Argument(metavar="ORIGINAL", help="The table as it was: CSV, Parquet, JSON.")
+    Path, typer.Argument(metavar="ORIGINAL", help="The original table: CSV, Parquet, JSON lines.")
 ]
 Released = Annotated[
-    Path, typer.Argument(metavar="RELEASED", help="What was published of it, by any tool.")
+    Path, typer.Argument(metavar="RELEASED", help="The released table, made by any tool.")
 ]
-_PUBLISHED = r"^(.*\*|[\[\](].*,.*[\[\])]|\{.*,.*\})$"  # cells of releases, seldom of raw tables
+_PUBLISHED = (
+    r"^(.*\*|[\[\](].*,.*[\[\])]|\{.*,.*\})$"  # cells of releases, rarely of original tables
+)
 
 
 def load_pair(
@@ -37,10 +39,10 @@ def load_pair(
     otherwise: Mapping[str | None, str] | None = None,
     claim: Any = None,
 ) -> Release:
-    """Read a release beside its original; files in the wrong order are told.
+    """Read a release with its original; files in the wrong order are an error.
 
-    otherwise: roles of columns that neither the schema nor an option gives one.
-    claim: the guarantee that the release is to claim.
+    otherwise: roles of columns that have none by the schema or an option.
+    claim: the guarantee that the release claims.
     """
     from shoal.core.files import check_readable
     from shoal.reading import UnassignedColumns
@@ -50,7 +52,7 @@ def load_pair(
         check_readable(file)
     more = {key: "identifier", **(otherwise or {})}
     quasi = [name for name, spec in roles.columns.items() if spec.get("role") == "quasi"]
-    with swap_told("ORIGINAL", original, released, quasi):
+    with detect_swapped_files("ORIGINAL", original, released, quasi):
         table = load(original, roles, hierarchy, form, otherwise=more, quiet=True)
         stated = of_release(released, {**roles.known.file, **form.stated})
         with notes(unless=UnassignedColumns):
@@ -61,8 +63,10 @@ def load_pair(
 
 
 @contextmanager
-def swap_told(first: str, raw: Path, released: Path, columns: list[str]) -> Iterator[None]:
-    """Say of files that cannot be read together that they seem to be swapped, where they do."""
+def detect_swapped_files(
+    first: str, raw: Path, released: Path, columns: list[str]
+) -> Iterator[None]:
+    """Replace an input error raised inside by a clearer one if the files look swapped."""
     try:
         yield
     except InputError:
@@ -71,16 +75,16 @@ def swap_told(first: str, raw: Path, released: Path, columns: list[str]) -> Iter
 
 
 def check_order(first: str, raw: Path, released: Path, columns: list[str]) -> None:
-    """Refuse a release where the raw table is to stand, and the other way round."""
+    """Raise an error if the original looks like a release and the release does not."""
     if _is_published(raw, columns) and not _is_published(released, columns):
         raise InputError(
-            f"{raw} looks like a release, and {released} does not; {first} comes first, RELEASED "
-            "second: swap the two files"
+            f"{raw} looks like a release, and {released} does not; {first} comes first and "
+            "RELEASED second: swap the two files"
         ) from None
 
 
 def _is_published(file: Path, columns: list[str]) -> bool:
-    """Whether cells of the columns are ranges, sets or masks, in one column at least."""
+    """Return whether most cells of at least one column are ranges, sets or masks."""
     import warnings
 
     import pyarrow as pa

@@ -1,4 +1,4 @@
-"""The command as it was typed, to stand in a report: paths shortened to their last part."""
+"""The command line for a report, with paths shortened to their last part."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import typer
 
 from shoal.cli.options import path_of
 
-_PASSING = ("force", "json")  # they change nothing in the release
+_PASSING = ("force", "json")  # they do not change the release
 
 
 def typed(context: typer.Context) -> str:
-    """Return the command line, without options that change nothing about the release."""
+    """Return the command line, without options that do not change the release."""
     words = ["shoal", *path_of(context)]
     given = sorted(context.command.params, key=lambda option: option.opts[0].startswith("-"))
     for option in given:
@@ -35,10 +35,10 @@ def _words(option: Any, value: Any) -> Iterator[str]:
 
 
 def _short(name: str, value: Any) -> str:
-    """Return a value as it was given, folders left out."""
+    """Return a value as it was given, without folders."""
     if isinstance(value, Path):
         return value.name
     if name == "hierarchy":
-        column, mark, told = str(value).partition("=")
-        return f"{column}{mark}{told if ':' in told else Path(told).name}"
+        column, mark, source = str(value).partition("=")
+        return f"{column}{mark}{source if ':' in source else Path(source).name}"
     return str(value)

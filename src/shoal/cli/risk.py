@@ -1,4 +1,4 @@
-"""`shoal risk`: what releases still give away."""
+"""`shoal risk`: assess what releases still reveal."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ import typer
 from shoal.cli import risk_assess, risk_link, risk_record, risk_rehearse
 from shoal.cli.console import bars, emit, grid, note, notes, number, out, share
 from shoal.cli.options import Command, Group, Hierarchies, Json, Key
-from shoal.cli.sources import Form, Roles, as_written, grouped, load, of_release, told_apart
+from shoal.cli.sources import (
+    Form,
+    Roles,
+    as_written,
+    grouped,
+    load,
+    of_release,
+    with_missing_as_text,
+)
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.core.table import Table
     from shoal.risk import Intersection
 
-app = typer.Typer(cls=Group, help="Tell what releases still give away.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Assess what releases still reveal.", no_args_is_help=True)
 
 
 @app.callback()
 def risk() -> None:
-    """Tell what releases still give away."""
+    """Assess what releases still reveal."""
 
 
 for command in (
@@ -45,17 +53,21 @@ def intersect(
     ],
     original: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The table as it was; without it cells are not read."),
+        typer.Option(
+            metavar="FILE", help="The original table. Without it, only equal text is compared."
+        ),
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option("-k", metavar="N", help="What counts as few. Default: the smallest class."),
+        typer.Option(
+            "-k", metavar="N", help="Count people below this k. Default: the smallest class."
+        ),
     ] = None,
     key: Key = None,
     same_order: Annotated[
         bool,
         typer.Option(
-            "--same-order", help="State that row by row the files are about the same people."
+            "--same-order", help="State that equal positions in the files are the same person."
         ),
     ] = False,
     roles: Roles,
@@ -63,15 +75,16 @@ def intersect(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Tell how much finer several releases of the same table are together.
+    """Measure how much more several releases of the same table reveal when they are combined.
 
-    With --original the cells are read back and intersected row by row: what is lost then, how many
-    rows a person fits, how many people fit a row. Without it, only rows that look alike in all
-    releases are counted. With --person people are counted, not rows, which needs --original.
+    With --original, the cells are intersected row by row, and the command reports the remaining
+    loss, how many rows a person matches and how many people a row matches. Without it, only rows
+    that are equal in all releases are counted. To count people instead of rows, use --person, which
+    needs --original.
 
-    Rows go by --key or, with --original, by position or by their values: people without a row in a
-    release count as left out of it. Releases that Shoal writes are sorted, so without --original
-    and --key you must state --same-order.
+    Rows are matched by --key or, with --original, by position or by their values. People without a
+    row in a release count as suppressed in it. Releases that Shoal writes are sorted, so without
+    --original and --key you must state --same-order.
     """
     from shoal.core.files import check_readable
 
@@ -81,8 +94,8 @@ def intersect(
         raise InputError(f"k must be 1 or more, not {k}")
     if original is None and key is None and not (same_order or roles.person or roles.household):
         raise InputError(
-            "released files are sorted, so their rows cannot be lined up by position; name the "
-            "--original or a --key, or state with --same-order that they can"
+            "released files are sorted, so their rows cannot be matched by position; name the "
+            "--original or a --key, or state with --same-order that the orders agree"
         )
     with bars():
         if original is None:
@@ -100,34 +113,34 @@ def intersect(
 def _read(
     files: list[Path], original: Table, stated: dict[str, Any], key: str | None, k: int | None
 ) -> Intersection:
-    """Lay releases over each other whose cells are read back beside their original."""
+    """Intersect releases by comparing their cells with the original."""
     from shoal.reading import UnassignedColumns, released
-    from shoal.risk import intersect as lay_over
+    from shoal.risk import intersect as intersect_releases
 
     with notes(unless=UnassignedColumns):
         releases = [released(file, original, key=key, **of_release(file, stated)) for file in files]
     for file, release in zip(files, releases, strict=True):
         for text in release.run.notes:
             note(f"{file}: {text}")
-    return lay_over(*releases, k=k)
+    return intersect_releases(*releases, k=k)
 
 
 def _bare(
     files: list[Path], roles: Roles, form: Form, key: str | None, k: int | None
 ) -> Intersection:
-    """Lay releases over each other whose cells are compared as they stand."""
+    """Intersect releases by comparing the text of their cells."""
     from shoal.reading import Format, read_arrow
     from shoal.risk import aligned, intersect_classes
 
     roles.check()
     if roles.person or roles.household:
         raise InputError(
-            "a release does not say whom its rows are about; name with --original the table that "
-            "has the --person and --household columns"
+            "a release does not identify people; name the table that has the --person and "
+            "--household columns with --original"
         )
     specs = roles.columns
     for spec in specs.values():
-        spec.pop("hierarchy", None)  # nothing is read by it here
+        spec.pop("hierarchy", None)  # not used here
     quasi = [name for name, spec in specs.items() if spec["role"] == "quasi"]
     as_text = [*quasi, *([] if key is None else [key])]
     with notes():
@@ -136,33 +149,33 @@ def _bare(
         for file in files:
             own = as_written(file, stated)
             data = read_arrow(file, Format(**own), as_text, expected=as_text)
-            frames.append(told_apart(data, file, own, quasi))
+            frames.append(with_missing_as_text(data, file, own, quasi))
     return intersect_classes(aligned(frames, specs, key), k)
 
 
 def _show(data: dict[str, Any]) -> None:
     views = [*data["releases"], data["together"]]
     names = [Path(file).name for file in data["files"]]
-    rows = grid("", *names, "together")
+    rows = grid("", *names, "combined")
     k = data["k"]
     if data["finer"] is not None:
-        rows.add_row("loss of a cell, 0 to 1", *(share(view["loss"]) for view in views))
+        rows.add_row("loss per cell, 0 to 1", *(share(view["loss"]) for view in views))
         for column in data["together"]["losses"]:
             rows.add_row(f"  {column}", *(share(view["losses"][column]) for view in views))
     rows.add_row("people", *(f"{view['people']:,}" for view in views))
-    rows.add_row("kinds of rows", *(f"{view['classes']:,}" for view in views))
-    _add_crowds(rows, "rows alike", "alike", views, k)
+    rows.add_row("classes", *(f"{view['classes']:,}" for view in views))
+    _add_crowds(rows, "people in a class", "alike", views, k)
     if data["finer"] is not None:
-        _add_crowds(rows, "rows that a person fits", "rows", views, k)
-        _add_crowds(rows, "people who fit a row", "originals", views, k)
+        _add_crowds(rows, "rows that a person matches", "rows", views, k)
+        _add_crowds(rows, "people whom a row matches", "originals", views, k)
     out.print(rows)
     if data["finer"] is not None:
         out.print(
-            f"\ntogether they give away {share(data['finer'])} of what the finest still hides"
+            f"\ncombined, they reveal {share(data['finer'])} of what the finest of them hides"
         )
     if data["sensitive"]:
         out.print("\npeople whose value is certain:")
-        rows = grid("column", *names, "together, rows linked", "together, rows not linked")
+        rows = grid("column", *names, "combined, rows linked", "combined, rows not linked")
         for found in data["sensitive"]:
             counts = (*found["alone"], found["linked"], found["unlinked"])
             rows.add_row(found["column"], *(f"{count:,}" for count in counts))

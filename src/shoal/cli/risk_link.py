@@ -1,4 +1,4 @@
-"""`shoal risk link`: whom a file with names finds in a release."""
+"""`shoal risk link`: link the people of an identified file to the records of a release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.cli.options import Hierarchies, Json, Person, SchemaFile, names, seed
 from shoal.cli.pairs import Released, check_order
 from shoal.cli.sources import Form, as_written, grouped, hierarchies_of
 from shoal.core.wording import counted
-from shoal.errors import InputError, meant
+from shoal.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from shoal.core.table import Table
@@ -31,31 +31,31 @@ def link(
     on: Annotated[
         str,
         typer.Option(
-            metavar="COLUMNS", help="What both files know: a,b. Default: the schema's quasi ones."
+            metavar="COLUMNS", help="Columns of both files: a,b. Default: the schema's quasi ones."
         ),
     ] = "",
     key: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Who is whom: a column of both files, for the owner's eyes. It is not linked on.",
+            help="The true identity: a column of both files, used only to check the links.",
         ),
     ] = None,
     person: Person = "",
     schema: SchemaFile = None,
     hierarchy: Hierarchies = None,
-    seed: Annotated[int, seed_option("Of ties, broken by chance.")] = 0,
+    seed: Annotated[int, seed_option("The random seed for breaking ties.")] = 0,
     form: Form,
     json: Json = False,
 ) -> None:
-    """Try to find the people of IDENTIFIED among the records of RELEASED.
+    """Attempt a linkage attack: find the people of IDENTIFIED among the records of RELEASED.
 
-    A person fits a record whose cells admit all their values. People are then linked to records,
-    one to one, the rarest matches first. With --key it is told how many links are right, beside
-    what mere guessing among the records that fit would find.
+    A record matches a person if its cells cover all their values. The command links people to
+    records one to one, the rarest matches first. With --key, it reports how many links are correct,
+    compared with the baseline of guessing among the matching records.
 
-    With --person, a column of IDENTIFIED, a person with several rows counts once, and is found when
-    one of them is linked rightly. If RELEASED has the column too, no --key is needed.
+    With --person, a column of IDENTIFIED, a person with several rows counts once, and is found if
+    one of the rows is linked correctly. If RELEASED has the column too, no --key is needed.
     """
     from shoal.core.files import check_readable
     from shoal.reading.linked import rows_by_key, rows_by_person
@@ -81,17 +81,17 @@ def link(
         if who and key is None and set(who) <= set(data.column_names):
             truth, owner = rows_by_person(people, data, who)
         found = link_published(published, table, truth, seed, owner)
-    told = {
+    linked = {
         "released": str(released),
         "identified": str(identified),
         **found.to_dict(),
-        "fit_nobody": _fit_nobody(published),
+        "fit_nobody": _count_unmatched_cells(published),
     }
-    emit(json, told, lambda: _show(told))
+    emit(json, linked, lambda: _show(linked))
 
 
-def _fit_nobody(published: dict[str, Published]) -> dict[str, int]:
-    """Return, for each column with such, how many released cells are no value of IDENTIFIED."""
+def _count_unmatched_cells(published: dict[str, Published]) -> dict[str, int]:
+    """Return, by column, how many released cells cover no value of IDENTIFIED; none if zero."""
     import numpy as np
 
     counts = {
@@ -102,7 +102,7 @@ def _fit_nobody(published: dict[str, Published]) -> dict[str, int]:
 
 
 def schema_of(path: Path | None) -> Schema:
-    """Return the schema; an empty one where none is named."""
+    """Return the schema, empty if none is named."""
     from shoal.reading import Schema
 
     return Schema() if path is None else Schema.read(path)
@@ -111,9 +111,9 @@ def schema_of(path: Path | None) -> Schema:
 def arrow_of(
     file: Path, stated: dict[str, Any], as_text: list[str], expected: Collection[str] = ()
 ) -> Any:
-    """Return a file as Arrow, some of its columns as bare text.
+    """Return a file as an Arrow table, some of its columns as plain text.
 
-    expected: the columns that it should have; by default those.
+    expected: the columns that the file should have; by default the text columns.
     """
     from shoal.reading import Format, read_arrow
 
@@ -125,12 +125,12 @@ def _chosen(on: str, known: Schema, data: Any) -> list[str]:
     asked = names(on)
     for name in asked:
         if name not in data.column_names:
-            near = meant(name, data.column_names)  # all of them may be a person's cells
-            raise InputError(f"no column {name!r}{near}; `shoal inspect` shows what it has")
+            near = did_you_mean(name, data.column_names)  # listing all could show a person's cells
+            raise InputError(f"no column {name!r}{near}; `shoal inspect` lists the columns")
     quasi = [name for name, spec in known.columns.items() if spec.get("role") == "quasi"]
     chosen = asked or [name for name in quasi if name in data.column_names]
     if not chosen:
-        raise InputError("name with --on the columns that both files know")
+        raise InputError("no column to link on; name columns of both files with --on")
     return chosen
 
 
@@ -142,7 +142,7 @@ def table_of(
     file: Path,
     person: tuple[str, ...] = (),
 ) -> Table:
-    """Return the columns of a file that are compared, as the schema says they are to be read.
+    """Return the compared columns of a file, read as the schema specifies.
 
     person: the columns that identify the person behind a row.
     """
@@ -158,9 +158,9 @@ def table_of(
 
 
 def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:
-    """Return released cells as the values of another table that they admit.
+    """Return, for each released cell, the values of another table that it covers.
 
-    Cells that cannot be read are refused: they would seem to fit nobody.
+    Cells that cannot be read are an error: they would seem to match no one.
     """
     from shoal.reading.linked import read_published
     from shoal.risk.fitting import Published
@@ -177,30 +177,30 @@ def _show(data: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     rows = grid("", "", "what it means")
-    rows.add_row("fit one record", f"{data['certain']:,}", "people who can be looked up at once")
-    rows.add_row("fit none", f"{data['lost']:,}", "people who are not in the release, it seems")
+    rows.add_row("match one record", f"{data['certain']:,}", "people who can be found directly")
+    rows.add_row("match none", f"{data['lost']:,}", "people who seem not to be in the release")
     for name, count in data["fit_nobody"].items():
-        meaning = "no value of IDENTIFIED; state the hierarchy if these are labels"
-        rows.add_row("cells that fit nobody", f"{count:,}", f"{name}: {meaning}")
-    fitting = data["pairs"] / max(data["people"], 1)
-    rows.add_row("records that fit", number(fitting), "for a person, on average")
-    way = "one to one, the rarest first" if data["exact"] else "rarest first, not the best of all"
+        meaning = "no value of IDENTIFIED; give the hierarchy if these are labels"
+        rows.add_row("cells that match no one", f"{count:,}", f"{name}: {meaning}")
+    matching = data["pairs"] / max(data["people"], 1)
+    rows.add_row("matching records", number(matching), "per person, on average")
+    way = "one to one, the rarest first" if data["exact"] else "rarest first, possibly not optimal"
     rows.add_row("links", f"{data['links']:,}", way)
     out.print(rows)
     success = data["success"]
     if success is None:
-        out.print("\nhow many links are right is not known; name with --key who is whom")
+        out.print("\nthe number of correct links is unknown; name a column to check with --key")
         return
-    out.print("\nwho knows the truth sees:")
+    out.print("\ncompared with the truth:")
     rows = grid("", "", "95 % interval", "what it means")
     rows.add_row("people in the release", f"{success['present']:,}", "", "of those looked for")
-    rows.add_row("people found", f"{success['hits']:,}", "", "ties broken by chance")
-    for name, meaning in (("precision", "of the links"), ("recall", "of the people in it")):
-        told = success[name]
-        between = f"{share(told['low'])} to {share(told['high'])}"
-        rows.add_row(name, share(told["value"]), between, f"right {meaning}")
+    rows.add_row("people found", f"{success['hits']:,}", "", "ties broken at random")
+    for name, meaning in (("precision", "links"), ("recall", "people in the release")):
+        figure = success[name]
+        between = f"{share(figure['low'])} to {share(figure['high'])}"
+        rows.add_row(name, share(figure["value"]), between, f"correct share of the {meaning}")
     guess = success["guess"]
     between = f"{number(guess['low'])} to {number(guess['high'])}"
-    rows.add_row("by guessing", number(guess["value"]), between, "right, any record that fits")
-    rows.add_row("blindly", number(success["blind"]), "", "right, any record at all")
+    rows.add_row("baseline", number(guess["value"]), between, "found by guessing a matching record")
+    rows.add_row("blind baseline", number(success["blind"]), "", "found by guessing any record")
     out.print(rows)

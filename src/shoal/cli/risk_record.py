@@ -1,4 +1,4 @@
-"""`shoal risk records`, `shoal risk columns`: who stands out, and by what."""
+"""`shoal risk records` and `shoal risk columns`: who is at risk, and by which columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.cli.console import about, bars, emit, grid, number, out, share
 from shoal.cli.options import File, Hierarchies, Json, Person, names
 from shoal.cli.risk_assess import add_household
 from shoal.cli.risk_link import arrow_of, published_of, table_of
-from shoal.cli.sources import Form, Roles, as_written, grouped, told_apart
+from shoal.cli.sources import Form, Roles, as_written, grouped, with_missing_as_text
 from shoal.core.wording import counted
 from shoal.errors import InputError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Fraction = Annotated[
     float | None,
-    typer.Option(metavar="X", help="The share of the population that FILE is, above 0 up to 1."),
+    typer.Option(metavar="X", help="The share of the population in FILE, above 0 up to 1."),
 ]
 
 
@@ -32,7 +32,7 @@ def records(
     file: File,
     roles: Roles,
     population: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A table that holds everybody.")
+        Path | None, typer.Option(metavar="FILE", help="A table of the whole population.")
     ] = None,
     sampling_fraction: Fraction = None,
     threshold: Annotated[
@@ -42,14 +42,14 @@ def records(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Tell the risk of each record of FILE, released or raw, to three kinds of attacker.
+    """Report the re-identification risk of FILE, released or original, for three kinds of attacker.
 
-    Rows are alike that show the same text in the quasi-identifiers. With --population the cells
-    are read beside a table of everybody; with --sampling-fraction it is estimated how many people
-    outside FILE are like its records.
+    Rows are equal if their quasi-identifiers have the same text. With --population, the cells are
+    compared with a table of the whole population; with --sampling-fraction, the command estimates
+    how many people outside FILE match its records.
 
-    With --person, a column of FILE, the risk is that of a person: the highest over her rows. With
-    --household the command also shows how likely a household is found.
+    With --person, a column of FILE, the risk of a person is the highest risk of their rows. With
+    --household, the command also reports the risk of households.
     """
     from shoal.risk import population_uniqueness, record_risk
     from shoal.risk.k_map import count_people
@@ -60,7 +60,8 @@ def records(
     with bars():
         own = as_written(file, stated)
         data = arrow_of(file, own, known)
-        table = _as_text(told_apart(data, file, own, known), known, file, _units(roles, data, file))
+        texts = with_missing_as_text(data, file, own, known)
+        table = _as_text(texts, known, file, _units(roles, data, file))
         if population is not None:
             everybody = arrow_of(population, as_written(population, stated), [], known)
             with about(population):
@@ -75,12 +76,12 @@ def records(
         risk = record_risk(
             table, population=found, sampling_fraction=sampling_fraction, threshold=threshold
         )
-        told: dict[str, Any] = {"file": str(file), "quasi": known, **risk.to_dict()}
+        results: dict[str, Any] = {"file": str(file), "quasi": known, **risk.to_dict()}
         if found is not None:
-            told["k_map"] = found.to_dict()
+            results["k_map"] = found.to_dict()
         unique = population_uniqueness(table, sampling_fraction or 1.0)
-        told["uniqueness"] = unique.to_dict()
-    emit(json, told, lambda: _show_records(told, threshold))
+        results["uniqueness"] = unique.to_dict()
+    emit(json, results, lambda: _show_records(results, threshold))
 
 
 @grouped
@@ -90,22 +91,23 @@ def columns(
     among: Annotated[
         str, typer.Option(metavar="COLUMNS", help="Columns to combine: a,b,c. Default: all.")
     ] = "",
-    most: Annotated[int, typer.Option(metavar="N", help="Columns in a set, at most.")] = 3,
+    most: Annotated[int, typer.Option(metavar="N", help="Maximum number of columns in a set.")] = 3,
     distinction: Annotated[
-        float, typer.Option(metavar="X", help="Distinct rows / rows that make a near-key.")
+        float, typer.Option(metavar="X", help="Smallest distinction of a near-key.")
     ] = 0.9,
-    show: Annotated[int, typer.Option(metavar="N", help="Sets to list.")] = 12,
+    show: Annotated[int, typer.Option(metavar="N", help="Number of sets to list.")] = 12,
     person: Person = "",
     form: Form,
     json: Json = False,
 ) -> None:
-    """Find the sets of columns of FILE that tell people apart.
+    """Find the sets of columns of FILE that distinguish people.
 
-    Distinction is the share of rows left if equal ones were merged, separation the share of pairs
-    of rows that differ. A set that holds a near-key is not listed: it is one, too.
+    Distinction is the number of distinct rows divided by the number of rows; separation is the
+    share of pairs of rows that differ. A set that contains a near-key is also a near-key, and is
+    not listed.
 
-    With --person, distinction is the average over people of 1 / people who share the values of one
-    of her rows, the row that tells most, and separation is about pairs of rows of different people.
+    With --person, distinction is the average over people of 1 / (people who share the values of the
+    person's rarest row), and separation counts pairs of rows of different people.
     """
     from shoal.reading.checks import check_dates
     from shoal.risk import identifying_columns
@@ -119,22 +121,22 @@ def columns(
         with about(file):
             table = _encoded(data, chosen, identifying)
         found = identifying_columns(table, chosen, most=most, distinction=distinction)
-    told = {"file": str(file), **found.to_dict(show)}
-    emit(json, told, lambda: _show_columns(told))
+    results = {"file": str(file), **found.to_dict(show)}
+    emit(json, results, lambda: _show_columns(results))
 
 
 def _quasi(roles: Roles) -> list[str]:
     roles.check()
     found = [name for name, spec in roles.columns.items() if spec.get("role") == "quasi"]
     if not found:
-        raise InputError("name with --quasi the columns that others know")
+        raise InputError("no quasi-identifier is given; name columns that others know with --quasi")
     return found
 
 
 def _units(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
     """Return the columns of the file that identify people and households.
 
-    Those that the schema names may be missing, as a release has none of them.
+    Columns that the schema names may be missing, because a release does not have them.
     """
     found: dict[str, Any] = {}
     for what in ("person", "household"):
@@ -142,8 +144,8 @@ def _units(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
         lacking = [name for name in asked if name not in data.column_names]
         if lacking:
             raise InputError(
-                f"{file}: has no column {lacking[0]!r} that identifies a {what}; `shoal risk "
-                "assess` reads a release beside its original, which has it"
+                f"{file}: has no column {lacking[0]!r} that identifies a {what}; use `shoal risk "
+                "assess`, which reads a release with its original"
             )
         known = () if what == "person" and roles.rows_are_people else getattr(roles.known, what)
         found[what] = tuple(asked) or _present(known, data)
@@ -151,7 +153,7 @@ def _units(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
 
 
 def _present(columns: Sequence[str], data: Any) -> tuple[str, ...]:
-    """Return the columns if the data has them all, and else none."""
+    """Return the columns if the data has all of them, or else none."""
     return tuple(columns) if set(columns) <= set(data.column_names) else ()
 
 
@@ -186,11 +188,11 @@ def _show_records(data: dict[str, Any], threshold: float) -> None:
     out.print(
         f"{_who(data['people'], data['records'], 'record')}; {data['basis']}\n", soft_wrap=True
     )
-    rows = grid("attacker", "highest risk", "average", f"above {number(threshold)}", "who")
+    rows = grid("attacker", "highest risk", "average", f"above {number(threshold)}", "knowledge")
     for each in data["attackers"]:
         above = f"{each['at_risk']:,} ({share(each['share_at_risk'])})"
-        told = (share(each["highest"]), share(each["average"]), above, each["knows"])
-        rows.add_row(each["attacker"], *told)
+        figures = (share(each["highest"]), share(each["average"]), above)
+        rows.add_row(each["attacker"], *figures, each["knows"])
     marketer = data["marketer"]
     rows.add_row("marketer", "", share(marketer["average"]), "", marketer["knows"])
     out.print(rows)
@@ -202,26 +204,26 @@ def _show_records(data: dict[str, Any], threshold: float) -> None:
     if data["short"]:
         people = counted(data["short"], "person has a record", "people have a record")
         out.print(
-            f"\n{people} that fits fewer people of the population than of FILE: the population is "
-            "not complete, and the people of FILE were counted instead",
+            f"\n{people} that matches fewer people of the population than of FILE: the population "
+            "table is incomplete, and the people of FILE were counted instead",
             soft_wrap=True,
         )
     show_uniqueness(data["uniqueness"])
 
 
 def show_uniqueness(found: dict[str, Any]) -> None:
-    """Print how many people are alone in the sample, and in the population if it is larger."""
+    """Print how many people are unique in the sample, and in the population if it is larger."""
     people = counted(found["sample_uniques"], "person", "people")
-    alone = f"{people} ({share(found['sample_share'])})"
-    out.print(f"\nalone with their values: {alone}")
+    unique = f"{people} ({share(found['sample_share'])})"
+    out.print(f"\nunique in the file: {unique}")
     if found["sampling_fraction"] == 1:
         return
-    between = f"95 % between {found['low']:,.0f} and {found['high']:,.0f}"
+    interval = f"95 % confidence interval {found['low']:,.0f} to {found['high']:,.0f}"
     if math.isnan(found["low"]):
-        between = "without an interval, as too few refits had a fit"
+        interval = "without an interval, because too few refits succeeded"
     out.print(
-        f"alone in a population of about {found['population']:,.0f}: {found['uniques']:,.0f} "
-        f"people ({share(found['share'])}), {between}, by {found['model']}",
+        f"unique in a population of about {found['population']:,.0f}: {found['uniques']:,.0f} "
+        f"people ({share(found['share'])}), {interval}, by {found['model']}",
         soft_wrap=True,
     )
     others = ", ".join(
@@ -234,20 +236,20 @@ def show_uniqueness(found: dict[str, Any]) -> None:
 
 def _show_columns(data: dict[str, Any]) -> None:
     who = _who(data["people"], data["rows"], "row")
-    out.print(f"{who}; sets of columns by how far they tell them apart\n")
+    out.print(f"{who}; sets of columns by how well they distinguish them\n")
     show_sets(data["sets"])
     if data["sampled"] < data["rows"]:
-        out.print(f"\nsets with ~ were looked at in {data['sampled']:,} rows only")
+        out.print(f"\n~: measured on a sample of {data['sampled']:,} rows")
     if data["keys"]:
-        out.print(f"\nnear-keys, of a distinction of {number(data['wanted'])} or more:")
+        out.print(f"\nnear-keys, with a distinction of {number(data['wanted'])} or more:")
         show_sets(data["keys"])
 
 
 def show_sets(found: list[dict[str, Any]]) -> None:
     """Print sets of columns with their figures."""
-    rows = grid("columns", "distinction", "separation", "alone")
+    rows = grid("columns", "distinction", "separation", "unique")
     for each in found:
         mark = "" if each["counted"] else "~"
-        told = (f"{mark}{share(each[name])}" for name in ("distinction", "separation", "alone"))
-        rows.add_row(", ".join(each["columns"]), *told)
+        figures = (f"{mark}{share(each[name])}" for name in ("distinction", "separation", "alone"))
+        rows.add_row(", ".join(each["columns"]), *figures)
     out.print(rows)

@@ -1,4 +1,4 @@
-"""`shoal risk rehearse`: the linkage attack on a table of one's own, before any release."""
+"""`shoal risk rehearse`: a linkage attack on your own table, before any release."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rehearse(
         typer.Option(metavar="MODEL", help="A model, such as 'l-diversity(3, a)'. Repeatable."),
     ] = None,
     method: Annotated[
-        str, typer.Option(metavar="NAME", help="`shoal methods` lists them.")
+        str, typer.Option(metavar="NAME", help="The method; `shoal methods` lists all of them.")
     ] = "mondrian",
     option: Annotated[
         list[str] | None,
@@ -44,21 +44,21 @@ def rehearse(
     ] = None,
     on: Annotated[
         str,
-        typer.Option(metavar="COLUMNS", help="What the voter list knows. Default: all quasi ones."),
+        typer.Option(metavar="COLUMNS", help="Columns the attacker knows. Default: all quasi."),
     ] = "",
     both: Annotated[
-        float, typer.Option(metavar="X", help="Share of people who are in both parts.")
+        float, typer.Option(metavar="X", help="Share of the people who are in both parts.")
     ] = 0.5,
-    seed: Annotated[int, seed_option("Of the split and of ties.")] = 0,
+    seed: Annotated[int, seed_option("The random seed of the split and of ties.")] = 0,
     roles: Roles,
     hierarchy: Hierarchies = None,
     form: Form,
     json: Json = False,
 ) -> None:
-    """Part FILE in two, release one part, and try to find the people of the other in it.
+    """Split FILE in two parts, release one, and try to find the people of the other in it.
 
-    The parts share some people, as a hospital and a voter list do. The attack is tried on the part
-    as it is and on its release, so that it is seen what the release is worth. Nothing is written.
+    The parts share some people, as a hospital and a voter list do. The command attacks both the
+    original part and its release, to show how much the release protects. Nothing is written.
     """
     from shoal.anonymize import anonymize
     from shoal.risk import link, split_for_linkage
@@ -74,13 +74,13 @@ def rehearse(
             "raw": link(split.released, split.identified, on=known, truth=split.truth, seed=seed),
             "released": link(release, split.identified, on=known, truth=split.truth, seed=seed),
         }
-    told = {
+    results = {
         "file": str(file),
         "model": str(asked),
         "method": release.run.method,
         **{name: each.to_dict() for name, each in found.items()},
     }
-    emit(json, told, lambda: _show(told, found["raw"]))
+    emit(json, results, lambda: _show(results, found["raw"]))
 
 
 def _show(data: dict[str, Any], raw: Linkage) -> None:
@@ -90,19 +90,20 @@ def _show(data: dict[str, Any], raw: Linkage) -> None:
         f"{', '.join(raw.columns)}\n",
         soft_wrap=True,
     )
-    rows = grid("", "as it is", "released", "what it means")
+    rows = grid("", "original", "released", "what it means")
     parts = [data["raw"], data["released"]]
     won = [part["success"] for part in parts]
-    rows.add_row("records", *(f"{part['records']:,}" for part in parts), "to be found in")
-    rows.add_row("present", *(f"{each['present']:,}" for each in won), "people who are in it")
-    rows.add_row("fit one record", *(f"{part['certain']:,}" for part in parts), "people")
+    rows.add_row("records", *(f"{part['records']:,}" for part in parts), "to link to")
+    rows.add_row("present", *(f"{each['present']:,}" for each in won), "people in the part")
+    rows.add_row("match one record", *(f"{part['certain']:,}" for part in parts), "people")
     rows.add_row("links", *(f"{part['links']:,}" for part in parts), "made, one to one")
-    rows.add_row("found", *(f"{each['hits']:,}" for each in won), "people with a right link")
+    rows.add_row("found", *(f"{each['hits']:,}" for each in won), "people with a correct link")
     for name in ("precision", "recall"):
-        meaning = "links that are right" if name == "precision" else "people found"
+        meaning = "correct share of links" if name == "precision" else "share of people found"
         rows.add_row(name, *(share(each[name]["value"]) for each in won), meaning)
         ends = (f"{share(each[name]['low'])} to {share(each[name]['high'])}" for each in won)
         rows.add_row("  95 % interval", *ends, "")
-    rows.add_row("by guessing", *(number(each["guess"]["value"]) for each in won), "people found")
+    guesses = (number(each["guess"]["value"]) for each in won)
+    rows.add_row("baseline", *guesses, "people found by guessing a matching record")
     out.print(rows)
     out.print(f"\nreleased by {data['method']}, {data['model']}", soft_wrap=True)

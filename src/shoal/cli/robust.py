@@ -1,4 +1,4 @@
-"""`shoal robust`: networks behind noise and a vote, and the attacks that judge them."""
+"""`shoal robust`: defend networks by noise and a vote, and attack them."""
 
 from __future__ import annotations
 
@@ -36,24 +36,26 @@ def robust() -> None:
 def train(
     data: Pictures,
     output: Tensors,
-    networks: Annotated[int, typer.Option(metavar="N", help="How many learn, all at once.")] = 5,
-    epochs: Annotated[int, typer.Option(metavar="N", help="Times through the rows.")] = 100,
-    rate: Annotated[float, typer.Option(metavar="X", help="Step of the descent.")] = 0.01,
+    networks: Annotated[
+        int, typer.Option(metavar="N", help="Number of networks, trained together.")
+    ] = 5,
+    epochs: Annotated[int, typer.Option(metavar="N", help="Number of passes over the rows.")] = 100,
+    rate: Annotated[float, typer.Option(metavar="X", help="Learning rate.")] = 0.01,
     temperature: Annotated[
-        str, typer.Option(metavar="X,...", help="Of the softmax; one for all, or one each.")
+        str, typer.Option(metavar="X,...", help="Softmax temperature; one for all, or one each.")
     ] = "1",
     partition: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Give each network N rows of its own. Default: all see all."
+            metavar="N", help="Train each network on N rows of its own. Default: on all rows."
         ),
     ] = None,
     shift: Annotated[
-        int, typer.Option(metavar="N", help="Move pictures by up to N pixels as they are seen.")
+        int, typer.Option(metavar="N", help="Shift training pictures randomly by up to N pixels.")
     ] = 0,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keeps what was reached; training goes on from it."),
+        typer.Option(metavar="FILE", help="Store the progress here, and resume from it."),
     ] = None,
     held: Held = 0.2,
     device: Device = "cpu",
@@ -63,7 +65,7 @@ def train(
 ) -> None:
     """Train an ensemble of networks on pictures and save it.
 
-    The network is the one made for pictures of this size: mnist, cifar10 or digits.
+    The size of the pictures selects the architecture: mnist, cifar10 or digits.
     """
     from shoal.robust import EnsembleVote, Training, partitioned, shared
     from shoal.robust import train as learn
@@ -76,17 +78,17 @@ def train(
         members = shared(rows, temperatures, seed=seed)
     else:
         members = partitioned(rows, temperatures, size=partition, seed=seed)
-    how = Training(epochs=epochs, rate=rate, shift=shift)
+    training = Training(epochs=epochs, rate=rate, shift=shift)
     with bars():
-        found = learn(made, images, labels, members, how, device=device, checkpoint=checkpoint)
+        found = learn(made, images, labels, members, training, device=device, checkpoint=checkpoint)
     found.save(output, force=force)
-    told: dict[str, Any] = {"networks": networks, "architecture": made.name, "rows": rows}
-    told |= {"held": len(images) - rows, "single": None, "vote": None}
+    result: dict[str, Any] = {"networks": networks, "architecture": made.name, "rows": rows}
+    result |= {"held": len(images) - rows, "single": None, "vote": None}
     if rows < len(images):
         tests, truth = images[rows:].to(found.device), labels[rows:]
-        told["single"] = float(found.accuracy(tests, truth).mean())
-        told["vote"] = float(EnsembleVote(found).accuracy(tests, truth).mean())
-    emit(json, {**told, "output": str(output)}, lambda: _show_trained(told, output))
+        result["single"] = float(found.accuracy(tests, truth).mean())
+        result["vote"] = float(EnsembleVote(found).accuracy(tests, truth).mean())
+    emit(json, {**result, "output": str(output)}, lambda: _show_trained(result, output))
 
 
 for command in (
@@ -99,12 +101,12 @@ for command in (
     app.command(cls=Command)(command)
 
 
-def _show_trained(told: dict[str, Any], output: Path) -> None:
-    made = counted(told["networks"], "network")
-    out.print(f"{made} ({told['architecture']}), {counted(told['rows'], 'row')}")
-    if told["vote"] is not None:
+def _show_trained(result: dict[str, Any], output: Path) -> None:
+    made = counted(result["networks"], "network")
+    out.print(f"{made} ({result['architecture']}), trained on {counted(result['rows'], 'row')}")
+    if result["vote"] is not None:
         out.print(
-            f"right on {told['held']:,} held-back rows: one network {share(told['single'])}, "
-            f"the vote {share(told['vote'])}"
+            f"accuracy on {result['held']:,} held-out rows: one network "
+            f"{share(result['single'])}, the vote {share(result['vote'])}"
         )
     note(f"wrote {output}")

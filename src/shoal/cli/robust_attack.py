@@ -1,4 +1,4 @@
-"""`shoal robust attack` and `superimpose`: adversarial examples, as those find them who try."""
+"""`shoal robust attack` and `superimpose`: find and combine adversarial examples."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def attack(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Find adversarial examples: each picture towards each class but its own.
+    """Find adversarial examples: each picture is attacked towards every class except its own.
 
-    Starts from the first held-back pictures that the vote gets right.
+    The attack starts from the first held-out pictures that the vote classifies correctly.
     """
     from shoal.robust import Ensemble, NoisyLogit
 
@@ -76,59 +76,62 @@ def attack(
     start = starting(ensemble, images, labels, held=held, count=samples)
     with bars():
         found = attacker.run(NoisyLogit(ensemble, noise, distribution, seed=seed), ensemble, start)
-    told = {**attacker.told(), "noise": noise, "distribution": distribution, "seed": seed}
-    save_examples(output, Kept(found, start.labels, start.samples, told), force=force)
+    record = {**attacker.to_dict(), "noise": noise, "distribution": distribution, "seed": seed}
+    save_examples(output, Kept(found, start.labels, start.samples, record), force=force)
     counted = {
         "examples": found.success.numel(),
         "success": float(found.success.double().mean()),
         "perturbation": _mean(found.perturbations[found.success]),
     }
-    emit(json, {**told, **counted}, lambda: _show_attacked(counted, output))
+    emit(json, {**record, **counted}, lambda: _show_attacked(counted, output))
 
 
 def superimpose(
     examples: Annotated[
         Path,
-        typer.Argument(metavar="EXAMPLES", help="What `robust attack` wrote, without --vote."),
+        typer.Argument(metavar="EXAMPLES", help="The output of `robust attack` without --vote."),
     ],
     output: Tensors,
     count: Annotated[
-        int, typer.Option(metavar="N", help="Perturbations to lay over each other.")
+        int, typer.Option(metavar="N", help="Number of perturbations to superimpose.")
     ] = 2,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Lay over each other the smallest perturbations that single networks fell for.
+    """Superimpose the smallest perturbations that fooled single networks.
 
-    One example for each picture and class. A row that fewer networks fell for gets what it has.
+    The result has one example for each picture and class. If fewer than N networks were fooled,
+    all of their perturbations are used.
     """
-    from shoal.robust import superimpose as laid_over
+    from shoal.robust import superimpose as superimpose_examples
 
     check_safetensors(output, force=force)
     kept = load_examples(examples)
     success = kept.examples.success
-    if kept.told.get("vote") or kept.told.get("superimposed") or len(success) < 2:
+    if kept.attack.get("vote") or kept.attack.get("superimposed") or len(success) < 2:
         raise InputError(
-            f"{examples}: holds one example a row; only those against several networks, of "
-            "`shoal robust attack` without --vote, can be laid over each other"
+            f"{examples}: contains one example per row; only examples against several networks, "
+            "made by `shoal robust attack` without --vote, can be superimposed"
         )
     if not 2 <= count <= len(success):
-        raise InputError(f"count must be from 2 to {len(success)}, the networks, not {count}")
+        raise InputError(
+            f"count must be from 2 to {len(success)}, the number of networks, not {count}"
+        )
     if not success.any():
-        raise InputError(f"{examples}: no example in it succeeded; there is nothing to lay over")
-    found = laid_over(kept.examples, count)
-    told = {**kept.told, "superimposed": count}
-    save_examples(output, replace(kept, examples=found, told=told), force=force)
-    fallen = success.sum(dim=0)  # (rows,) networks that fell
+        raise InputError(f"{examples}: no example succeeded, so there is nothing to superimpose")
+    found = superimpose_examples(kept.examples, count)
+    attack = {**kept.attack, "superimposed": count}
+    save_examples(output, replace(kept, examples=found, attack=attack), force=force)
+    fooled = success.sum(dim=0)  # (rows,) networks fooled
     counted = {
         "count": count,
-        "rows": len(fallen),
-        "complete": int((fallen >= count).sum()),
-        "fewer": int(((fallen > 0) & (fallen < count)).sum()),
-        "unchanged": int((fallen == 0).sum()),
-        "perturbation": _mean(found.perturbations[0, fallen > 0]),
+        "rows": len(fooled),
+        "complete": int((fooled >= count).sum()),
+        "fewer": int(((fooled > 0) & (fooled < count)).sum()),
+        "unchanged": int((fooled == 0).sum()),
+        "perturbation": _mean(found.perturbations[0, fooled > 0]),
     }
-    emit(json, counted, lambda: _show_laid(counted, output))
+    emit(json, counted, lambda: _show_superimposed(counted, output))
 
 
 def _mean(values: Tensor) -> float | None:
@@ -144,14 +147,14 @@ def _show_attacked(counted: dict[str, Any], output: Path) -> None:
     note(f"wrote {output}")
 
 
-def _show_laid(counted: dict[str, Any], output: Path) -> None:
+def _show_superimposed(counted: dict[str, Any], output: Path) -> None:
     count, rows = counted["count"], counted["rows"]
     out.print(
-        f"{rows:,} rows, {counted['complete']:,} of them with {count} perturbations laid over each "
-        f"other; mean perturbation {number(counted['perturbation'])}"
+        f"{rows:,} rows, {counted['complete']:,} of them with {count} superimposed perturbations; "
+        f"mean perturbation {number(counted['perturbation'])}"
     )
     if counted["fewer"]:
-        note(f"rows with fewer: {counted['fewer']:,}, as too few networks fell for them")
+        note(f"rows with fewer perturbations: {counted['fewer']:,} (too few networks were fooled)")
     if counted["unchanged"]:
-        note(f"rows left unchanged: {counted['unchanged']:,}, as no network fell for them")
+        note(f"rows left unchanged: {counted['unchanged']:,} (no network was fooled)")
     note(f"wrote {output}")

@@ -1,4 +1,4 @@
-"""The attacker that `shoal robust` is asked for: a method, what it may do, and where it starts."""
+"""The attacker of `shoal robust`: its method, its threat model, and the pictures it starts from."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Attacker:
-    """Somebody who attacks networks by a method, as far as the threat lets them.
+    """An attacker of networks, with a method and a threat model.
 
     method: one of `shoal.robust.ATTACKS`.
-    vote: whether all networks are attacked as one, not each by itself.
+    vote: whether the vote of all networks is attacked instead of each network separately.
     """
 
     method: Any
@@ -32,7 +32,7 @@ class Attacker:
     def of(
         cls, method: str, options: list[str] | None, threat: str, queries: int, *, vote: bool
     ) -> Attacker:
-        """Return the attacker that options of the command line describe."""
+        """Return the attacker that the options of the command line describe."""
         from shoal.robust import ATTACKS, THREATS
 
         if method not in ATTACKS:
@@ -44,7 +44,7 @@ class Attacker:
         return cls(_made(ATTACKS[method], method_options(options)), threat, queries, vote)
 
     def run(self, defended: Classifier, copy: Classifier, start: Start) -> Examples:
-        """Attack; what is found is for an evaluation to judge."""
+        """Run the attack and return the examples found."""
         from shoal.robust import EnsembleVote, attacked
 
         if self.vote:
@@ -53,8 +53,8 @@ class Attacker:
         found: Examples = self.method.run(model, start.originals, start.goals)
         return found
 
-    def told(self) -> dict[str, Any]:
-        """Return what a file of examples keeps of it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings that a file of examples stores."""
         return {
             "method": self.method.name,
             "options": asdict(self.method),
@@ -66,7 +66,7 @@ class Attacker:
 
 @dataclass(frozen=True)
 class Start:
-    """(rows, …) the pictures that an attack starts from, each once for every class but its own."""
+    """(rows, …) the pictures that an attack starts from, once for every class except their own."""
 
     originals: Tensor
     goals: Tensor
@@ -77,19 +77,19 @@ class Start:
 def starting(
     ensemble: Ensemble, images: Tensor, labels: Tensor, *, held: float, count: int
 ) -> Start:
-    """Return the first held-back pictures that the vote gets right, towards each other class."""
+    """Return the first held-out pictures that the vote classifies correctly, by goal class."""
     from shoal.robust import every_target
 
     rows = _right(ensemble, images, labels, held_back(len(images), held), count)
     classes = ensemble.architecture.classes if ensemble.architecture else 10
-    places, goals, truth = every_target(images[rows], labels[rows], classes)
-    return Start(images[rows][places], goals, truth, rows[places])
+    indices, goals, truth = every_target(images[rows], labels[rows], classes)
+    return Start(images[rows][indices], goals, truth, rows[indices])
 
 
 def _right(ensemble: Ensemble, images: Tensor, labels: Tensor, start: int, count: int) -> Tensor:
-    """Return the positions of the first held-back pictures that the vote gets right.
+    """Return the positions of the first held-out pictures that the vote classifies correctly.
 
-    Blank ones are left out: the size of a change is told against that of the picture.
+    Blank pictures are skipped: the size of a change is relative to the norm of the picture.
     """
     import torch
 
@@ -98,15 +98,15 @@ def _right(ensemble: Ensemble, images: Tensor, labels: Tensor, start: int, count
     if count < 1:
         raise InputError(f"samples must be 1 or more, not {count}")
     if start == len(images):
-        raise InputError("no picture is held back to start from; give --held 0.2")
+        raise InputError("no picture is held out to start from; give --held 0.2")
     held = images[start:]
     voted = EnsembleVote(ensemble).labels(held.to(ensemble.device))[0].cpu()
     usable = (voted == labels[start:]) & (held != 0).flatten(1).any(dim=1)
     rows: Tensor = torch.nonzero(usable).flatten() + start
     if len(rows) < count:
         raise InputError(
-            f"samples must be {len(rows)} at most, as many as the vote gets right of the pictures "
-            f"held back, not {count}"
+            f"samples must be at most {len(rows)}, the number of held-out pictures that the vote "
+            f"classifies correctly, not {count}"
         )
     return rows[:count]
 

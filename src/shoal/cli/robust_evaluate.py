@@ -1,4 +1,4 @@
-"""`shoal robust evaluate`: what networks and their vote make of adversarial examples."""
+"""`shoal robust evaluate`: the accuracy of networks and their vote on adversarial examples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from shoal.errors import InputError, OutputError
 if TYPE_CHECKING:
     from shoal.robust import Judged
 
-_SHOWN_HEIGHT = 72  # of a picture in the report, about, in pixels of the screen
+_SHOWN_HEIGHT = 72  # approximate height of a picture in the report, in screen pixels
 
 
 def evaluate(
@@ -37,38 +37,36 @@ def evaluate(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write one row an example and scale: .csv."
+            "--output", "-o", metavar="FILE", help="Write one row per example and scale: .csv."
         ),
     ] = None,
     bins: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write one row a size of perturbation and scale: .csv."),
+        typer.Option(metavar="FILE", help="Write one row per perturbation size and scale: .csv."),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a report: .html to read and print, .json."),
+        typer.Option(metavar="FILE", help="Write a report: .html or .json."),
     ] = None,
     pictures: Annotated[
-        int, typer.Option(metavar="N", help="Examples that the report shows.")
+        int, typer.Option(metavar="N", help="Number of examples that the report shows.")
     ] = 12,
     noise: Annotated[
-        str, typer.Option(metavar="X,...", help="Scales of noise to judge with; 0 is none.")
+        str, typer.Option(metavar="X,...", help="Scales of noise to evaluate; 0 means none.")
     ] = "0",
     distribution: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Shape: laplace, normal, uniform. Default: what the attack met."
-        ),
+        typer.Option(metavar="NAME", help="laplace, normal or uniform. Default: as in the attack."),
     ] = None,
     device: Device = "cpu",
     seed: Seed = 1,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Put adversarial examples to the networks and to their vote, with and without noise.
+    """Evaluate the networks and their vote on adversarial examples, with and without noise.
 
-    Intervals are over the pictures that the examples start from. They say how an attack like this
-    one fares with other pictures, and nothing of other attacks.
+    Confidence intervals treat the pictures that the examples start from as independent. They show
+    how this attack would perform on other pictures, not how other attacks would perform.
     """
     from shoal.core.writing import write_table
     from shoal.report.robust import bins as by_size
@@ -81,8 +79,8 @@ def evaluate(
         raise InputError(f"pictures must be 0 or more, not {pictures}")
     ensemble, kept = Ensemble.load(networks, device=device), load_examples(examples)
     check_fit(ensemble, kept.examples.originals, kept.labels)
-    distribution = distribution or kept.told["distribution"]
-    _check_seed(seed, kept.told, scales)
+    distribution = distribution or kept.attack["distribution"]
+    _check_seed(seed, kept.attack, scales)
     judged = {}
     for scale in scales:
         model = NoisyLogit(ensemble, scale, distribution, seed=seed)
@@ -92,10 +90,10 @@ def evaluate(
     if bins is not None:
         write_table(by_size(judged), bins, force=force)
     if report is not None:
-        told = {"distribution": distribution, "command": typed(context)}
-        _write_report(report, judged, kept, pictures, (examples, networks), told, force=force)
+        head = {"distribution": distribution, "command": typed(context)}
+        _write_report(report, judged, kept, pictures, (examples, networks), head, force=force)
     rows = results(judged)
-    emit(json, {"attack": kept.told, "results": rows}, lambda: _show_judged(kept.told, rows))
+    emit(json, {"attack": kept.attack, "results": rows}, lambda: _show_judged(kept.attack, rows))
     for path in (output, bins, report):
         if path is not None:
             note(f"wrote {path}")
@@ -104,7 +102,7 @@ def evaluate(
 def _check_outputs(
     output: Path | None, bins: Path | None, report: Path | None, *, force: bool
 ) -> None:
-    """Refuse, before any work, what could not be written."""
+    """Raise an error before any work if an output could not be written."""
     from shoal.core.files import check_writable
     from shoal.core.writing import check_ending
     from shoal.report.document import check_report
@@ -121,10 +119,12 @@ def _check_outputs(
 
 
 def _check_seed(seed: int, attack: dict[str, Any], scales: list[float]) -> None:
-    """Refuse the noise that the attack was made with: an answer is from noise of its own."""
+    """Raise an error if the evaluation would repeat the noise that the attack was made with."""
     met = attack["noise"] and attack["threat"] != "copy"
     if met and any(scales) and attack.get("seed") == seed:
-        raise InputError(f"seed must not be the attack's, {seed}, whose noise would come again")
+        raise InputError(
+            f"seed must not be {seed}, the seed of the attack, whose noise it would repeat"
+        )
 
 
 def _write_report(
@@ -133,7 +133,7 @@ def _write_report(
     kept: Kept,
     most: int,
     files: tuple[Path, Path],
-    told: dict[str, Any],
+    head: dict[str, Any],
     *,
     force: bool,
 ) -> None:
@@ -141,7 +141,7 @@ def _write_report(
     from shoal.report.robust import headline, robust_contents
     from shoal.report.robust_pictures import address
 
-    scale = headline(judged, kept.told)
+    scale = headline(judged, kept.attack)
     height = kept.examples.originals.shape[2]
     zoom = max(1, round(_SHOWN_HEIGHT / height))
     shown = [
@@ -150,35 +150,38 @@ def _write_report(
     ]
     contents = robust_contents(
         judged,
-        kept.told,
+        kept.attack,
         pictures=shown,
         title=f"Attack on {files[1].name}",
         date=date.today().isoformat(),
         files=files,
-        **told,
+        **head,
     )
     write_contents(contents, path, force=force)
 
 
 def _pictured(kept: Kept, judged: Judged, most: int) -> list[tuple[Any, str]]:
-    """Return some examples that changed something, with captions."""
+    """Return some changed examples, with captions."""
     from shoal.report.robust_pictures import worth_showing
 
     names = ("sample", "perturbation", "voted", "label")
     samples, sizes, voted, labels = (judged.examples[name].to_numpy() for name in names)
     chosen = worth_showing(samples, sizes, voted != labels, most)
-    drawn = drawn_examples(kept, [divmod(place, len(kept.labels)) for place in chosen])
+    drawn = drawn_examples(kept, [divmod(index, len(kept.labels)) for index in chosen])
     return [
-        (pixels, f"{caption}; the vote says {voted[place]}")
-        for (pixels, caption), place in zip(drawn, chosen, strict=True)
+        (pixels, f"{caption}; the vote says {voted[index]}")
+        for (pixels, caption), index in zip(drawn, chosen, strict=True)
     ]
 
 
-def _show_judged(told: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    laid = told.get("superimposed")
-    over = f", {laid} laid over each other" if laid else ""
-    out.print(f"attack: {told['method']}{over}, threat: {told['threat']}, noise: {told['noise']:g}")
-    shown = grid("noise", "who", "clean", "attacked", "95 % interval")
+def _show_judged(attack: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    count = attack.get("superimposed")
+    combined = f", {count} superimposed" if count else ""
+    out.print(
+        f"attack: {attack['method']}{combined}, threat: {attack['threat']}, "
+        f"noise: {attack['noise']:g}"
+    )
+    shown = grid("noise", "classifier", "clean", "attacked", "95 % interval")
     for row in rows:
         for who, name, noise in (("vote", "the vote", row["noise"]), ("single", "one network", "")):
             interval = " – ".join(share(row[f"{who}_interval"][end]) for end in ("low", "high"))
@@ -186,7 +189,7 @@ def _show_judged(told: dict[str, Any], rows: list[dict[str, Any]]) -> None:
             shown.add_row(noise, name, *shares, interval)
     out.print()
     out.print(shown)
-    shown = grid("noise", "right", "size", "target", "size", "other", "size")
+    shown = grid("noise", "correct", "size", "target", "size", "other", "size")
     for row in rows:
         cells = []
         for outcome in ("correct", "target", "other"):
@@ -196,6 +199,7 @@ def _show_judged(told: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     out.print()
     out.print(shown)
     out.print(
-        "\nshares that are right, with an interval over pictures; then shares of examples by what "
-        "the vote says, with their mean perturbation. Found by one attack: nothing is proven."
+        "\nfirst table: accuracy, with a confidence interval over pictures; second table: shares "
+        "of examples by the vote, with their mean perturbation. These are the results of one "
+        "attack; they prove nothing."
     )

@@ -1,4 +1,4 @@
-"""Files of `shoal robust`: pictures with labels to start from, and adversarial examples found."""
+"""Files of `shoal robust`: pictures with labels, and adversarial examples."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from shoal.robust import Examples
 
 _FORMAT = "shoal-examples-1"
-_TOLD = ("method", "threat", "noise", "distribution", "vote")  # of every attack
-_UNREADABLE = (  # what damaged, locked or mere .npy files raise
+_ATTACK_FIELDS = ("method", "threat", "noise", "distribution", "vote")  # of every attack
+_UNREADABLE = (  # the errors of damaged, locked or plain .npy files
     ValueError,
     TypeError,
     OSError,
@@ -33,12 +33,12 @@ _UNREADABLE = (  # what damaged, locked or mere .npy files raise
 
 @dataclass(frozen=True)
 class Kept:
-    """Examples with the labels of their originals, the rows they are of, and how they were made."""
+    """Examples with the labels and rows of their originals, and the attack that made them."""
 
     examples: Examples
     labels: Tensor
     samples: Tensor
-    told: dict[str, Any]
+    attack: dict[str, Any]
 
 
 def read_pictures(data: str) -> tuple[Tensor, Tensor]:
@@ -51,31 +51,31 @@ def read_pictures(data: str) -> tuple[Tensor, Tensor]:
     if images.ndim != 4 or labels.shape != (len(images),) or not len(images):
         raise InputError(
             f"{data}: images must be (rows, height, width) or (rows, channels, height, width), "
-            f"with one label a row, not of shapes {images.shape} and {labels.shape}"
+            f"with one label per row; the shapes are {images.shape} and {labels.shape}"
         )
     if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() > np.iinfo(np.int64).max:
-        raise InputError(f"{data}: labels must be whole numbers from 0 up, not {labels.dtype}")
+        raise InputError(f"{data}: labels must be whole numbers of 0 or more, not {labels.dtype}")
     return torch.from_numpy(_pixels(data, images)), torch.from_numpy(labels.astype(np.int64))
 
 
 def _pixels(data: str, images: Any) -> Any:
-    """Return pixels as numbers from 0 to 1; bytes are taken for 0 to 255."""
-    told = f"{data}: pixels must be bytes (uint8, 0 to 255), or numbers from 0 to 1"
+    """Return pixels as numbers from 0 to 1; bytes range from 0 to 255."""
+    allowed = f"{data}: pixels must be bytes (uint8, 0 to 255) or numbers from 0 to 1"
     if images.dtype.kind not in "buif" or not images.size:
-        raise InputError(f"{told}, not {images.dtype} of shape {images.shape}")
+        raise InputError(f"{allowed}, not {images.dtype} of shape {images.shape}")
     if images.dtype == np.uint8:
         if images.max() == 1:  # black and white, which would become black and nearly black
-            raise InputError(f"{data}: pixels are bytes, but only 0 and 1; save them as floats")
+            raise InputError(f"{data}: pixels are bytes of only 0 and 1; save them as floats")
         return images / np.float32(255)
     if not (images.min() >= 0 and images.max() <= 1):
-        raise InputError(f"{told}; these are {images.dtype}, and go beyond")
+        raise InputError(f"{allowed}; these are {images.dtype} outside that range")
     return images.astype(np.float32)
 
 
 def held_back(rows: int, share: float) -> int:
-    """Return how many rows are learned from; those after them are for tests and attacks."""
+    """Return the number of training rows; the rows after them are for tests and attacks."""
     if not 0 <= share < 1:
-        raise InputError(f"held must be from 0 up to but without 1, not {share:g}")
+        raise InputError(f"held must be at least 0 and less than 1, not {share:g}")
     return rows - int(rows * share)
 
 
@@ -92,35 +92,38 @@ def save_examples(path: Path, kept: Kept, *, force: bool) -> None:
         "labels": kept.labels,
         "samples": kept.samples,
     }
-    told = {"format": _FORMAT, "bounds": found.bounds, **kept.told}
-    write_tensors(path, tensors, told, force=force)
+    metadata = {"format": _FORMAT, "bounds": found.bounds, **kept.attack}
+    write_tensors(path, tensors, metadata, force=force)
 
 
 def load_examples(path: Path) -> Kept:
-    """Read what `save_examples` wrote."""
+    """Read the output of `save_examples`."""
     from shoal.robust import Examples
     from shoal.robust.ensemble import read_tensors
     from shoal.robust.inputs import check_bounds
 
-    tensors, told = read_tensors(path, _FORMAT)
-    del told["format"]
-    bounds = told.pop("bounds", (0.0, 1.0))
+    tensors, attack = read_tensors(path, _FORMAT)
+    del attack["format"]
+    bounds = attack.pop("bounds", (0.0, 1.0))
     try:
         labels, samples = (tensors.pop(name) for name in ("labels", "samples"))
         found = Examples(**tensors, bounds=check_bounds(bounds))
-        if not set(_TOLD) <= set(told) or not len(labels) == len(samples) == len(found.goals) > 0:
+        complete = set(_ATTACK_FIELDS) <= set(attack)
+        if not complete or not len(labels) == len(samples) == len(found.goals) > 0:
             raise InputError("parts are missing")
     except (KeyError, TypeError, InputError):
-        raise InputError(f"{path}: adversarial examples, but not whole; make them anew") from None
-    return Kept(found, labels, samples, told)
+        raise InputError(
+            f"{path}: the adversarial examples are incomplete; run `shoal robust attack` again"
+        ) from None
+    return Kept(found, labels, samples, attack)
 
 
 def check_safetensors(path: Path, *, force: bool) -> None:
-    """Refuse early a name that would mislead, or cannot be written."""
+    """Raise an error before any work if the file could not be written or has another ending."""
     from shoal.core.files import check_writable
 
     if path.suffix != ".safetensors":
-        raise OutputError(f"{path}: end the name in .safetensors")
+        raise OutputError(f"{path}: the name of the file must end in .safetensors")
     check_writable(path, force=force)
 
 
@@ -137,7 +140,7 @@ def _arrays(path: Path) -> tuple[Any, Any]:
     from shoal.core.files import check_readable
 
     if path.suffix != ".npz":
-        raise InputError(f"{path}: pictures come as digits, or from an .npz file")
+        raise InputError(f"{path}: pictures must be an .npz file, or digits")
     check_readable(path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as opened:
@@ -145,10 +148,12 @@ def _arrays(path: Path) -> tuple[Any, Any]:
             if missing:
                 there = ", ".join(sorted(opened.files)) or "nothing"
                 raise InputError(
-                    f"{path}: must hold two arrays, images and labels; it holds {there}"
+                    f"{path}: must contain two arrays, images and labels; it contains {there}"
                 )
             return np.asarray(opened["images"]), np.asarray(opened["labels"])
+    except InputError:  # also a ValueError
+        raise
     except MemoryError:
-        raise InputError(f"{path}: more pictures than there is memory for; save fewer") from None
+        raise InputError(f"{path}: the pictures do not fit in memory; save fewer") from None
     except _UNREADABLE:
         raise InputError(f"{path}: not an .npz file of plain arrays, or a damaged one") from None

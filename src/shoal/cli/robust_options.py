@@ -1,4 +1,4 @@
-"""Options that the commands of `shoal robust` share, and what is read out of them."""
+"""The options that the commands of `shoal robust` share, and how they are read."""
 
 from __future__ import annotations
 
@@ -21,22 +21,24 @@ Pictures = Annotated[
     typer.Argument(metavar="DATA", help="An .npz file with images and labels, or: digits."),
 ]
 Networks = Annotated[
-    Path, typer.Argument(metavar="NETWORKS", help="What `shoal robust train` wrote.")
+    Path, typer.Argument(metavar="NETWORKS", help="The output of `shoal robust train`.")
 ]
 Found = Annotated[
     Path,
-    typer.Argument(metavar="EXAMPLES", help="What `robust attack` or `robust superimpose` wrote."),
+    typer.Argument(metavar="EXAMPLES", help="The output of `robust attack` or `superimpose`."),
 ]
 Tensors = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write: .safetensors.")
+    Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write: .safetensors.")
 ]
 Held = Annotated[
-    float, typer.Option(metavar="SHARE", help="Share of the rows, the last, for tests and attacks.")
+    float,
+    typer.Option(metavar="SHARE", help="Share of the rows, the last ones, for tests and attacks."),
 ]
 Device = Annotated[str, typer.Option(metavar="NAME", help="Where to compute: cpu or cuda.")]
 Seed = Annotated[int, seed_option("The same seed gives the same result.")]
 Distribution = Annotated[
-    str, typer.Option(metavar="NAME", help="Shape of the noise: laplace, normal, uniform.")
+    str,
+    typer.Option(metavar="NAME", help="The distribution of the noise: laplace, normal, uniform."),
 ]
 Method = Annotated[
     str, typer.Option(metavar="NAME", help="carlini-wagner, fgsm, iterative-fgsm, lbfgs or jsma.")
@@ -46,11 +48,11 @@ MethodOptions = Annotated[
     typer.Option("-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."),
 ]
 Threat = Annotated[
-    str, typer.Option(metavar="NAME", help="What the attacker does: queries, averages or copy.")
+    str, typer.Option(metavar="NAME", help="The threat model: queries, averages or copy.")
 ]
-Queries = Annotated[int, typer.Option(metavar="N", help="Asked for each step by one who averages.")]
-Vote = Annotated[bool, typer.Option("--vote", help="Attack the whole ensemble, not each network.")]
-Samples = Annotated[int, typer.Option(metavar="N", help="Pictures to start from.")]
+Queries = Annotated[int, typer.Option(metavar="N", help="Queries per step with --threat averages.")]
+Vote = Annotated[bool, typer.Option("--vote", help="Attack the vote, not each network separately.")]
+Samples = Annotated[int, typer.Option(metavar="N", help="Number of pictures to start from.")]
 
 
 def numbers(option: str, text: str) -> list[float]:
@@ -65,16 +67,16 @@ def numbers(option: str, text: str) -> list[float]:
 
 
 def check_scale(noise: float) -> None:
-    """Refuse a scale of noise that is none."""
+    """Raise an error for an invalid scale of noise."""
     if not 0 <= noise < math.inf:
-        raise InputError(f"noise must be a number from 0 up, not {noise:g}")
+        raise InputError(f"noise must be a number of 0 or more, not {noise:g}")
 
 
 def scales_of(text: str) -> list[float]:
     """Read scales of noise, each once."""
     found = list(dict.fromkeys(numbers("noise", text)))
     if not all(math.isfinite(scale) and scale >= 0 for scale in found):
-        raise InputError(f"noise must be numbers from 0 up, such as 0,0.1, not {text!r}")
+        raise InputError(f"noise must be numbers of 0 or more, such as 0,0.1, not {text!r}")
     return found
 
 
@@ -89,7 +91,7 @@ def temperatures_of(text: str, networks: int) -> list[float]:
 
 
 def fitting_architecture(images: Tensor, labels: Tensor) -> Architecture:
-    """Return the architecture made for pictures of this shape."""
+    """Return the architecture for pictures of this shape."""
     from shoal.robust import ARCHITECTURES
 
     shape = tuple(images.shape[1:])
@@ -98,9 +100,9 @@ def fitting_architecture(images: Tensor, labels: Tensor) -> Architecture:
             return made
     known = ", ".join(f"{made.name} {made.shape}" for made in ARCHITECTURES.values())
     turned = (shape[2], *shape[:2])
-    remedy = "in Python, shoal.robust.train takes any"
+    remedy = "shoal.robust.train in Python accepts any"
     if any(made.shape == turned for made in ARCHITECTURES.values()):
-        remedy = f"channels come first, as {turned}"
+        remedy = f"put channels first, as {turned}"
     raise InputError(
         f"no network for pictures of {shape} and {int(labels.max()) + 1} classes; there are "
         f"{known}, 10 classes each; {remedy}"
@@ -108,13 +110,13 @@ def fitting_architecture(images: Tensor, labels: Tensor) -> Architecture:
 
 
 def check_fit(ensemble: Ensemble, images: Tensor, labels: Tensor) -> None:
-    """Refuse pictures or labels that the networks were not made for."""
+    """Raise an error for pictures or labels that do not fit the networks."""
     made = ensemble.architecture
     if ensemble.bounds != (0.0, 1.0):
         low, high = ensemble.bounds
         raise InputError(
-            f"the networks take pixels from {low:g} to {high:g}, and pictures are read as 0 to 1; "
-            "attack them in Python (shoal.robust)"
+            f"the networks expect pixels from {low:g} to {high:g}, but pictures are read as 0 to "
+            "1; attack them in Python (shoal.robust)"
         )
     if made and (made.shape != tuple(images.shape[1:]) or int(labels.max()) >= made.classes):
         raise InputError(

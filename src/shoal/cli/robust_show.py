@@ -1,4 +1,4 @@
-"""`shoal robust show`: pictures of examples, each with what was changed."""
+"""`shoal robust show`: draw adversarial examples."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ def show(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The picture: .png or .html.")
     ],
-    most: Annotated[int, typer.Option(metavar="N", help="Examples to show.")] = 20,
-    zoom: Annotated[int, typer.Option(metavar="N", help="Screen pixels for each pixel.")] = 4,
+    most: Annotated[
+        int, typer.Option(metavar="N", help="Maximum number of examples to show.")
+    ] = 20,
+    zoom: Annotated[int, typer.Option(metavar="N", help="Screen pixels per pixel.")] = 4,
     force: Force = False,
 ) -> None:
-    """Draw examples that succeeded: original, perturbation, adversarial.
+    """Draw successful examples: original, perturbation and adversarial picture.
 
-    The perturbation is grey where nothing changed; its contrast is stretched.
+    In the perturbation, grey means no change; its contrast is stretched.
     """
     import numpy as np
 
@@ -38,34 +40,34 @@ def show(
     if not 1 <= zoom <= 32:
         raise InputError(f"zoom must be from 1 to 32, not {zoom}")
     kept = load_examples(examples)
-    places = kept.examples.success.nonzero()[:most].tolist()
-    if not places:
-        raise InputError(f"{examples}: no example in it succeeded; there is nothing to show")
-    drawn, captions = zip(*drawn_examples(kept, places), strict=True)
+    indices = kept.examples.success.nonzero()[:most].tolist()
+    if not indices:
+        raise InputError(f"{examples}: no example succeeded, so there is nothing to show")
+    drawn, captions = zip(*drawn_examples(kept, indices), strict=True)
     write_pictures(output, np.stack(drawn), list(captions), zoom=zoom, force=force)
     note(f"wrote {output}, {len(captions)} of {int(kept.examples.success.sum()):,} examples")
 
 
-def drawn_examples(kept: Kept, places: Sequence[Sequence[int]]) -> list[tuple[Any, str]]:
-    """Return the three pictures of examples, by network and row, with a caption each."""
+def drawn_examples(kept: Kept, indices: Sequence[Sequence[int]]) -> list[tuple[Any, str]]:
+    """Return the three pictures of each example, given by network and row, with a caption."""
     from shoal.report.robust_pictures import triptychs
 
     found = kept.examples
-    if not places:
+    if not indices:
         return []
-    network, row = map(list, zip(*places, strict=True))
+    network, row = map(list, zip(*indices, strict=True))
     drawn = triptychs(found.originals[row].numpy(), found.adversarial[network, row].numpy())
     sizes = found.perturbations[network, row].tolist()
     captions = [
-        f"row {kept.samples[r]}: {kept.labels[r]} to {found.goals[r]}, {_whom(kept, n)}, "
+        f"row {kept.samples[r]}: {kept.labels[r]} to {found.goals[r]}, {_target(kept, n)}, "
         f"size {size:.3f}"
         for n, r, size in zip(network, row, sizes, strict=True)
     ]
     return list(zip(drawn, captions, strict=True))
 
 
-def _whom(kept: Kept, network: int) -> str:
-    """Say against whom an example was made."""
-    if kept.told.get("superimposed"):
-        return f"{kept.told['superimposed']} laid over each other"
-    return "the vote" if kept.told.get("vote") else f"network {network}"
+def _target(kept: Kept, network: int) -> str:
+    """Return the classifier that an example was made for."""
+    if kept.attack.get("superimposed"):
+        return f"{kept.attack['superimposed']} superimposed"
+    return "the vote" if kept.attack.get("vote") else f"network {network}"

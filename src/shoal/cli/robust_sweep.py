@@ -1,4 +1,4 @@
-"""`shoal robust sweep`: what noise and networks cost, and what they buy."""
+"""`shoal robust sweep`: accuracy and robustness by noise and number of networks."""
 
 from __future__ import annotations
 
@@ -40,25 +40,26 @@ def sweep(
     networks: Networks,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write one row a setting: .csv."),
+        typer.Option("--output", "-o", metavar="FILE", help="Write one row per setting: .csv."),
     ] = None,
     noise: Annotated[
-        str, typer.Option(metavar="X,...", help="Scales of noise to try; 0 is none.")
+        str, typer.Option(metavar="X,...", help="Scales of noise to try; 0 means none.")
     ] = "0,0.05,0.1,0.2",
     distribution: Annotated[
-        str, typer.Option(metavar="NAME,...", help="Shapes to try: laplace, normal, uniform.")
+        str,
+        typer.Option(metavar="NAME,...", help="Distributions to try: laplace, normal, uniform."),
     ] = "laplace",
     counts: Annotated[
         str,
         typer.Option(
-            "--networks", metavar="N,...", help="How many to try, the first ones. Default: all."
+            "--networks", metavar="N,...", help="Numbers of networks to try. Default: all."
         ),
     ] = "",
     least_accuracy: Annotated[
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Name the setting that holds best among those this often right when clean.",
+            help="Choose the most robust setting with at least this accuracy on clean pictures.",
         ),
     ] = None,
     method: Method = "iterative-fgsm",
@@ -73,11 +74,11 @@ def sweep(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Try scales and shapes of noise over some or all networks, each under attack.
+    """Evaluate scales and distributions of noise over some or all networks, each under attack.
 
-    Clean accuracy is that on all held-back pictures. The attack starts from a few of those that the
-    vote of all networks gets right without noise, and is made anew for each noise; with --vote, for
-    each number of networks, too.
+    Clean accuracy is measured on all held-out pictures. The attack starts from a few pictures that
+    the vote of all networks classifies correctly without noise. It is repeated for each noise and,
+    with --vote, for each number of networks.
     """
     from shoal.core.files import check_writable
     from shoal.core.writing import check_ending, write_table
@@ -102,8 +103,13 @@ def sweep(
     if output is not None:
         write_table(table, output, force=force)
     chosen, refusal = _chosen(table, least_accuracy)
-    told = {**attacker.told(), "samples": samples, "results": table.to_pylist(), "chosen": chosen}
-    emit(json, told, lambda: _show(told))
+    results = {
+        **attacker.to_dict(),
+        "samples": samples,
+        "results": table.to_pylist(),
+        "chosen": chosen,
+    }
+    emit(json, results, lambda: _show(results))
     if output is not None:
         note(f"wrote {output}")
     if refusal:
@@ -118,7 +124,7 @@ def _swept(
     clean: tuple[Tensor, Tensor],
     tried: dict[str, Any],
 ) -> Any:
-    """Sweep over networks; whoever attacks the vote attacks that of as many as vote."""
+    """Sweep over numbers of networks; an attack on the vote is made for each number."""
     import pyarrow as pa
 
     from shoal.robust import sweep as try_all
@@ -130,14 +136,14 @@ def _swept(
         def craft(noisy: Classifier, voters: Ensemble = voters) -> Examples:
             return attacker.run(noisy, voters, start)
 
-        # a copy knows no noise: once is enough
+        # an attack on a copy meets no noise: one run is enough
         found = craft(voters) if attacker.threat == "copy" else craft
         parts.append(try_all(voters, *clean, found, start.labels, networks=counts, **tried))
     return pa.concat_tables(parts)
 
 
 def _chosen(table: Any, least: float | None) -> tuple[dict[str, Any] | None, InputError | None]:
-    """Return the setting to take, or why there is none; the table is worth seeing either way."""
+    """Return the chosen setting, or the error if no setting is accurate enough."""
     from shoal.robust import choose
 
     if least is None:
@@ -161,7 +167,7 @@ def _shapes(text: str) -> list[str]:
 
 
 def _counts(text: str, networks: int) -> list[int]:
-    """Read how many networks to try."""
+    """Read the numbers of networks to try."""
     parts = names(text) or [str(networks)]
     found = [int(part) if part.isdecimal() else 0 for part in parts]
     if not all(1 <= count <= networks for count in found):
@@ -169,29 +175,30 @@ def _counts(text: str, networks: int) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _show(told: dict[str, Any]) -> None:
-    whom = "the vote" if told["vote"] else "each network"
-    asks = f" of {told['queries']} queries" if told["threat"] == "averages" else ""
-    out.print(f"attack: {told['method']} on {whom}, threat: {told['threat']}{asks}\n")
+def _show(data: dict[str, Any]) -> None:
+    target = "the vote" if data["vote"] else "each network"
+    queries = f" of {data['queries']} queries" if data["threat"] == "averages" else ""
+    out.print(f"attack: {data['method']} on {target}, threat: {data['threat']}{queries}\n")
     shown = grid(
         "shape", "noise", "networks", "one clean", "vote clean", "margin", "attacked", "to target"
     )
     columns = ("single_clean", "vote_clean", "margin", "vote_attacked", "vote_target")
-    for row in told["results"]:
+    for row in data["results"]:
         cells = (share(row[name]) for name in columns)
         shown.add_row(row["distribution"], number(row["scale"]), str(row["networks"]), *cells)
     out.print(shown)
     out.print(
-        "\nshares right on clean pictures, then of the vote on examples from "
-        f"{counted(told['samples'], 'picture')}; margin: votes of the winner less those of the "
-        "next, clean"
+        "\nclean: accuracy on clean pictures; attacked: accuracy of the vote on examples from "
+        f"{counted(data['samples'], 'picture')}; margin: votes for the winner minus votes for the "
+        "runner-up, on clean pictures"
     )
-    if told["chosen"] is not None:
-        row = told["chosen"]
+    if data["chosen"] is not None:
+        row = data["chosen"]
         noise = f"{row['distribution']} noise of scale {number(row['scale'])}"
         out.print(
             f"chosen: {noise if row['scale'] else 'no noise'} over "
-            f"{counted(row['networks'], 'network')}, right on {share(row['vote_clean'])} of clean "
-            f"pictures and {share(row['vote_attacked'])} of examples"
+            f"{counted(row['networks'], 'network')}, with an accuracy of "
+            f"{share(row['vote_clean'])} on clean pictures and {share(row['vote_attacked'])} on "
+            "examples"
         )
-        note("chosen on these pictures: expect less on others, and attack the choice once more")
+        note("chosen on these pictures: expect less on others, and attack the choice again")

@@ -1,6 +1,6 @@
-"""What a command reads its table from: options that go together, and the reading by them.
+"""Groups of options that describe how a command reads a table.
 
-A command takes such a group as one argument; on the command line each of its fields is an option.
+A command takes a group as one argument; on the command line, each of its fields is an option.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ROLES = ("quasi", "sensitive", "identifier", "insensitive")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes the options of its groups one by one, where the group stood."""
+    """Return a command that takes the options of its groups separately, in place of the group."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     options: dict[str, inspect.Parameter] = {}
@@ -72,7 +72,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class Form:
-    """How a file is written, as far as that is told."""
+    """The file format, as far as the options state it."""
 
     delimiter: Delimiter = None
     encoding: Encoding = None
@@ -85,8 +85,8 @@ class Form:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What was told."""
-        told = {
+        """The stated options."""
+        options = {
             "delimiter": self.delimiter,
             "encoding": self.encoding,
             "missing": tuple(self.missing or ()) or None,
@@ -96,12 +96,12 @@ class Form:
             "sheet": self.sheet,
             "query": self.query,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in options.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns are, by a schema and by options, which win."""
+    """The roles of columns by a schema and by options; options take precedence."""
 
     schema: SchemaFile = None
     quasi: Quasi = ""
@@ -112,7 +112,7 @@ class Roles:
 
     @property
     def units(self) -> dict[str, Any]:
-        """The unit of protection as the options state it, for `read`."""
+        """The unit of protection that the options state, for `read`."""
         return {
             "person": names(self.person),
             "household": names(self.household),
@@ -121,44 +121,44 @@ class Roles:
 
     @cached_property
     def known(self) -> Schema:
-        """The schema; an empty one where none is named."""
+        """The schema, empty if none is named."""
         from shoal.reading import Schema
 
         return Schema() if self.schema is None else Schema.read(self.schema)
 
     @cached_property
     def stated(self) -> dict[str, str]:
-        """`{column: role}` by the options; a column with two roles is refused."""
+        """`{column: role}` by the options; a column with two roles is an error."""
         roles: dict[str, str] = {}
         for role in (field.name for field in fields(self) if field.name in _ROLES):
             for name in names(getattr(self, role)):
                 if roles.get(name, role) != role:
                     raise InputError(
-                        f"column {name!r} is named as {roles[name]} and as {role}; choose one"
+                        f"column {name!r} is given two roles, {roles[name]} and {role}; choose one"
                     )
                 roles[name] = role
         return roles
 
     @property
     def columns(self) -> dict[str, dict[str, Any]]:
-        """The columns of schema and options with what is known of them."""
+        """The columns of schema and options with their specifications."""
         found = {name: dict(spec) for name, spec in self.known.columns.items()}
         for name, role in self.stated.items():
             found[name] = {**found.get(name, {}), "role": role}
         return found
 
     def check(self) -> None:
-        """Refuse to go on where neither the schema nor the options give a role."""
+        """Raise an error if neither the schema nor the options give a role."""
         if not self.known.columns and not self.stated:
             raise InputError(
-                "no column has a role; name a schema with --schema, or with --quasi the columns "
-                "that others know (`shoal inspect FILE` suggests some)"
+                "no column has a role; give a schema with --schema, or name the quasi-identifiers "
+                "with --quasi (`shoal inspect FILE` suggests roles)"
             )
 
 
 @dataclass(frozen=True)
 class EveryRole(Roles):
-    """Roles, with those of columns that matter to what is published besides."""
+    """All roles, including those of columns that are not generalized."""
 
     identifier: Identifier = ""
     insensitive: Insensitive = ""
@@ -173,9 +173,9 @@ def load(
     otherwise: Mapping[str | None, str] | None = None,
     quiet: bool = False,
 ) -> Table:
-    """Read a file with its roles; what is left out is said as a note, unless `quiet`.
+    """Read a file with its roles; a note names the columns left out, unless `quiet`.
 
-    otherwise: roles of columns that neither the schema nor an option gives one.
+    otherwise: roles of columns that have none by the schema or an option.
     """
     from shoal.reading import UnassignedColumns, read
 
@@ -185,15 +185,15 @@ def load(
         if name is not None and name not in roles.known.columns:
             stated.setdefault(name, role)
     trees = hierarchies_of(hierarchies)
-    with notes(unless=UnassignedColumns if quiet else None), both_ways_out(file):
+    with notes(unless=UnassignedColumns if quiet else None), name_person_options(file):
         return read(
             file, roles.known, roles=stated, hierarchies=trees, **roles.units, **form.stated
         )
 
 
 @contextmanager
-def both_ways_out(file: Path) -> Iterator[None]:
-    """Name the options of the command line where identifiers repeat and nobody names the people."""
+def name_person_options(file: Path) -> Iterator[None]:
+    """Name the options of the command line in an error about repeated identifiers."""
     try:
         yield
     except RepeatedIdentifier as error:
@@ -201,36 +201,36 @@ def both_ways_out(file: Path) -> Iterator[None]:
         raise InputError(f"{file}: {error.advice(person, '--rows-are-people')}") from None
 
 
-def told_apart(data: Any, file: Path, stated: dict[str, Any], columns: list[str]) -> Any:
-    """Return data of a published file with texts that mean missing as they stand in the columns.
+def with_missing_as_text(data: Any, file: Path, stated: dict[str, Any], columns: list[str]) -> Any:
+    """Return the data of a published file with missing codes of the columns as their text.
 
-    To whoever reads the file they differ, so people are not alike by them.
+    A reader of the file can distinguish different codes, so rows with different codes differ.
     """
     from shoal.reading import Format, read_arrow
 
     if not stated.get("missing"):
         return data
     bare = read_arrow(file, Format(**{**stated, "missing": ()}), columns, expected=columns)
-    for place, name in enumerate(data.column_names):
+    for index, name in enumerate(data.column_names):
         if name in columns:
-            data = data.set_column(place, name, bare.column(name))
+            data = data.set_column(index, name, bare.column(name))
     return data
 
 
 def hierarchies_of(stated: list[str] | None) -> dict[str, Any]:
-    """Read `column=file` and `column=recipe` pairs; what is neither is taken for a file."""
+    """Read `column=file` and `column=recipe` pairs; text that is not a recipe is a file."""
     found: dict[str, Any] = {}
     for text in stated or []:
-        name, mark, told = (part.strip() for part in text.partition("="))
-        if not (name and mark and told):
+        name, mark, source = (part.strip() for part in text.partition("="))
+        if not (name and mark and source):
             raise InputError(
                 f"hierarchy {text!r} must be written column=file or column=recipe, "
                 "such as 'age=intervals: [5, 10]'"
             )
         if name in found:
             raise InputError(f"column {name!r} is given two hierarchies; choose one")
-        recipe = None if _is_file(told) else recipe_of(told)
-        found[name] = Path(told) if recipe is None else recipe
+        recipe = None if _is_file(source) else recipe_of(source)
+        found[name] = Path(source) if recipe is None else recipe
     return found
 
 
@@ -242,7 +242,7 @@ def _is_file(text: str) -> bool:
 
 
 def recipe_of(text: str) -> dict[str, Any] | None:
-    """Return a recipe such as `intervals: [5, 10]` or `ordering`, None where it reads otherwise."""
+    """Return a recipe such as `intervals: [5, 10]` or `ordering`, or None if it is not a recipe."""
     import yaml
 
     from shoal.core.recipes import RECIPES
@@ -258,10 +258,10 @@ def recipe_of(text: str) -> dict[str, Any] | None:
 
 
 def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a file is written, as stated, without what plainly goes with another file.
+    """Return the stated file format without settings that clearly do not apply to the file.
 
-    A schema tells of the original: its release, with commas and in UTF-8, is mostly written
-    otherwise. What is left out is found out.
+    A schema describes the original; a release is usually written with commas and in UTF-8.
+    Settings that are left out are detected.
     """
     from shoal.core.files import is_database
     from shoal.reading.spreadsheets import ENDINGS
@@ -281,11 +281,11 @@ def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
         for option in ("delimiter", "quote", "decimal", "dates"):
             found.pop(option, None)
     if found.get("header") is False and _NUMBERED.search(first_line(file, found.get("encoding"))):
-        del found["header"]  # the names that the original was given
+        del found["header"]  # the names that replaced the missing header
     return found
 
 
 def of_release(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a release is written; its cells are read back as text, however they look."""
-    found = as_written(file, stated)
-    return {name: told for name, told in found.items() if name not in ("decimal", "dates")}
+    """Return the file format of a release; its cells are read as text."""
+    options = as_written(file, stated)
+    return {name: value for name, value in options.items() if name not in ("decimal", "dates")}

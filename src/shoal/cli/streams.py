@@ -1,7 +1,7 @@
-"""The standard streams of a command: every character prints, and a failure is no verdict.
+"""The standard streams of a command: every character prints, and failures are handled.
 
-A character that the encoding of the terminal lacks is spelled out. An output stream that fails
-raises `OutputFailed`; an error stream that fails is silent, as nobody could read the message.
+A character that the terminal's encoding lacks is spelled out. A failing output stream raises
+`OutputFailed`; a failing error stream is ignored, because no message could be printed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-CLOSED_PIPE = 141  # as of a program that SIGPIPE ends
+CLOSED_PIPE = 141  # the exit status of a program ended by SIGPIPE
 _FAILED = 4
 _SPELLINGS = str.maketrans(
     {
@@ -69,13 +69,13 @@ class OutputFailed(Exception):  # noqa: N818
         self.status = CLOSED_PIPE if number == errno.EPIPE else _FAILED
         super().__init__(
             f"the output stream cannot be written to ({os.strerror(number or errno.EIO)}); "
-            "files that the command names were written"
+            "the output files of the command were written"
         )
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Guard both streams inside the block; one that was closed from the start takes anything."""
+    """Guard both streams inside the block; a stream closed from the start discards its input."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         output, errors = _Output(sys.stdout or nowhere), _Stream(sys.stderr or nowhere)
         with redirect_stdout(cast(TextIO, output)), redirect_stderr(cast(TextIO, errors)):
@@ -83,8 +83,8 @@ def guarded() -> Iterator[None]:
 
 
 def encodable(text: str, stream: Any) -> bool:
-    """Whether the stream's encoding has every character of a text."""
-    escaped = getattr(stream, "errors", None) == "surrogateescape"  # as names of files may need
+    """Return whether the stream's encoding has every character of a text."""
+    escaped = getattr(stream, "errors", None) == "surrogateescape"  # for names of files
     try:
         text.encode(_encoding(stream), "surrogateescape" if escaped else "strict")
     except UnicodeEncodeError:
@@ -108,7 +108,7 @@ def _encoding(stream: Any) -> str:
 
 
 class _Stream:
-    """A text stream with another `write` and `flush`."""
+    """A text stream with a guarded `write` and `flush`."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -117,12 +117,12 @@ class _Stream:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write a text, with what the encoding lacks spelled out."""
+        """Write a text; characters that the encoding lacks are spelled out."""
         if not encodable(text, self._stream):
             text = spelled(text, self._stream)
         try:
             return self._stream.write(text)
-        except (OSError, ValueError) as error:  # ValueError: closed meanwhile
+        except (OSError, ValueError) as error:  # ValueError: the stream is closed
             self._fail(error)
             return len(text)
 
@@ -134,7 +134,7 @@ class _Stream:
             self._fail(error)
 
     def _fail(self, error: OSError | ValueError) -> None:
-        """Throw away what is buffered, which would fail again when the interpreter ends."""
+        """Discard the buffer, which would fail again when the interpreter exits."""
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 

@@ -1,4 +1,4 @@
-"""The short account of a release that a person reads first."""
+"""The summary of a release that the command line prints."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
 from shoal.risk.caveats import caveats, to_dict
 
 _LOSSES = ("ncp", "class", "pub")
-_WITHHELD: dict[str, Any] = {  # what depends on records that are not released
+_WITHHELD: dict[str, Any] = {  # figures that depend on records that are not released
     "records": None,
     "people": None,
     "households": None,
     "suppressed": None,
     "suppressed_people": None,
-    "released_people": None,  # nothing published tells which rows are one person's
+    "released_people": None,  # published rows do not show which of them belong to one person
     "released_households": None,
     "average_class_people": None,
     "seconds": {},
@@ -36,21 +36,22 @@ _WITHHELD: dict[str, Any] = {  # what depends on records that are not released
 }
 _ADVICE = "round columns that single people out, leave them out, or make them quasi-identifiers"
 _COLUMNS = {
-    "coarsened": "quasi",
-    "kept": "sensitive",
-    "passed through": "insensitive",
+    "quasi-identifiers": "quasi",
+    "sensitive, unchanged": "sensitive",
+    "insensitive, unchanged": "insensitive",
     "left out, identifying": "dropped_identifiers",
     "left out, no role": "dropped_without_role",
 }
 
 
 def summarize(release: Release, checked: Verification, output: Path | None) -> dict[str, Any]:
-    """Return what happened, as plain data.
+    """Return the summary as plain data.
 
-    Of a release with claims nothing that depends on records which are not released.
+    The summary of a release with differential privacy claims contains nothing that depends on
+    records that are not released.
     """
     table = release.original
-    told = {
+    summary = {
         **Tally.of(release.shown.classes).to_dict(),
         "person_columns": list(table.person.columns if table.person else ()),
         "household_columns": list(table.household.columns if table.household else ()),
@@ -80,11 +81,11 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "dropped_without_role": list(table.unassigned),
         "output": None if output is None else str(output),
     }
-    return told | (_WITHHELD if release.withheld else _not_covered(release))
+    return summary | (_WITHHELD if release.withheld else _not_covered(release))
 
 
 def _cells(release: Release) -> dict[str, Any]:
-    """Return the shares of cells kept, generalized and hidden, left-out records being hidden."""
+    """Return the shares of cells kept, generalized and hidden; suppressed records are hidden."""
     by_column = cell_shares_by_attribute(release)
     return {
         **cell_shares(release).to_dict(),
@@ -93,9 +94,9 @@ def _cells(release: Release) -> dict[str, Any]:
 
 
 def _not_covered(release: Release) -> dict[str, Any]:
-    """Return what the guarantee does not cover.
+    """Return the risks that the guarantee does not cover.
 
-    unprotected: the sensitive columns that no model looks at, with the classes that show one value.
+    unprotected: the sensitive columns that no model covers, with the classes that share one value.
     """
     found, guarded = caveats(release), getattr(release.model, "columns", ())
     return {
@@ -108,10 +109,10 @@ def _not_covered(release: Release) -> dict[str, Any]:
 
 
 def show_summary(data: dict[str, Any], console: Console) -> None:
-    """Draw the account."""
-    told = "verified on the released values" if data["verified"] else "NOT KEPT"
+    """Print the summary."""
+    outcome = "verified on the released values" if data["verified"] else "DOES NOT HOLD"
     warnings = data["warnings"]
-    console.print(verdict(data["model"], data["verified"], told, warnings), soft_wrap=True)
+    console.print(verdict(data["model"], data["verified"], outcome, warnings), soft_wrap=True)
     console.print(Padding(data["promise"], (0, 0, 0, 2)))
     show_warnings(warnings, console)
     if data["singling_out"] and data["singling_out"]["notable"]:
@@ -120,19 +121,19 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     rows = grid("", "")
     _add_counts(rows, data)
     for model, level in data["levels"].items():
-        rows.add_row("reached", f"{model}: {number(level)}")
+        rows.add_row("achieved", f"{model}: {number(level)}")
     seconds = f", {sum(data['seconds'].values()):.2f} s" if data["seconds"] else ""
     rows.add_row("method", f"{data['method']}{seconds}")
     for claim in data["claims"]:
         rows.add_row("claim", claim["claim"])
         for line in claim["arithmetic"]:
             rows.add_row("", line)
-        rows.add_row("withheld", "what depends on records that are not released")
+        rows.add_row("withheld", "all figures that depend on records that are not released")
         if not data["released"]:
-            rows.add_row("empty", "no class was large enough; publish fewer or coarser columns")
+            rows.add_row("empty", "no class was large enough; release fewer or coarser columns")
     if data["node"]:
-        told = ", ".join(f"{name} {level}" for name, level in data["node"].items())
-        rows.add_row("levels", told)
+        levels = ", ".join(f"{name} {level}" for name, level in data["node"].items())
+        rows.add_row("levels", levels)
     for note in data["notes"]:
         rows.add_row("note", note)
     for heading, key in _COLUMNS.items():
@@ -145,7 +146,7 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         console.print(_cells_in_words(data["cells"]))
         console.print()
     if data["loss"]:
-        losses = grid("what it cost", "0 = nothing, 1 = everything", "")
+        losses = grid("information loss", "0 = none, 1 = all", "")
         for name, value in data["loss"].items():
             losses.add_row(name, share(value), METRICS[name].meaning)
         console.print(losses)
@@ -154,14 +155,14 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
 
 
 def _cells_in_words(cells: dict[str, Any]) -> Grid:
-    """Return what became of the cells of each quasi-identifier."""
-    rows = grid("what became of cells", "kept exactly", "generalized", "hidden")
+    """Return how the cells of each quasi-identifier are released."""
+    rows = grid("cells", "kept exactly", "generalized", "hidden")
     for name, shares in (*cells["columns"].items(), ("all columns", cells)):
         if shares["hidden"] > 1 - 1e-9:
             rows.add_row(name, "", "", "everywhere")
         else:
-            told = (f"{100 * shares[key]:.1f} %" for key in ("kept", "generalized", "hidden"))
-            rows.add_row(name, *told)
+            percents = (f"{100 * shares[key]:.1f} %" for key in ("kept", "generalized", "hidden"))
+            rows.add_row(name, *percents)
     return rows
 
 
@@ -185,8 +186,8 @@ def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
     if withheld and data["options"].get("max_rows_per_person", 1) > 1:
         smallest = f"at least {smallest}"
     if data["household_columns"]:
-        smallest += f" and {counted(data['smallest_class'], 'household')} or more"
-    rows.add_row("classes", f"{data['classes']:,}, the smallest of {smallest}")
+        smallest += f" from at least {counted(data['smallest_class'], 'household')}"
+    rows.add_row("classes", f"{data['classes']:,}, the smallest with {smallest}")
 
 
 def _add_unprotected(rows: Grid, columns: dict[str, Any]) -> None:
@@ -194,11 +195,11 @@ def _add_unprotected(rows: Grid, columns: dict[str, Any]) -> None:
         some, classes = found["same_value_classes"], counted(found["classes"], "class")
         people = percent_of(found["same_value_people"], found["people"])
         percent = min(round(100 * found["largest_share"]), 99)
-        told = (
+        finding = (
             f"in {some:,} of {classes} ({people} of the people) everyone has the same value"
             if some
             else f"in the worst class {percent} % of the people share one value"
         )
-        rows.add_row("not protected", f"{name}: {told}")
+        rows.add_row("not protected", f"{name}: {finding}")
     if columns:
         rows.add_row("", "add l-diversity or t-closeness with --model")

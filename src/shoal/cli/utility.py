@@ -1,4 +1,4 @@
-"""`shoal utility`: what can still be learned from a released file, from Shoal or not."""
+"""`shoal utility`: how well models trained on a released file predict, made by any tool."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from shoal.cli.pairs import Original, Released, load_pair
 from shoal.cli.sources import EveryRole, Form, grouped, load
 from shoal.core.wording import counted, rows_about
 
-Target = Annotated[str, typer.Option(metavar="COLUMN", help="What models are to predict.")]
+Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column that models predict.")]
 Test = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Raw rows of other people to test on. Default: cross-validation."
+        metavar="FILE", help="Original rows of other people to test on. Default: cross-validation."
     ),
 ]
 Models = Annotated[
     str,
     typer.Option(
         metavar="NAMES",
-        help="Of logistic-regression (ridge, for numbers), random-forest, k-nearest-neighbours, "
-        "gradient-boosting: a,b. Default: all.",
+        help="Some of logistic-regression (ridge for numbers), random-forest, "
+        "k-nearest-neighbours, gradient-boosting: a,b. Default: all.",
     ),
 ]
 Features = Annotated[
     str,
-    typer.Option(metavar="NAME", help="What a cell is to a model: flags, weights, midpoints."),
+    typer.Option(metavar="NAME", help="The encoding of cells: flags, weights or midpoints."),
 ]
-Folds = Annotated[int, typer.Option(metavar="N", help="Of the cross-validation.")]
+Folds = Annotated[int, typer.Option(metavar="N", help="Number of cross-validation folds.")]
 Task = Annotated[
     str | None,
     typer.Option(
@@ -40,9 +40,9 @@ Task = Annotated[
     ),
 ]
 Also = Annotated[
-    str, typer.Option(metavar="COLUMNS", help="Unchanged columns to learn from too: a,b.")
+    str, typer.Option(metavar="COLUMNS", help="Unchanged columns to use as further features: a,b.")
 ]
-Seed = Annotated[int, seed_option("For folds and models.")]
+Seed = Annotated[int, seed_option("The random seed of folds and models.")]
 
 
 @grouped
@@ -64,14 +64,15 @@ def utility(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Train models on RELEASED, test them on raw rows, and compare with models of ORIGINAL.
+    """Train models on RELEASED, test them on original rows, and compare with models of ORIGINAL.
 
-    Cells are read back as for `shoal metrics`. Without --test, models learn from the released rows
-    of all folds but one and are tested on the raw rows of that one, those of people whose records
-    were suppressed among them. With --person all rows of a person are in one fold, and rows of the
-    test file about people of ORIGINAL are left out.
+    Cells are read as in `shoal metrics`. Without --test, the command cross-validates: models are
+    trained on the released rows of all folds except one, and tested on the original rows of that
+    fold, including rows that were suppressed. With --person, all rows of a person are in the same
+    fold, and rows of the test file about people of ORIGINAL are left out.
 
-    Rows go by position, or by --key: originals without a released row count as suppressed.
+    Rows are matched by position or by --key. Original rows without a released row count as
+    suppressed.
     """
     from shoal.core.files import check_readable
     from shoal.utility import evaluate
@@ -94,40 +95,44 @@ def utility(
 
 
 def _show(data: dict[str, Any]) -> None:
-    how = "a test table" if data["folds"] is None else f"{data['folds']} folds"
+    design = "a test table" if data["folds"] is None else f"{data['folds']} folds"
     out.print(
         f"{data['target']}: trained on "
         f"{rows_about(data['trained'], data['trained_people'], 'released')}, tested on "
-        f"{rows_about(data['tested'], data['tested_people'], 'raw')}, {how}\n",
+        f"{rows_about(data['tested'], data['tested_people'], 'raw')}, {design}\n",
         soft_wrap=True,
     )
     if data["left_out"]:
         out.print(
-            f"left out of the test table: {counted(data['left_out'], 'row')} about people who are "
-            "in ORIGINAL\n",
+            f"left out of the test table: {counted(data['left_out'], 'row')} about people in "
+            "ORIGINAL\n",
             soft_wrap=True,
         )
     rows = grid("model", "score", "released", "95 % interval", "raw", "majority", "kept")
     rows.columns[0].no_wrap = True
     for each in data["scores"]:
-        interval = "" if each["low"] is None else f"{_told(each['low'])} – {_told(each['high'])}"
-        shown = (_told(each["raw"]), _told(each["majority"]), _kept(each))
-        rows.add_row(each["model"], each["score"], _told(each["value"]), interval, *shown)
+        low, high = _figure(each["low"]), _figure(each["high"])
+        interval = "" if each["low"] is None else f"{low} – {high}"
+        shown = (_figure(each["raw"]), _figure(each["majority"]), _kept(each))
+        rows.add_row(each["model"], each["score"], _figure(each["value"]), interval, *shown)
     out.print(rows)
-    out.print("\nkept: of what raw records teach beyond the majority, 1 = all, 0 = nothing")
-    told = {_kept(each) for each in data["scores"]}
-    if "none" in told:
-        out.print("none: the release teaches nothing, or misleads")
-    if "–" in told:
-        out.print("–: raw records themselves teach too little to tell")
+    out.print(
+        "\nkept: the improvement over the majority baseline with released rows, as a share of the "
+        "improvement with raw rows"
+    )
+    kept = {_kept(each) for each in data["scores"]}
+    if "none" in kept:
+        out.print("none: models of released rows are no better than the baseline")
+    if "–" in kept:
+        out.print("–: models of raw rows barely beat the baseline, so the share is not meaningful")
 
 
 def _kept(score: dict[str, Any]) -> str:
-    """Return what is kept, where it says something: far below 0 is nothing, too."""
+    """Return the share kept: "–" if it is not meaningful, "none" if it is not positive."""
     if not score["telling"]:
         return "–"
-    return "none" if score["kept"] <= 0 else _told(score["kept"])
+    return "none" if score["kept"] <= 0 else _figure(score["kept"])
 
 
-def _told(value: float | None) -> str:
+def _figure(value: float | None) -> str:
     return "–" if value is None else number(round(value, 4))

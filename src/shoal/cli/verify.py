@@ -1,4 +1,4 @@
-"""`shoal verify`: whether any file keeps a guarantee, and how anonymous it is."""
+"""`shoal verify`: check whether a file meets a guarantee, and how anonymous it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ import typer
 
 from shoal.cli.console import about, emit, grid, notes, number, out, show_warnings, verdict
 from shoal.cli.options import File, Hierarchies, Json, K, Key, names, wanted_model
-from shoal.cli.sources import Form, Roles, as_written, grouped, load, of_release, told_apart
+from shoal.cli.sources import (
+    Form,
+    Roles,
+    as_written,
+    grouped,
+    load,
+    of_release,
+    with_missing_as_text,
+)
 from shoal.core.wording import counted
 from shoal.errors import InputError
 
@@ -24,13 +32,13 @@ if TYPE_CHECKING:
     from shoal.reading import Schema
 
 _MEANING = {
-    "k": "people in the smallest class; more is better",
-    "l": "fewest values in a class, missing ones aside; more is better",
-    "entropy-l": "fewest, rare ones counting less; more is better",
-    "t": "distance from the whole table; less is better",
-    "alpha": "largest share of one value; less is better",
-    "delta": "largest log change of a share; less is better",
-    "beta": "largest relative gain of a share; less is better",
+    "k": "people in the smallest class; higher is better",
+    "l": "fewest distinct values in a class, except missing; higher is better",
+    "entropy-l": "fewest values in a class by entropy; higher is better",
+    "t": "largest distance from the whole table; lower is better",
+    "alpha": "largest share of one value; lower is better",
+    "delta": "largest log change of a share; lower is better",
+    "beta": "largest relative gain of a share; lower is better",
 }
 
 
@@ -51,7 +59,7 @@ def verify(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The original table; t, delta and beta compare with it. Default: FILE itself.",
+            help="The original table, the baseline of t, delta and beta. Default: FILE itself.",
         ),
     ] = None,
     key: Key = None,
@@ -59,16 +67,16 @@ def verify(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Check whether FILE, from Shoal or not, meets a model, and report the k, l and t it has.
+    """Check whether FILE, made by any tool, meets a privacy model, and report its k, l and t.
 
-    A released file does not say which rows belong to one person, so its rows are counted. To count
-    people, name the --person column and either keep it in FILE, or name the --original that has it:
-    rows are then matched by --key, by position or by their values.
+    A released file does not show which rows belong to one person, so the command counts rows. To
+    count people, name the --person column and either keep it in FILE or name the --original that
+    has it: rows are then matched by --key, by position or by their values.
 
-    Models of who may be whom, such as 'freeform-anonymity(5)', need --original too: the cells of
-    FILE are read back, with labels of hierarchies if these are known.
+    Models about matching people and records, such as 'freeform-anonymity(5)', also need --original:
+    the cells of FILE are compared with it, using the hierarchies if these are given.
 
-    The exit status is 1 if the model is not met.
+    The exit status is 1 if the model does not hold.
     """
     from shoal.anonymize import check_askable
     from shoal.core.classes import Classes
@@ -82,8 +90,8 @@ def verify(
     known = _known(roles)
     source = None
     if original is not None:
-        told = Form(**as_written(original, form.stated))
-        source = load(original, roles, hierarchy, told, otherwise={key: "identifier"}, quiet=True)
+        own = Form(**as_written(original, form.stated))
+        source = load(original, roles, hierarchy, own, otherwise={key: "identifier"}, quiet=True)
     stated = as_written(file, {**known.file, **form.stated})
     published = _published(file, known, source, stated, roles)
     check_askable(published, None, any_size=True)
@@ -93,15 +101,15 @@ def verify(
             beside = released(file, source, key=key, **of_release(file, stated))
         if beside.run.notes:
             raise InputError(
-                f"{file}: its rows fit several rows of the original, so the people of a class "
-                "cannot be counted; name a column that tells rows apart with --key, or verify a "
-                "file that was written with --keep-order"
+                f"{file}: some rows match several rows of the original, so the people of a class "
+                "cannot be counted; name a column with unique values with --key, or verify a file "
+                "that was written with --keep-order"
             )
         classes = beside.classes
     elif published.person is None and roles.person and (source is None or source.person is None):
         raise InputError(
-            f"{file}: has no column {roles.person!r} to count people by; name the original that "
-            "has it with --original"
+            f"{file}: has no column {roles.person!r} to count people; name the original that has "
+            "it with --original"
         )
     check_askable(classes.table, wanted)
     reached = profile(classes, published.sensitive)
@@ -133,9 +141,9 @@ def _check(
     key: str | None,
     stated: dict[str, Any],
 ) -> Verification:
-    """Ask the classes, and where they do not settle who may be whom, the file beside its original.
+    """Check the model on the classes or, if they do not decide it, with the original.
 
-    Such a model holds if all classes are large enough.
+    A model about matching people and records holds if all classes are large enough.
     """
     from shoal.core.verification import judge
     from shoal.reading import released
@@ -143,18 +151,20 @@ def _check(
     if all(part.by_class or bool(part.holds(classes).all()) for part in wanted.parts):
         return judge(classes, wanted)
     if original is None:
-        raise InputError(f"{wanted} is about who may be whom; name the original with --original")
+        raise InputError(
+            f"{wanted} compares the release with the original; name the original with --original"
+        )
     with notes():
-        told = of_release(file, stated)
-        return released(file, original, key=key, model=wanted, **told).verify()
+        options = of_release(file, stated)
+        return released(file, original, key=key, model=wanted, **options).verify()
 
 
 def _published(
     file: Path, known: Schema, original: Table | None, stated: dict[str, Any], roles: Roles
 ) -> Table:
-    """Read a file with its quasi-identifiers as bare text: equal cells are alike, no more.
+    """Read a file with its quasi-identifiers as plain text: cells are equal if their text is.
 
-    Its people and households are those of the columns that it has.
+    People and households are identified by the columns that the file has.
     """
     from shoal.core.column import Role
     from shoal.core.table import Table
@@ -164,7 +174,7 @@ def _published(
     quasi = [name for name, spec in known.columns.items() if spec["role"] == "quasi"]
     with notes():
         data = read_arrow(file, Format(**stated), quasi, expected=quasi)
-        data = told_apart(data, file, stated, quasi)
+        data = with_missing_as_text(data, file, stated, quasi)
     units: dict[str, Any] = {
         "person": names(roles.person) or roles.known.person,
         "household": names(roles.household) or roles.known.household,
@@ -183,7 +193,7 @@ def _published(
 
 
 def _in_file(columns: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the columns that must be in a file, and of the insensitive ones those that are."""
+    """Return the columns without insensitive columns that are not in the file."""
     return {
         name: spec
         for name, spec in columns.items()
@@ -192,7 +202,7 @@ def _in_file(columns: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _known(roles: Roles) -> Schema:
-    """Return the roles that matter here; how quasi-identifiers were once read does not."""
+    """Return the roles needed here; quasi-identifiers become nominal text."""
     from shoal.reading import Schema
 
     roles.check()
@@ -210,9 +220,9 @@ def _known(roles: Roles) -> Schema:
 def _show(data: dict[str, Any]) -> None:
     check = data.get("check")
     if check:
-        told = "holds" if check["holds"] else "does not hold"
+        outcome = "holds" if check["holds"] else "does not hold"
         warnings = data["warnings"]
-        out.print(verdict(check["model"], check["holds"], told, warnings), soft_wrap=True)
+        out.print(verdict(check["model"], check["holds"], outcome, warnings), soft_wrap=True)
         if not check["holds"]:
             out.print(
                 f"  {check['failing']:,} of {counted(check['classes'], 'class')} break it "
@@ -225,9 +235,9 @@ def _show(data: dict[str, Any]) -> None:
         who = f"{counted(data['people'], 'person', 'people')} in {who}"
     out.print(f"{who}, {counted(data['classes'], 'class')}")
     if data["people"] is None:
-        out.print("each row counts as one person: the file does not say whom its rows are about")
+        out.print("each row counts as one person: the file has no declared person column")
     out.print()
-    rows = grid("reached", "", "what it means")
+    rows = grid("achieved", "", "what it means")
     for name, value in data["reached"].items():
         lacking = f" ({number(value)}: some class lacks a value)" if math.isinf(value) else ""
         rows.add_row(name, number(value), _MEANING[name.partition("(")[0]] + lacking)

@@ -1,4 +1,4 @@
-"""Many releases of one table side by side: a grid of runs, a tidy table, a front to choose from."""
+"""Compare many releases of one table: a grid of runs, a tidy table, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -34,20 +34,30 @@ def compare(
     folder: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
 ) -> Comparison:
-    """Make a release by every method for every model, each in a process of its own.
+    """Make a release by every method for every model, each in its own process.
 
-    A run that fails, or whose method and model do not go together, is a row that says why.
+    A run that fails, or whose method does not support the model, is a row with the reason.
 
-    models: privacy models or their expressions; k: each is joined, as k-anonymity, with each model.
-    methods: names, pairs of a name and its options, or instances.
-    seed: for methods that draw at random.
-    metrics: names from METRICS; by default all that are defined for a release.
-    measures: further figures by name, each a function of the release from an importable module.
-    utility: a column that models are to learn: how well they do, and `utility loss`, 0 to 1.
-    risk: whether `expected risk` is counted, the share of people found by who knows everybody.
-    processes: how many runs at a time; by default one for each core.
-    folder: where finished runs are kept: called again, `compare` goes on from there.
-    time_limit: seconds that a run may take, its process's start included.
+    Parameters:
+        table: The table to release.
+        models: Privacy models or their expressions.
+        k: Values of k; each is joined, as k-anonymity, with each model.
+        methods: Names, pairs of a name and its options, or instances.
+        seed: The random seed, for randomized methods.
+        metrics: Names from METRICS; by default all that are defined for a release.
+        measures: Further figures by name, each a function of a release from an importable module.
+        utility: A column for models to predict; adds their scores and `utility loss`, 0 to 1.
+        risk: Whether to estimate `expected risk`, the expected share of people whom an attacker
+            finds who knows the quasi-identifiers of everyone.
+        processes: The number of parallel runs; by default one per core.
+        folder: The folder for finished runs, from which a repeated call resumes.
+        time_limit: The seconds that a run may take, including the start of its process.
+
+    Returns:
+        The comparison, one row per run.
+
+    Raises:
+        InputError: A model, a method, a metric or another option is wrong.
     """
     trials = grid(models, k, methods, seed)
     asked = check_asked(metrics, measures or {})
@@ -73,7 +83,7 @@ def _figures(
     risk: bool,
     measures: Mapping[str, Callable[[Release], float]],
 ) -> dict[str, Callable[[Release], float]]:
-    """Return the figures beside the metrics: of risk and learning first, then the caller's."""
+    """Return the figures in addition to the metrics: risk and utility first, then the caller's."""
     found: dict[str, Callable[[Release], float]] = {}
     if risk:
         from shoal.comparison.finding import NAME, expected_risk
@@ -86,7 +96,7 @@ def _figures(
     taken = [name for name in measures if name in found]
     if taken:
         raise InputError(
-            f"measure {taken[0]!r}: `utility` or `risk` brings one of this name; rename yours"
+            f"measure {taken[0]!r}: `utility` or `risk` adds a measure of this name; rename yours"
         )
     return {**found, **measures}
 

@@ -1,4 +1,4 @@
-"""The work of one run: make the release, measure what it took, what it lost, what risk is left."""
+"""The work of one run: make the release, and measure its cost, its loss and its risk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shoal.metrics import METRICS, evaluate
 from shoal.metrics.hierarchy_ncp import uses_hierarchies
 from shoal.risk.reidentification import Reidentification
 
-_QUICK = 2.0  # CPU seconds; below, loading compiled kernels is much of the time
+_QUICK_SECONDS = 2.0  # CPU time below which loading compiled kernels is a large part
 RUN = ("method", "options", "model", "k", "seed", "status", "reason")
 COST = ("search seconds", "verify seconds", "cpu seconds", "peak MB")
 SHAPE = (
@@ -53,16 +53,16 @@ class Bench:
     measures: Mapping[str, Callable[[Release], float]]
 
     def __call__(self, trial: Trial) -> dict[str, Any]:
-        """Return the figures of a release, or that there is none and why."""
-        told = trial.to_dict()
+        """Return the figures of the release, or the reason why there is none."""
+        settings = trial.to_dict()
         try:
             release, cost = self._timed(trial)
         except Infeasible as error:
-            return {**told, "status": "infeasible", "reason": str(error)}
+            return {**settings, "status": "infeasible", "reason": str(error)}
         except InputError as error:
-            return {**told, "status": "unfit", "reason": str(error)}
+            return {**settings, "status": "unfit", "reason": str(error)}
         return {
-            **told,
+            **settings,
             "status": "done",
             "reason": "",
             **cost,
@@ -74,12 +74,12 @@ class Bench:
         }
 
     def _timed(self, trial: Trial) -> tuple[Release, dict[str, float | None]]:
-        """Make the release; a run that was mostly loading or compiling kernels is timed again."""
+        """Make the release; repeat the timing if it was mostly loading or compiling kernels."""
         from shoal.core.compiling import event
 
         with event.install_recorder("numba:compile") as compiling:
             release, cost = _run(self.table, trial)
-        if compiling.buffer or (cost["cpu seconds"] or 0.0) < _QUICK:
+        if compiling.buffer or (cost["cpu seconds"] or 0.0) < _QUICK_SECONDS:
             release, cost = _run(fresh(self.table), trial)
         return release, cost
 
@@ -107,7 +107,7 @@ def _metric(name: str, release: Release) -> float:
 
 
 def _figure(measure: Callable[[Release], float], release: Release) -> float | None:
-    """Return a figure, None where it is not defined for this release."""
+    """Return a figure, or None if it is not defined for this release."""
     try:
         return finite(measure(release))
     except InputError:
@@ -115,7 +115,7 @@ def _figure(measure: Callable[[Release], float], release: Release) -> float | No
 
 
 def finite(value: float) -> float | None:
-    """Return a number that JSON can hold."""
+    """Return a number that JSON can represent, or None."""
     number = float(value)
     return number if math.isfinite(number) else None
 
@@ -123,16 +123,16 @@ def finite(value: float) -> float | None:
 def fresh(table: Table) -> Table:
     """Return the table without identifiers, which no run needs, and without cached results.
 
-    It still knows which rows are one person's.
+    The person of each row is kept.
     """
     kept = (column for column in table.columns if column.role is not Role.IDENTIFIER)
     return replace(table, columns=tuple(replace(column) for column in kept))
 
 
 def peak_megabytes() -> float | None:
-    """Return the most memory that this process has held.
+    """Return the peak memory of this process.
 
-    The kernel's own figure for it, as getrusage's also counts the parent that started the process.
+    The figure of the operating system is preferred: that of getrusage also counts the parent.
     """
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
@@ -149,7 +149,7 @@ def peak_megabytes() -> float | None:
 def check_asked(
     metrics: Iterable[str] | None, measures: Mapping[str, Any]
 ) -> tuple[str, ...] | None:
-    """Return the metrics' names, refusing unknown ones and measures that are none."""
+    """Return the names of the metrics; unknown names and wrong measures are errors."""
     names = None if metrics is None else tuple(dict.fromkeys(metrics))
     for name in names or ():
         if name not in METRICS:
@@ -165,6 +165,6 @@ def check_asked(
 
 
 def risks(release: Release) -> dict[str, float]:
-    """Return the highest and the average chance to pick a person's record, 0 where none is left."""
+    """Return the highest and the average chance of picking a person's record, 0 if none is left."""
     found = Reidentification.of(release)
     return dict(zip(RISKS, (found.highest_risk, found.average_risk), strict=True))

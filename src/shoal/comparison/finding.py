@@ -1,4 +1,4 @@
-"""The expected risk of a release, beside the highest and the average, for a comparison."""
+"""The expected risk of a release, for a comparison."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _TARGET = 0.02
 
 
 def expected_risk(release: Release) -> float:
-    """Share of released people whom an attacker finds who knows everybody's quasi-identifiers.
+    """Return the expected share of people found by an attacker who knows all quasi-identifiers.
 
-    Within a fiftieth where it is sampled; NaN where the sampling does not settle.
+    A sampled share has an error of up to 0.02; it is NaN if the sampling does not converge.
     """
     try:
         return assess(release, target=_TARGET, seed=0, threads=1).share

@@ -1,4 +1,4 @@
-"""The Pareto front: what nothing else beats in both loss and risk."""
+"""The Pareto front: the releases that no other beats in both loss and risk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Tell of each point whether no other is as small in both and smaller in one; equals all stay.
+    """Return, for each point, whether no other point dominates it; equal points all stay.
+
+    A point dominates another if it is smaller in one coordinate and not larger in the other.
 
     >>> pareto([(1, 3), (2, 2), (2, 3), (2, 2), (3, 1)])
     [True, True, False, True, True]

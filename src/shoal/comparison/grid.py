@@ -20,7 +20,7 @@ METHODS_BY_DEFAULT = ("mondrian", "greedy", "sorted", "datafly", "flash")
 
 @dataclass(frozen=True)
 class Trial:
-    """One release to be made."""
+    """One release to make."""
 
     algorithm: Any  # Algorithm
     model: Model
@@ -33,19 +33,23 @@ class Trial:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options that differ from the method's own, as plain data."""
-        told = options_of(self.algorithm)
+        """The options that differ from the method's defaults, as plain data."""
+        stated = options_of(self.algorithm)
         usual = _defaults(self.algorithm)
-        return {n: v for n, v in told.items() if n != "seed" and (n not in usual or v != usual[n])}
+        return {
+            name: value
+            for name, value in stated.items()
+            if name != "seed" and (name not in usual or value != usual[name])
+        }
 
     @property
     def k(self) -> int | None:
-        """The largest k that the model asks for."""
+        """The largest k that the model requires."""
         asked = [int(part.k) for part in self.model.parts if hasattr(part, "k")]
         return max(asked, default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is asked for as plain data."""
+        """Return the trial as plain data."""
         return {
             "method": self.method,
             "options": self.options,
@@ -61,7 +65,7 @@ def grid(
     methods: Iterable[Method] | str | Algorithm,
     seed: int | None,
 ) -> list[Trial]:
-    """Return the trials, by model and then by method; what is asked wrongly is refused here."""
+    """Return the trials, by model and then by method; wrong models and methods are errors."""
     wanted = _joined(
         [_model(m) for m in ([models] if isinstance(models, (str, Model)) else models)],
         [KAnonymity(each) for each in (k if isinstance(k, Iterable) else [k])],
@@ -77,7 +81,9 @@ def _joined(models: list[Model], sizes: list[KAnonymity]) -> list[Model]:
     if models and sizes:
         return [size & model for model, size in product(models, sizes)]
     if not (models or sizes):
-        raise InputError("no guarantee asked for; give k=[5], or models=['l-diversity(3, column)']")
+        raise InputError(
+            "no guarantee is requested; give k=[5], or models=['l-diversity(3, column)']"
+        )
     return [*models, *sizes]
 
 
@@ -86,13 +92,14 @@ def _model(stated: Model | str) -> Model:
         return parse(stated)
     if not isinstance(stated, Model):
         raise InputError(
-            f"a model is one such as KAnonymity(5), or its expression, not {type(stated).__name__}"
+            "a model must be a privacy model such as KAnonymity(5), or its expression, not "
+            f"{type(stated).__name__}"
         )
     return stated
 
 
 def _algorithm(stated: Any) -> Any:
-    """Return an instance of a method; wrong names and options are refused."""
+    """Return an instance of a method; wrong names and options are errors."""
     if isinstance(stated, str):
         return _algorithm((stated, {}))
     if isinstance(stated, tuple) and len(stated) == 2:
@@ -100,11 +107,11 @@ def _algorithm(stated: Any) -> Any:
         if name not in METHODS:
             raise unknown("no method", name, METHODS)
         if not isinstance(options, Mapping):
-            raise InputError(f"{name}: its options are a mapping, not {type(options).__name__}")
+            raise InputError(f"{name}: options must be a mapping, not {type(options).__name__}")
         return make(METHODS[name], options)
     if not (hasattr(stated, "search") and hasattr(stated, "name")) or isinstance(stated, type):
         raise InputError(
-            "a method is a name, a pair (name, {option: value}) or an instance, "
+            "a method must be a name, a pair (name, {option: value}) or an instance, "
             f"not {getattr(stated, '__name__', type(stated).__name__)}"
         )
     return stated

@@ -1,4 +1,4 @@
-"""What makes a run the same run: its table, model, method and options, seed, figures, version."""
+"""The identity of a run: its table, model, method, options, seed, figures and version."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def identify(trial: Trial, table: str, bench: Bench) -> str:
     """Return a name for a run, the same on every machine and in every process."""
-    told = {
+    identity = {
         "table": table,
         "method": [trial.method, plain(type(trial.algorithm))],
         "options": options_of(trial.algorithm),
@@ -33,18 +33,18 @@ def identify(trial: Trial, table: str, bench: Bench) -> str:
         "columns": [*RUN, *COST, *SHAPE, *RISKS],
         "shoal": versions().get("shoal"),
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def fingerprint(table: Table) -> str:
-    """Return a digest of all that a method reads of a table.
+    """Return a digest of everything that a method reads from a table.
 
-    That is cells, kinds, weights, hierarchies, and which rows are one person's or household's.
+    This includes cells, kinds, weights, hierarchies, and the person and household of each row.
     """
     digest = hashlib.sha256()
     for column in table.columns:
-        told = (column.name, column.role, column.kind, float(column.weight), column.bounds)
-        digest.update(repr(told).encode())
+        settings = (column.name, column.role, column.kind, float(column.weight), column.bounds)
+        digest.update(repr(settings).encode())
         digest.update(column.codes.tobytes())
         digest.update(_bytes(column.values))
         if column.hierarchy is not None:
@@ -67,7 +67,7 @@ def _add_hierarchy(digest: Any, hierarchy: Hierarchy) -> None:
 
 
 def _bytes(values: Any) -> Any:
-    """Return an Arrow array as it would stand in a file: type, nulls, values."""
+    """Return an Arrow array as the bytes of a file: type, nulls, values."""
     batch = pa.record_batch([values], names=["values"])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:

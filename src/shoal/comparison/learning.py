@@ -1,4 +1,4 @@
-"""Learning utility as figures of a comparison: what two quick models still learn from a release."""
+"""Predictive utility as figures of a comparison, measured with two quick models."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from shoal.utility import CLASSIFIERS, REGRESSORS, Utility, evaluate
 from shoal.utility.targets import Target
 
 LOSS = "utility loss"
-_LEFT_OUT = ("random-forest", "k-nearest-neighbours")  # slow, and they say much the same
+_LEFT_OUT = ("random-forest", "k-nearest-neighbours")  # slow, and similar to the others
 _FOLDS = 3
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A figure of what models learn from a release, averaged over them.
+    """A score of models trained on a release, averaged over the models.
 
-    figure: one of the scores, or the loss: the share of what raw rows teach beyond the majority
-        that is gone, 0 to 1, by auroc or r2.
-    raw: the score that models of raw rows reach; only the loss asks for it.
+    figure: one of the scores, or the loss: the lost share of the improvement over the majority
+        baseline that models of raw rows achieve, 0 to 1, by auroc or r2.
+    raw: the score of models of raw rows; only the loss needs it.
     """
 
     target: str
@@ -33,7 +33,7 @@ class Learned:
     raw: float | None = None
 
     def __call__(self, release: Release) -> float:
-        """Train on the release, once for all its figures."""
+        """Return the figure; models are trained once for all figures of a release."""
         kept: dict[str, Utility] = release.__dict__.setdefault("_learned", {})
         if self.target not in kept:
             kept[self.target] = _quick(release, self.target, self.task)
@@ -44,17 +44,21 @@ class Learned:
         by = _graded(self.task)
         least = next(each.majority for each in found if each.score == by) or 0.0
         if self.raw <= least:
-            raise InputError(f"target {self.target!r}: raw rows teach nothing that could be lost")
+            raise InputError(
+                f"target {self.target!r}: models of raw rows are no better than the baseline"
+            )
         share = (self.raw - _mean(found, by)) / (self.raw - least)
         return min(max(share, 0.0), 1.0)
 
 
 def learned(table: Table, target: str) -> dict[str, Callable[[Release], float]]:
-    """Return the figures of a target by name, the loss first; raw rows are learned from here."""
+    """Return the figures of a target by name, the loss first; trains the models of raw rows."""
     same = {column.name: Recoding.identity(column) for column in table.quasi_columns}
     plain = Release(table, same, KAnonymity(2))
     if table[target].role == "quasi":
-        raise InputError(f"utility: column {target!r} is quasi; take one that passes unchanged")
+        raise InputError(
+            f"utility: column {target!r} is a quasi-identifier; name one that is released unchanged"
+        )
     task = Target.of(plain, target, None).task
     found = _quick(plain, target, task)
     figures: dict[str, Callable[[Release], float]] = {

@@ -1,6 +1,6 @@
-"""Handing things to other processes: one unnamed file, mapped by all, copied by none.
+"""Share objects with other processes through one unnamed, memory-mapped file.
 
-The arrays of a table come out of it as they went in, immutable, and without a copy.
+The arrays of a table are immutable and are not copied.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import IO, Any
 
 from shoal.errors import InputError
 
-_ALIGNED = 64  # bytes; kernels want arrays to begin at round addresses
-_HEAD = 8  # bytes that hold the length of the list of parts
+_ALIGNMENT = 64  # bytes; kernels need aligned arrays
+_HEAD = 8  # bytes of the length of the index
 
 
 def pack(thing: Any, file: IO[bytes]) -> None:
-    """Write a thing to a file."""
+    """Write an object to a file."""
     buffers: list[pickle.PickleBuffer] = []
     body = io.BytesIO()
     try:
@@ -25,39 +25,39 @@ def pack(thing: Any, file: IO[bytes]) -> None:
     except (pickle.PicklingError, AttributeError, TypeError):
         raise _not_importable() from None
     parts = [body.getbuffer(), *(buffer.raw() for buffer in buffers)]
-    spans, place = [], 0
+    spans, offset = [], 0
     for part in parts:
-        spans.append((place, place + part.nbytes))
-        place += -(-part.nbytes // _ALIGNED) * _ALIGNED
+        spans.append((offset, offset + part.nbytes))
+        offset += -(-part.nbytes // _ALIGNMENT) * _ALIGNMENT
     index = pickle.dumps(spans)
     file.write(len(index).to_bytes(_HEAD, "little") + index)
     begin = _begin(len(index))
     for (start, _), part in zip(spans, parts, strict=True):
         file.seek(begin + start)
         file.write(part)
-    file.truncate(begin + max(place, 1))
+    file.truncate(begin + max(offset, 1))
     file.flush()
 
 
 def unpack(descriptor: int) -> Any:
-    """Return the thing that a file descriptor's file holds; its arrays stay in the file."""
-    whole = memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
-    length = int.from_bytes(whole[:_HEAD], "little")
+    """Return the object in the file of a descriptor; its arrays stay in the file."""
+    content = memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
+    length = int.from_bytes(content[:_HEAD], "little")
     begin = _begin(length)
-    spans = pickle.loads(whole[_HEAD : _HEAD + length])
-    body, *buffers = [whole[begin + start : begin + stop] for start, stop in spans]
+    spans = pickle.loads(content[_HEAD : _HEAD + length])
+    body, *buffers = [content[begin + start : begin + stop] for start, stop in spans]
     return pickle.loads(body, buffers=buffers)
 
 
 def _begin(length: int) -> int:
-    return -(-(_HEAD + length) // _ALIGNED) * _ALIGNED
+    return -(-(_HEAD + length) // _ALIGNMENT) * _ALIGNMENT
 
 
 class _Pickler(pickle.Pickler):
-    """Refuses what only the running script knows: another process could not import it."""
+    """Refuses functions and classes of the running script, which other processes cannot import."""
 
     def reducer_override(self, thing: Any) -> Any:
-        """Look at functions and classes; everything goes the usual way."""
+        """Raise an error for objects of the running script; pickle all others as usual."""
         if hasattr(thing, "__qualname__") and thing.__module__ == "__main__":
             raise _not_importable()
         return NotImplemented
@@ -65,6 +65,6 @@ class _Pickler(pickle.Pickler):
 
 def _not_importable() -> InputError:
     return InputError(
-        "a method, model or measure cannot be handed to another process; "
-        "define it at the top of a module of its own and import it"
+        "a method, model or measure cannot be sent to another process; "
+        "define it at the top level of an importable module"
     )

@@ -1,4 +1,4 @@
-"""What a comparison found: one tidy row for each run."""
+"""The results of a comparison: one tidy row for each run."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ _WHOLE = ("k", "seed", *SHAPE)
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Runs side by side.
+    """The results of all runs.
 
-    rows: a dict for each run, all with the same keys: the run, what it took, the release's shape,
-        the risk it leaves, metrics (0 best), further measures. None where there is no figure.
-    metrics, measures: the names of these columns.
+    Attributes:
+        rows: A dict for each run, all with the same keys: the run, its cost, the shape and the
+            risk of the release, metrics (0 is best), further measures. None if there is no figure.
+        metrics: The names of the metrics.
+        measures: The names of the further measures.
     """
 
     rows: tuple[Row, ...]
@@ -43,7 +45,7 @@ class Comparison:
 
     @classmethod
     def of(cls, found: Sequence[tuple[Trial, Outcome]], measures: Iterable[str] = ()) -> Comparison:
-        """Lay out what the runs left."""
+        """Return the comparison of these outcomes."""
         results = [_result(trial, outcome) for trial, outcome in found]
         known = {name for result in results for name in result.get("metrics", {})}
         metrics = tuple(name for name in METRICS if name in known)
@@ -88,24 +90,29 @@ class Comparison:
 
     @property
     def done(self) -> tuple[Row, ...]:
-        """The rows of runs that gave a release."""
+        """The rows of runs that produced a release."""
         return tuple(row for row in self.rows if row["status"] == "done")
 
     @property
     def ranking_loss(self) -> str | None:
-        """The loss that releases are compared by, None without any metric.
+        """The loss that ranks releases, None without any metric.
 
         `hierarchy-ncp`, which is the same function of the published cells whether or not a method
-        uses hierarchies, or the first metric where it was not measured.
+        uses hierarchies, or the first metric if it was not measured.
         """
         if HIERARCHY_NCP.name in self.metrics:
             return HIERARCHY_NCP.name
         return self.metrics[0] if self.metrics else None
 
     def front(self, loss: str | None = None, risk: str = "highest risk") -> list[Row]:
-        """Return the rows that no other beats in both loss and risk, by rising risk.
+        """Return the Pareto front: the rows that no other row beats in both loss and risk.
 
-        loss: by default `ranking_loss`.
+        Parameters:
+            loss: The column of the loss; by default `ranking_loss`.
+            risk: The column of the risk.
+
+        Returns:
+            The rows, by increasing risk.
         """
         lost = self._loss(loss)
         rows = [row for row in self.done if None not in (self._of(row, lost), self._of(row, risk))]
@@ -120,17 +127,28 @@ class Comparison:
         highest: bool = False,
         at_most: Mapping[str, float] | None = None,
     ) -> Row:
-        """Return the row with the least of a column, the first of equals.
+        """Return the row with the smallest value of a column, the first of equal ones.
 
-        by: by default `ranking_loss`; highest: its most is best instead.
-        at_most: what other columns may be at most: `{"highest risk": 0.2}`.
+        Parameters:
+            by: The column; by default `ranking_loss`.
+            highest: Return the row with the largest value instead.
+            at_most: Upper limits of other columns: `{"highest risk": 0.2}`.
+
+        Returns:
+            The row.
+
+        Raises:
+            InputError: No run produced a release within the limits.
         """
         column, limits = self._loss(by), dict(at_most or {})
         rows = [row for row in self.done if self._of(row, column) is not None]
         for name, limit in limits.items():
             rows = [row for row in rows if self._of(row, name) is not None and row[name] <= limit]
         if not rows:
-            raise InputError(f"no run gave a release with {' and '.join([column, *limits])} so")
+            raise InputError(
+                f"no run produced a release with {column}"
+                + (f" within the limits of {' and '.join(limits)}" if limits else "")
+            )
         return (max if highest else min)(rows, key=lambda row: row[column])
 
     def _loss(self, stated: str | None) -> str:
@@ -159,15 +177,15 @@ class Comparison:
         return pa.table(columns)
 
     def to_pandas(self) -> Any:
-        """Return the rows as a pandas frame."""
+        """Return the rows as a pandas data frame."""
         return to_pandas(self.to_arrow())
 
     def to_polars(self) -> Any:
-        """Return the rows as a polars frame."""
+        """Return the rows as a polars data frame."""
         return to_polars(self.to_arrow())
 
     def write(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the rows as CSV or Parquet, by the name's ending."""
+        """Write the rows as CSV or Parquet, as the ending of the path states."""
         write_table(self.to_arrow(), Path(path), force=force)
 
     def picture(
@@ -178,7 +196,7 @@ class Comparison:
         risk: str = "highest risk",
         force: bool = False,
     ) -> None:
-        """Draw loss against risk, one point a release, as .html (interactive), .png or .svg."""
+        """Draw loss against risk, one point per release, as .html (interactive), .png or .svg."""
         from shoal.report.comparison_picture import draw_comparison
 
         draw_comparison(self.done, self._fronts(loss, risk), Path(path), risk=risk, force=force)

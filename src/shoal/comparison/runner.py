@@ -1,6 +1,6 @@
-"""Tasks in parallel processes, a fresh one for each, so that one that dies takes nothing with it.
+"""Run tasks in parallel, each in a fresh process, so that a crash affects only its own task.
 
-Knows nothing of releases: `work` is any function from a module, tasks are its arguments.
+`work` is any importable function; tasks are its arguments.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from shoal.core.unnamed_files import open_unnamed
 from shoal.errors import InputError, OutputError
 
 Task = TypeVar("Task")
-_PAUSE = 0.02  # seconds between two looks at the processes
+_PAUSE_SECONDS = 0.02  # between two polls of the processes
 _THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: its result, or the reason why there is none."""
+    """The result of a task, or the reason why there is none."""
 
     result: Mapping[str, Any] | None
     reason: str = ""
@@ -45,36 +45,43 @@ def run_tasks(
     time_limit: float | None = None,
     stage: str = "runs",
 ) -> dict[str, Outcome]:
-    """Return what `work` made of each task, by the task's name.
+    """Return the outcome of each task, by its name.
 
-    work: its result must be plain data, as JSON can hold it; an error is the outcome of its task.
-    processes: how many at a time; by default one for each core.
-    folder: each result is kept there as NAME.json as soon as it is there, and not made again.
-    time_limit: seconds after which a task's process is ended.
-    stage: what progress is reported as.
+    Parameters:
+        tasks: The tasks by name.
+        work: The function to call; its result must be plain data that JSON can represent. An error
+            is the outcome of its task.
+        processes: The number of parallel processes; by default one per core.
+        folder: Each result is stored here as NAME.json when it is finished, and is not repeated.
+        time_limit: Seconds after which the process of a task is stopped.
+        stage: The name under which progress is reported.
+
+    Returns:
+        The outcome of each task.
     """
     cores = _cores()
-    abreast = cores if processes is None else processes
-    _check(abreast, time_limit)
+    parallel = cores if processes is None else processes
+    _check(parallel, time_limit)
     found = {name: Outcome(result) for name in tasks if (result := _kept(folder, name)) is not None}
     waiting = [name for name in tasks if name not in found]
     report(stage, len(found), len(tasks))
     if not waiting:
         return found
-    abreast = min(abreast, len(waiting))
+    parallel = min(parallel, len(waiting))
     running: list[_Process] = []
     with open_unnamed() as parcel:
         pack((work, {name: tasks[name] for name in waiting}), parcel)
         try:
             while waiting or running:
-                while waiting and len(running) < abreast:
-                    running.append(_Process.start(waiting.pop(0), parcel, max(cores // abreast, 1)))
+                while waiting and len(running) < parallel:
+                    threads = max(cores // parallel, 1)
+                    running.append(_Process.start(waiting.pop(0), parcel, threads))
                 for process in [p for p in running if p.over(time_limit)]:
                     running.remove(process)
                     outcome = found[process.name] = process.outcome(time_limit)
                     _keep(folder, process.name, outcome)
                 report(stage, len(found), len(tasks))
-                time.sleep(_PAUSE)
+                time.sleep(_PAUSE_SECONDS)
         finally:
             for process in running:
                 process.end()
@@ -83,7 +90,7 @@ def run_tasks(
 
 @dataclass
 class _Process:
-    """A task under way."""
+    """A running task."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -93,7 +100,7 @@ class _Process:
 
     @classmethod
     def start(cls, name: str, parcel: IO[bytes], threads: int) -> _Process:
-        """Start a fresh interpreter that sees the modules that this one sees."""
+        """Start a fresh interpreter with the module path of this one."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         limits = {key: str(min(threads, _stated(key, threads))) for key in _THREADS}
         answer = open_unnamed()  # closed with the outcome
@@ -111,7 +118,7 @@ class _Process:
         return cls(name, process, answer)
 
     def over(self, time_limit: float | None) -> bool:
-        """Tell whether it has ended, by itself or because its time is up."""
+        """Return whether the process has ended, on its own or because of the time limit."""
         if self.process.poll() is not None:
             return True
         if time_limit is not None and time.monotonic() - self.begun > time_limit:
@@ -121,19 +128,19 @@ class _Process:
         return self.late
 
     def outcome(self, time_limit: float | None) -> Outcome:
-        """Return what it left behind."""
+        """Return the outcome of the ended process."""
         self.answer.seek(0)
         with self.answer as answer:
             text = answer.read()
         if self.late:
-            return Outcome(None, f"ended after its {time_limit:g} seconds")
+            return Outcome(None, f"stopped after the time limit of {time_limit:g} seconds")
         with suppress(ValueError):
-            told = json.loads(text)
-            return Outcome(told.get("result"), told.get("reason", ""))
+            answer_data = json.loads(text)
+            return Outcome(answer_data.get("result"), answer_data.get("reason", ""))
         return Outcome(None, _ending(self.process.returncode))
 
     def end(self) -> None:
-        """End it, whatever it is doing."""
+        """Kill the process."""
         self.process.kill()
         self.process.wait()
         self.answer.close()
@@ -141,18 +148,18 @@ class _Process:
 
 def _ending(status: int) -> str:
     if status >= 0:
-        return f"its process ended by itself with status {status}"
+        return f"the process exited with status {status}"
     try:
         name = signal.Signals(-status).name
     except ValueError:
         name = f"signal {-status}"
-    more = "; perhaps memory ran out" if name == "SIGKILL" else ""
-    return f"its process was ended by {name}{more}"
+    more = ", possibly out of memory" if name == "SIGKILL" else ""
+    return f"the process was killed by {name}{more}"
 
 
 def _stated(key: str, otherwise: int) -> int:
-    told = os.environ.get(key, "")
-    return int(told) if told.isdecimal() and int(told) else otherwise
+    stated = os.environ.get(key, "")
+    return int(stated) if stated.isdecimal() and int(stated) else otherwise
 
 
 def _cores() -> int:
@@ -169,18 +176,18 @@ def _check(processes: Any, time_limit: Any) -> None:
 
 
 def _kept(folder: Path | None, name: str) -> Mapping[str, Any] | None:
-    """Return a result from an earlier call, None where there is none that can be read."""
+    """Return the result of an earlier call, or None if none can be read."""
     if folder is None:
         return None
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
+        raise OutputError(f"{folder}: cannot be created ({error.strerror})") from None
     try:
-        told = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        result = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return told if isinstance(told, dict) else None
+    return result if isinstance(result, dict) else None
 
 
 def _keep(folder: Path | None, name: str, outcome: Outcome) -> None:

@@ -1,6 +1,6 @@
-"""The program of one run: takes a task from its input, leaves the answer on its output.
+"""The program of one run: reads a task from its input and writes the answer to its output.
 
-Nothing else is printed: what libraries say may hold cells.
+Nothing else is printed, because messages of libraries may contain cells.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shoal.errors import ShoalError
 
 
 def main(name: str) -> None:
-    """Do the task of this name; the process ends with its parent."""
+    """Run the task of this name; the process exits when its parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
@@ -36,9 +36,9 @@ def _answer(name: str) -> str:
     except MemoryError:
         reason = "not enough memory"
     except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        kind = type(error).__name__  # its message may hold a cell
-        reason = f"broke off with {kind} in {Path(place.filename).name}:{place.lineno}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        kind = type(error).__name__  # its message may contain a cell
+        reason = f"failed with {kind} in {Path(frame.filename).name}:{frame.lineno}"
     return json.dumps({"reason": reason})
 
 

@@ -23,7 +23,7 @@ from shoal.core.data_types import DataType, read_as
 from shoal.core.domains import labels_of
 from shoal.core.ruler import Ruler
 from shoal.core.wording import counted
-from shoal.errors import InputError, meant
+from shoal.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from shoal.core.hierarchy import Hierarchy
@@ -51,7 +51,7 @@ class Role(StrEnum):
         if found is None:
             allowed = [str(role) for role in cls]
             raise InputError(
-                f"role {value!r}{meant(value, allowed)} is not one of {', '.join(allowed)}"
+                f"role {value!r}{did_you_mean(value, allowed)} is not one of {', '.join(allowed)}"
             )
         return found
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from shoal.core.spelled import is_spelled, spelled
 from shoal.core.values import combined, is_text, texts
 from shoal.core.wording import counted
-from shoal.errors import InputError, meant
+from shoal.errors import InputError, did_you_mean
 
 DAY = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"  # no year 0
 DATE = rf"^{DAY}$"
@@ -81,7 +81,7 @@ class DataType:
         name, places = found.groups() if found else (str(text), None)
         if name not in TYPES or (places is not None and (name != "decimal" or int(places) > 30)):
             raise InputError(
-                f"column {column!r}: type {text!r}{meant(name, TYPES)} is not one of "
+                f"column {column!r}: type {text!r}{did_you_mean(name, TYPES)} is not one of "
                 f"{', '.join(TYPES)}; decimal(2) is a decimal with 2 places (30 at most)"
             )
         return cls(name, None if places is None else int(places))

@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.core.column import Kind, Role
 from shoal.core.values import without_codes
-from shoal.errors import InputError, meant
+from shoal.errors import InputError, did_you_mean
 
 _OPTIONS = (
     *("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values", "missing"),
@@ -42,7 +42,7 @@ def checked_words(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     allowed = [str(kind) for kind in Kind]
     if spec.get("kind") is not None and spec["kind"] not in allowed:
         raise InputError(
-            f"column {name!r}: kind {spec['kind']!r}{meant(spec['kind'], allowed)} "
+            f"column {name!r}: kind {spec['kind']!r}{did_you_mean(spec['kind'], allowed)} "
             f"is not one of {', '.join(allowed)}"
         )
     if "missing" in spec:

@@ -24,7 +24,7 @@ from shoal.core.people import Unit, check_repeated, distinct_rows, joined
 from shoal.core.roles import as_names
 from shoal.core.specs import checked_spec, encoding_options, without_missing
 from shoal.core.wording import counted
-from shoal.errors import InputError, UnknownColumn, meant
+from shoal.errors import InputError, UnknownColumn, did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,6 +353,6 @@ def _check_known(wanted: Iterable[str], names: Sequence[str], what: str) -> None
         if name not in names:
             columns = f": {', '.join(names)}" if set(asked) & set(names) else ""
             raise InputError(
-                f"column {name!r} is {what} but not in the data{meant(name, names)}"
+                f"column {name!r} is {what} but not in the data{did_you_mean(name, names)}"
                 f"{columns or '; is its header line missing?'}"
             )

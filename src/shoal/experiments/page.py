@@ -13,7 +13,7 @@ from typing import Any
 
 from shoal.core.files import replace_file
 from shoal.experiments.runs import Row
-from shoal.report.charts import beside_others, save_chart, styled
+from shoal.report.charts import save_chart, styled, with_unique_ids
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Picture:
         path = out / f"{stem}{self.ending}"
         save_chart(styled(self.chart.properties(title=self.title)), path, force=True)
         if path.suffix == ".svg":
-            return beside_others(path.read_text(encoding="utf-8"), path.stem)
+            return with_unique_ids(path.read_text(encoding="utf-8"), path.stem)
         told, drawn = escape(self.title), b64encode(path.read_bytes()).decode()
         return f'<img alt="{told}" style="max-width: 100%" src="data:image/png;base64,{drawn}">'
 

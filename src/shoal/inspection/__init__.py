@@ -1,6 +1,6 @@
-"""A first look at a table: types, suggested roles with the reason, who stands out.
+"""A first look at a table: types, suggested roles with reasons, and who is unique.
 
-Suggestions come from names and counts; only the owner knows what others know of a person.
+Suggestions follow from names and counts; only the owner knows what others know about a person.
 """
 
 from __future__ import annotations
@@ -61,25 +61,31 @@ def describe(
     household: Sequence[str] = (),
     rows_are_people: bool = False,
 ) -> dict[str, Any]:
-    """Return columns with suggested roles, and how far combinations of them single people out.
+    """Return columns with suggested roles, and how many people combinations of them single out.
 
-    quasi: the columns to combine; by default those suggested as quasi-identifying.
-    sensitive: columns to guard, with their kind, order or hierarchy where known: what the data
-        gives away of them as it stands.
-    insensitive: columns to publish unchecked. How far these and the sensitive ones, or else those
-        suggested as such, single people out if they are published unchanged.
-    sampling_fraction: the share of the population that the data is: how many people would be alone
-        in it.
-    person, household: the columns that identify people and households; by default the identifier
-        with the most distinct values, if it repeats, and a column with the name of a household.
-    rows_are_people: every row is a different person, although identifiers repeat.
+    Parameters:
+        data: The table as Arrow.
+        quasi: The columns to combine; by default those suggested as quasi-identifiers.
+        sensitive: Sensitive columns with their kind, order or hierarchy if known; the result
+            contains what the data reveals about them if it is published unchanged.
+        sampling_fraction: The share of the population in the data, to estimate how many people
+            are unique in the population.
+        insensitive: Columns to publish unchecked. The result counts the people whom these and the
+            sensitive columns, stated or suggested, single out if they are published unchanged.
+        person: The columns that identify people; by default the identifier with the most distinct
+            values, if it repeats.
+        household: The columns that identify households; by default a column with such a name.
+        rows_are_people: Whether every row is a different person, even if identifiers repeat.
+
+    Returns:
+        The description as plain data.
     """
     for name in (*quasi, *(sensitive or {}), *insensitive, *person, *household):
         if name not in data.column_names:
             raise unknown("no column", name, data.column_names)
     encoded = {}
-    for place, name in enumerate(data.column_names):
-        report("columns", place, data.num_columns)
+    for index, name in enumerate(data.column_names):
+        report("columns", index, data.num_columns)
         encoded[name] = _encode(name, data.column(name))
     columns = [
         _column(name, data.column(name), encoded[name], data.column_names)
@@ -115,7 +121,7 @@ def describe(
 def unchanged(
     encoded: Mapping[str, Column | None], roles: Mapping[str, Role], person: Unit | None = None
 ) -> dict[str, Any] | None:
-    """Return how far the columns to be published unchanged single people out, None without any."""
+    """Return how many people the columns published unchanged single out; None without any."""
     columns = tuple(
         replace(column, role=roles[name])
         for name, column in encoded.items()
@@ -124,7 +130,7 @@ def unchanged(
     if not columns:
         return None
     table = Table(columns, person=person)
-    every = np.zeros(len(table), dtype=np.int32)  # quasi-identifiers are not published as they are
+    every = np.zeros(len(table), dtype=np.int32)  # quasi-identifiers are not published unchanged
     return singling_out(Classes.of(table, every), with_quasi=False).to_dict()
 
 
@@ -146,7 +152,7 @@ def given_away(
     sensitive: Mapping[str, Mapping[str, Any]],
     person: Unit | None = None,
 ) -> list[dict[str, Any]]:
-    """Return what rows alike in the quasi-identifiers tell of the sensitive columns."""
+    """Return what rows with equal quasi-identifiers reveal about the sensitive columns."""
     known = [name for name in quasi if name not in sensitive]
     if not known or not sensitive:
         return []
@@ -195,14 +201,14 @@ def _column(name: str, cells: Any, column: Column | None, names: Sequence[str]) 
 
 
 def _declared(kind: Any, distinct: int, is_category: bool, order: str) -> str | None:
-    """Return the type to declare; a declared type would drop the order of long categories."""
+    """Return the type to declare; None for long ordered categories, whose order it would drop."""
     if is_category:
         return "category"
     return suggest_type(kind) if distinct and order != Kind.ORDINAL else None
 
 
 def _may_be_misread(column: Mapping[str, Any]) -> bool:
-    """Whether a column is text that may be numbers or dates: no bands, and no codes to mask."""
+    """Return whether a text column may be numbers or dates: it has no bands and no codes."""
     masked = "mask" in (column["hierarchy"] or {})
     return column["type"] == "text" and column["kind"] != Kind.ORDINAL and not masked
 

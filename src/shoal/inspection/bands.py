@@ -1,4 +1,4 @@
-"""Bands such as `20-29`, `[0-10)`, `65+` or `Under 5`, and the order that they lie in."""
+"""Bands such as `20-29`, `[0-10)`, `65+` or `Under 5`, and their order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCALE = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
 def band(text: str) -> tuple[float, float] | None:
-    """Return the ends of a band, None where a text is none; a number is a band of its own.
+    """Return the ends of a band, or None if the text is not a band; a number is a band.
 
     >>> band("20 to 29 Years"), band("$10,000 - $19,999"), band("85 and over"), band("red")
     ((20.0, 29.0), (10000.0, 19999.0), (85.0, inf), None)
@@ -52,7 +52,7 @@ def _number(digits: str, scale: str = "") -> float:
 
 
 def order_bands(labels: Sequence[str]) -> list[str] | None:
-    """Return bands from the lowest to the highest, None where some are none, or overlap.
+    """Return bands from the lowest to the highest, or None if some overlap or are not bands.
 
     >>> order_bands(["65+", "<18", "18-64"]), order_bands(["1-5", "3-9"])
     (['<18', '18-64', '65+'], None)

@@ -1,7 +1,4 @@
-"""Hierarchies for every quasi-identifier of a table, and the files to keep them in.
-
-They are drafts for the data's owner, who edits them.
-"""
+"""Draft hierarchies for every quasi-identifier of a table, and the names of their files."""
 
 from __future__ import annotations
 
@@ -18,15 +15,15 @@ from shoal.inspection.recipes import suggest_recipe
 
 
 def suggest_hierarchies(table: Table) -> dict[str, Hierarchy]:
-    """Return a hierarchy for each quasi-identifier: the one it has, or one that suits its values.
+    """Return a hierarchy for each quasi-identifier: its own, or one suggested from its values.
 
-    A suggested hierarchy follows from the values of the table; its origin is the data.
+    A suggested hierarchy is derived from the values of the table; its origin is the data.
 
     Parameters:
         table: The table, with roles.
 
     Returns:
-        For each quasi-identifier its hierarchy, to edit or to `write`.
+        The hierarchy of each quasi-identifier, to edit or to `write`.
 
     >>> table = Table((Column.encode("age", list(range(20, 80))),))
     >>> suggest_hierarchies(table)["age"].rows()[0]
@@ -52,7 +49,7 @@ def _of_known_values(tree: Hierarchy) -> Hierarchy:
 
 
 def name_files(columns: Iterable[str]) -> dict[str, str]:
-    """Return for each column a file name that any system takes, each once.
+    """Return a unique, portable file name for each column.
 
     >>> name_files(["age", "Age (years)", "AGE"])
     {'age': 'age.csv', 'Age (years)': 'Age_years.csv', 'AGE': 'AGE_2.csv'}
@@ -71,5 +68,5 @@ def name_files(columns: Iterable[str]) -> dict[str, str]:
 
 
 def schema_entry(file: str, tree: Hierarchy) -> Any:
-    """Return how a schema names the file of a hierarchy, and that it was made from the data."""
+    """Return the schema entry of a hierarchy file, marked if it was made from the data."""
     return file if tree.origin in ("declared", "file") else {"file": file, "origin": "data"}

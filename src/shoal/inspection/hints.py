@@ -1,6 +1,6 @@
-"""What in a table should be fixed or declared before it is published.
+"""Hints about what to fix or declare before a table is published.
 
-Counts only: no cell is shown.
+Hints contain counts only, never a cell.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from shoal.inspection.people import People
 from shoal.reading.notations import Notation, date_pattern, number_pattern
 
 _DATES = ("DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYY/MM/DD")
-_CODE = r"^0[0-9]+$"  # 01234: not a number, nor is what stands beside it
-_FIRST = 1_000  # rows that show whether the others are worth a look
-_FEW = 20  # rows, among which most people are alone anyhow
-_EXPOSED = 0.05  # of the people, for columns that are published as they stand
-_NEARLY = 0.9  # of the values of a column, for the rest to be exceptions
+_CODE = r"^0[0-9]+$"  # 01234: not a number, and neither are the other values of its column
+_SAMPLE_ROWS = 1_000  # rows that decide whether the whole column is examined
+_NEARLY_ALL = 0.9  # share of the values of a column, for the rest to be exceptions
 _PLAIN = {
     "numbers": number_pattern("."),
     "dates like 2024-03-09": date_pattern("YYYY-MM-DD"),
@@ -37,9 +35,9 @@ def noticed(
     people: People,
     codes: Mapping[str, Codes],
 ) -> list[dict[str, Any]]:
-    """Return what to look at first, each with the columns and what to do.
+    """Return the hints about a table, each with its columns and what to do.
 
-    codes: for each column the codes that may mean missing.
+    codes: for each column, the codes that may mean missing.
     """
     known = [column for column in encoded.values() if column is not None]
     offered = [_hint(columns, text) for columns, text in offer_codes(codes, encoded)]
@@ -52,28 +50,29 @@ def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
     alike = len(known[0]) - len(group([c.codes for c in known], [c.domain for c in known]).first)
     if not alike:
         return []
-    told = counted(alike, "row repeats", "rows repeat")
-    return [_hint([], f"{told} another row in every column; remove them if they are duplicates")]
+    rows = counted(alike, "row repeats", "rows repeat")
+    return [_hint([], f"{rows} another row in every column; remove them if they are duplicates")]
 
 
 def _people(people: People) -> list[dict[str, Any]]:
-    """Return what to check where people have several rows, or may have."""
+    """Return what to check if people have several rows, or may have."""
     if people.person and people.people < people.rows:
-        told = rows_about(people.rows, people.people)
-        return [_hint(people.person, f"{told}; k counts people, so check that it identifies them")]
+        rows = rows_about(people.rows, people.people)
+        text = f"{rows}; k counts people, so check that this column identifies them"
+        return [_hint(people.person, text)]
     if people.repeated is not None:
         text = (
-            "an identifier that repeats: state who the people are with --person, or with "
-            "--rows-are-people that every row is a different person"
+            "an identifier that repeats: declare the column that identifies people with --person, "
+            "or state with --rows-are-people that every row is a different person"
         )
         return [_hint([people.repeated], text)]
     return []
 
 
 def misread_texts(data: Any, codes: Mapping[str, Codes]) -> list[dict[str, Any]]:
-    """Return the columns of text that are nearly numbers or dates, by what would make them such.
+    """Return hints about text columns that are nearly numbers or dates.
 
-    codes: for each column to look at, the codes that may mean missing: they are left out.
+    codes: for each column to examine, the codes that may mean missing; they are ignored.
     """
     found: dict[str, list[str]] = {}
     for name, coded in codes.items():
@@ -81,15 +80,15 @@ def misread_texts(data: Any, codes: Mapping[str, Codes]) -> list[dict[str, Any]]
         if not is_text(cells.type):
             continue
         missing = tuple(coded.rows)
-        if _looks_like(without_codes(cells.slice(0, _FIRST), missing).unique()) is None:
+        if _looks_like(without_codes(cells.slice(0, _SAMPLE_ROWS), missing).unique()) is None:
             continue
-        if told := _looks_like(without_codes(cells, missing).unique()):
-            found.setdefault(told, []).append(name)
-    return [_hint(names, told) for told, names in found.items()]
+        if hint := _looks_like(without_codes(cells, missing).unique()):
+            found.setdefault(hint, []).append(name)
+    return [_hint(names, hint) for hint, names in found.items()]
 
 
 def _looks_like(values: Any) -> str | None:
-    """Say what text would be if it were read otherwise, None where it is but text."""
+    """Return how to read text values as numbers or dates, or None if they are only text."""
     values = values.drop_null().cast(pa.large_string())
     if len(values) < 2:
         return None
@@ -113,13 +112,13 @@ def _looks_like(values: Any) -> str | None:
 
 
 def _share(values: Any, pattern: str) -> float:
-    """Return the share of values of a form, 0 where it is not nearly all."""
-    found: float = pc.mean(pc.match_substring_regex(values, pattern)).as_py()
-    return found if found >= _NEARLY else 0.0
+    """Return the share of values that match a pattern, 0 if it is not nearly all."""
+    matching: float = pc.mean(pc.match_substring_regex(values, pattern)).as_py()
+    return matching if matching >= _NEARLY_ALL else 0.0
 
 
 def _is_calendar(values: Any, order: str) -> bool:
-    """Whether nearly all values are days of the calendar in this order."""
+    """Return whether nearly all values are valid dates in this order."""
     pattern = date_pattern(order)
     if not _share(values, pattern):
         return False
@@ -141,5 +140,5 @@ def _but(share: float, values: Any) -> str:
     return f"except for {others}; fix or declare with --missing"
 
 
-def _hint(columns: Sequence[str], told: str) -> dict[str, Any]:
-    return {"columns": list(columns), "hint": told, "options": re.findall(r"--\w+ \S+", told)}
+def _hint(columns: Sequence[str], hint: str) -> dict[str, Any]:
+    return {"columns": list(columns), "hint": hint, "options": re.findall(r"--\w+ \S+", hint)}

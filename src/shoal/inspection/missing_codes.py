@@ -1,6 +1,6 @@
-"""Codes that may stand for missing values: well-known words, and numbers apart from all others.
+"""Codes that may mean missing values: well-known words, and numbers far from all others.
 
-Only codes of a fixed list are ever named, so none of them reveals a cell.
+Messages name only codes of a fixed list, so they never reveal a cell.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _FORMS = {"numbers": FLOAT, "dates": DATE}
 class Codes:
     """The codes of a column that may mean missing.
 
-    rows: for each code, as it is written, the rows that have it.
-    others: what all other values are, "numbers" or "dates"; None where they are text.
+    rows: for each code, the number of rows that have it.
+    others: the type of all other values, "numbers" or "dates"; None for text.
     """
 
     rows: dict[str, int] = field(default_factory=dict)
@@ -67,31 +67,31 @@ def find_codes(column: Column | None) -> Codes:
     counts = np.bincount(column.codes, minlength=column.domain).tolist()
     if column.kind is Kind.NUMERIC:
         apart = _apart(column.positions[: column.known])
-        return Codes({str(column.labels[place]): counts[place] for place in apart})
+        return Codes({str(column.labels[index]): counts[index] for index in apart})
     if not is_text(column.values.type):
         return Codes()
     labels = [str(label) for label in column.labels[: column.known]]
     known = [label.strip().casefold() in _WORDS for label in labels]
-    words = [place for place, is_word in enumerate(known) if is_word]
-    rest = [place for place, is_word in enumerate(known) if not is_word]
+    words = [index for index, is_word in enumerate(known) if is_word]
+    rest = [index for index, is_word in enumerate(known) if not is_word]
     others = next(
         (what for what, form in _FORMS.items() if all(re.match(form, labels[p]) for p in rest)),
         None,
     )
     if not rest:
-        return Codes({labels[place]: counts[place] for place in words})
+        return Codes({labels[index]: counts[index] for index in words})
     if others == "numbers":
         words += [
-            rest[place] for place in _apart(np.array([float(labels[place]) for place in rest]))
+            rest[index] for index in _apart(np.array([float(labels[index]) for index in rest]))
         ]
     return Codes({labels[p]: counts[p] for p in words}, others if words else None)
 
 
 def _apart(numbers: Floats) -> list[int]:
-    """Return the places of codes that stand apart from all other numbers.
+    """Return the indices of codes that are far from all other numbers.
 
-    A negative code does if no other number is negative and some are above 1. Any other code does if
-    the gap between it and the others is wider than half of what they span.
+    A negative code is if no other number is negative and they span more than 1. Any other code is
+    if the gap between it and the others is wider than half of their range.
     """
     is_code = np.isin(numbers, _NUMBERS)
     while is_code.any() and (~is_code).sum() > 1:
@@ -102,8 +102,8 @@ def _apart(numbers: Floats) -> list[int]:
         if low >= 0 and high - low > 1:
             apart |= numbers < 0
         if apart[is_code].all():
-            return [int(place) for place in np.flatnonzero(is_code)]
-        is_code &= apart  # beside ages of 97, 98 is an age
+            return [int(index) for index in np.flatnonzero(is_code)]
+        is_code &= apart  # next to an age of 97, 98 is an age
     return []
 
 
@@ -117,18 +117,18 @@ def offer_codes(
             found.setdefault((code, each.others), {})[name] = rows
     for (code, others), columns in found.items():
         cells = counted(sum(columns.values()), "cell")
-        told = f"{code} in {cells} may mean a missing value"
-        told += f", as the other values are {others}" if others else ""
+        hint = f"{code} in {cells} may mean a missing value"
+        hint += f", because the other values are {others}" if others else ""
         if _is_ordinary(code, columns, encoded):
-            yield list(columns), f"{told}: add  missing: [{code!r}]  to the column's schema"
+            yield list(columns), f"{hint}: add  missing: [{code!r}]  to the column's schema"
         else:
-            yield list(columns), f"{told}: add --missing {shlex.quote(code)}"
+            yield list(columns), f"{hint}: add --missing {shlex.quote(code)}"
 
 
 def _is_ordinary(
     code: str, columns: Mapping[str, int], encoded: Mapping[str, Column | None]
 ) -> bool:
-    """Whether another column has the code as one of its values."""
+    """Return whether another column has the code as an ordinary value."""
     return any(
         code in column.labels
         for name, column in encoded.items()

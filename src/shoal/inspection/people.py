@@ -1,4 +1,4 @@
-"""Who the people of a table are: which columns `person:` and `household:` should name."""
+"""Suggest the columns that identify people and households."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from shoal.inspection.words import is_identifying
 _HOUSEHOLD = r"^(household|family|hh|haushalts?|familien?|hogar|menage)"
 _NUMBER = r"_?(id|nr|no|num|number|nummer|key)$"
 _MAX_HOUSEHOLD = 10  # people on average
-_MIN_HOUSEHOLDS = 16  # of a column that is not named as a number: it may be a size or a kind
+_MIN_HOUSEHOLDS = 16  # for a column not named as a number, which may be a size or a kind
 
 
 @dataclass(frozen=True, eq=False)
 class People:
     """The unit of protection that a schema should declare.
 
-    person, household: the columns to name; empty where each row is one person, or none is found.
-    unit: the person of each row; None where each row is one person.
-    households: how many there are, None where no column names them.
-    repeated: an identifier that repeats, where it is not clear that it identifies people.
+    person, household: the columns to name; empty if each row is one person or none is found.
+    unit: the person of each row; None if each row is one person.
+    households: their number; None if no column identifies them.
+    repeated: an identifier that repeats, if it is not clear that it identifies people.
     """
 
     rows: int
@@ -46,14 +46,14 @@ class People:
 
     @property
     def sentence(self) -> str:
-        """How many rows are about how many people and households, and which columns say so."""
-        told = rows_about(self.rows, self.people)
+        """The number of rows, people and households, with the columns that identify them."""
+        counts = rows_about(self.rows, self.people)
         if self.person:
-            told += f" ({', '.join(self.person)})"
+            counts += f" ({', '.join(self.person)})"
         if self.households is not None:
             named = ", ".join(self.household)
-            told += f", {counted(self.households, 'household')} ({named})"
-        return told
+            counts += f", {counted(self.households, 'household')} ({named})"
+        return counts
 
     def to_dict(self) -> dict[str, Any]:
         """Return the suggestion as plain data."""
@@ -74,11 +74,11 @@ def find_people(
     *,
     rows_are_people: bool = False,
 ) -> People:
-    """Return who the people are: as stated, else by the identifier with the most distinct values.
+    """Return the stated unit of protection, or else the identifier with the most distinct values.
 
-    Only a column that is named as an identifier may be the person: other texts repeat by chance.
+    Only a column with the name of an identifier may be the person: other texts repeat by chance.
 
-    columns: as they are described; those that identify people or households become identifiers.
+    columns: as described; those that identify people or households become identifiers.
     """
     named = tuple(household) or _named_household(columns)
     identifiers = [
@@ -106,7 +106,7 @@ def find_people(
 
 
 def _named_household(columns: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Return the first column that is named as a household, or as its number."""
+    """Return the first column with the name of a household or of its number."""
     for column in columns:
         name = folded_name(column["name"])
         if re.search(f"{_HOUSEHOLD}{_NUMBER}", name):
@@ -117,7 +117,7 @@ def _named_household(columns: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def _unit(data: Any, columns: Sequence[str]) -> Unit:
-    """Return the units of some columns; a row without a value in them is a unit of its own."""
+    """Return the units of some columns; a row without a value is its own unit."""
     encoded, blank = [], np.zeros(data.num_rows, dtype=np.bool_)
     for name in columns:
         cells = ground.without_blanks(ground.combined(data.column(name), name))
@@ -131,7 +131,7 @@ def _unit(data: Any, columns: Sequence[str]) -> Unit:
 
 
 def _groups_people(homes: Unit, person: Unit | None, rows: int) -> bool:
-    """Whether every person has one household, and households hold several people, but not many."""
+    """Return whether every person has one household, with a plausible number of people."""
     people = rows if person is None else person.count
     if person is not None:
         pairs = group([person.ids, homes.ids], [person.count, homes.count])

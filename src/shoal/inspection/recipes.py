@@ -1,4 +1,4 @@
-"""A recipe for the hierarchy of a column that suits its values."""
+"""Suggest a recipe for the hierarchy of a column."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from shoal.inspection import words
 from shoal.inspection.shapes import Shape, is_fractional
 
 _CODES = r"zip|post_?code|postal|(^|_)(plz|code)($|_)"  # numbers that are not amounts
-_USUAL = (0.05, 0.95)  # quantiles between which most rows lie
+_USUAL = (0.05, 0.95)  # quantiles that enclose most rows
 _DEGREES = (0.01, 0.1, 1, 10)  # of latitude: about 1, 11, 111 and 1,113 km
 
 
 def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, Any] | None:
-    """Return a recipe for a hierarchy that suits the values, None where no recipe is sure to.
+    """Return a recipe for a hierarchy that suits the values, or None if none clearly does.
 
-    missing: codes that may mean missing, on which no width rests.
+    missing: codes that may mean missing; interval widths ignore them.
     """
     values = column.values[: column.known]
     if pa.types.is_date(values.type):
@@ -59,12 +59,12 @@ def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, A
 
 
 def _distance(column: Column, low: float, high: float) -> Fraction:
-    """Return how far two positions are apart, as a number of the column's own unit."""
+    """Return the distance of two positions in the column's own unit."""
     return column.ruler.number(float(high)) - column.ruler.number(float(low))
 
 
 def is_coded(column: Column) -> bool:
-    """Whether whole numbers are the codes of a category: their name is that of a number or a kind.
+    """Return whether whole numbers are codes of a category, by their name and their counts.
 
     >>> is_coded(Column.encode("admission_type_id", [1, 2, 3] * 10))
     True
@@ -77,10 +77,10 @@ def is_coded(column: Column) -> bool:
 
 
 def _code_digits(name: str, values: Any) -> int | None:
-    """Return how many digits codes have, three or more, None where values are none.
+    """Return the number of digits of codes, three or more, or None if the values are not codes.
 
-    Codes are text, or numbers named as codes, all with as many digits. A few may go on after a
-    hyphen, as 12345-6789 does.
+    Codes are text, or numbers with the name of a code, all with the same number of digits. Some may
+    have an extension after a hyphen, such as 12345-6789.
     """
     whole = pa.types.is_integer(values.type)
     if len(values) < 2 or (whole and not re.search(_CODES, folded_name(name))):
@@ -99,9 +99,9 @@ def _code_digits(name: str, values: Any) -> int | None:
 
 
 def _widths(span: Fraction, usual: Fraction, *, whole: bool) -> list[int | float]:
-    """Return 5, 10, 20, 40 or the like: wider than one value, narrower than all.
+    """Return widths such as 5, 10, 20, 40: wider than one value, narrower than the whole range.
 
-    usual: what most rows span: a few extreme values do not widen the intervals of all others.
+    usual: the range of most rows, so that a few extreme values do not widen all intervals.
     """
     if not 0 < span < sys.float_info.max:
         return []

@@ -1,7 +1,7 @@
-"""What a column may be to the person behind the row: by its name, its type and its counts together.
+"""Suggest the role of a column from its name, its type and its counts.
 
-In doubt a column is generalized. Whatever singles people out is never suggested to be published as
-it stands, however harmless its name is.
+In doubt, a column becomes a quasi-identifier. A column that singles people out is never suggested
+to be published unchanged, whatever its name.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from shoal.inspection.shapes import Shape
 
 _FREE_TEXT = "free text may name people"
 _OWN = "nearly all differ"
-_MANY = 50  # texts, of which many are in one row: no category
+_MAX_CATEGORIES = 50  # distinct texts; more are not a category if many are unique
 Suggestion = tuple[Role, str]
 
 
 def suggest_role(name: str, column: Column | None, names: Collection[str] = ()) -> Suggestion:
-    """Return a role for a column and why.
+    """Return a role for a column, and the reason.
 
-    column: as it is encoded, None where its values cannot be compared.
+    column: the encoded column, None if its values cannot be compared.
     names: all columns of the table.
     """
     if column is None:
@@ -38,7 +38,7 @@ def suggest_role(name: str, column: Column | None, names: Collection[str] = ()) 
 
 
 def _identifier(name: str, shape: Shape) -> Suggestion | None:
-    """Judge names that mean people, whatever the counts are."""
+    """Return the role of a column whose name identifies people, regardless of its counts."""
     if words.is_free_text(name):
         return Role.IDENTIFIER, _FREE_TEXT
     if words.is_person_name(name) or (words.is_direct(name) and not shape.is_choice):
@@ -59,7 +59,7 @@ def _position(name: str, shape: Shape, names: Collection[str]) -> Suggestion | N
 
 
 def _number_or_text(name: str, shape: Shape) -> Suggestion | None:
-    """Judge numbers and names of records, and free text, by how often they repeat."""
+    """Return the role of numbers and names of records and of free text, by their counts."""
     if not shape.distinct or shape.is_temporal:
         return None
     if words.is_number_or_name(name) and not (shape.is_category or shape.is_fractional):
@@ -80,7 +80,7 @@ def _private(name: str, shape: Shape) -> Suggestion | None:
 
 
 def _by_values(name: str, shape: Shape) -> Suggestion:
-    """Judge a column that is not private by its name."""
+    """Return the role of a column whose name does not sound private."""
     if shape.is_constant:
         return Role.INSENSITIVE, "same in all rows"
     if words.is_known(name):
@@ -95,6 +95,6 @@ def _by_values(name: str, shape: Shape) -> Suggestion:
         return Role.IDENTIFIER, "all values differ"
     if shape.is_number_text:
         return Role.QUASI, "when in doubt"
-    if shape.is_text and shape.singles_out and shape.distinct > _MANY:
+    if shape.is_text and shape.singles_out and shape.distinct > _MAX_CATEGORIES:
         return Role.IDENTIFIER, "many occur once"
     return Role.QUASI, "when in doubt"

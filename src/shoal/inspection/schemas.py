@@ -1,7 +1,7 @@
-"""A schema to start from: roles, types and the values of small categories.
+"""A draft schema: roles, types and the values of small categories.
 
-It is a file for the data's owner, who completes it. Bounds are never taken from the data: a comment
-asks for them, as the least and greatest value seen would say something about two people.
+The data owner completes it. Bounds are never taken from the data, because the smallest and largest
+values would reveal something about two people: a comment asks for them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from shoal.inspection.recipes import is_coded
 
 _MAX_VALUES = 20  # of a category that is listed
 _MAX_BANDS = 60
-_LISTED = "# The values listed here come from the data: keep this file where the data is.\n"
-_HEADER = "# Check every role, and replace each ? by what you know, not by what the data shows.\n"
+_LISTED = "# The values listed here come from the data: protect this file like the data.\n"
+_HEADER = (
+    "# Check every role, and replace each ? with what you know, not with what the data shows.\n"
+)
 _TYPES = (
     (pa.types.is_boolean, "boolean"),
     (pa.types.is_integer, "integer"),
@@ -36,7 +38,7 @@ _BOUNDED = ("integer", "decimal", "float", "date", "datetime")
 
 
 def suggest_type(kind: Any) -> str | None:
-    """Return the type to declare for an Arrow type, None where there is none.
+    """Return the type to declare for an Arrow type, or None if there is none.
 
     >>> suggest_type(pa.decimal128(38, 2)), suggest_type(pa.time64("us"))
     ('decimal(2)', None)
@@ -53,8 +55,8 @@ def suggest_type(kind: Any) -> str | None:
 def suggest_values(column: Column | None, role: Role) -> list[str] | None:
     """Return the values of a small category, None for anything else.
 
-    Identifiers and free text are never listed: a category is text, or the codes of a kind, of at
-    most 20 values, each of which two rows have on average.
+    Identifiers and free text are never listed: a category is text or codes with at most 20 values,
+    each of which has two rows on average.
     """
     if column is None or role not in (Role.QUASI, Role.SENSITIVE):
         return None
@@ -68,9 +70,9 @@ def suggest_values(column: Column | None, role: Role) -> list[str] | None:
 
 
 def suggest_order(column: Column | None, role: Role, missing: Collection[str]) -> list[str] | None:
-    """Return the bands of a column from the lowest to the highest, None for anything else.
+    """Return the bands of a column from the lowest to the highest, None for other columns.
 
-    missing: codes that may mean missing, which have no place in an order.
+    missing: codes that may mean missing, which are not part of the order.
     """
     if column is None or role not in (Role.QUASI, Role.SENSITIVE):
         return None
@@ -83,14 +85,14 @@ def suggest_order(column: Column | None, role: Role, missing: Collection[str]) -
 def suggest_schema(
     described: dict[str, Any], file: Mapping[str, Any] | None = None, *, list_values: bool = True
 ) -> str:
-    """Return the suggestions as a YAML schema to start from, one line a column.
+    """Return the suggestions as a YAML schema, one line per column.
 
-    file: how the data is written, as far as it was stated or found out.
-    list_values: whether the values of small categories are listed, for a file that stays with the
-        data.
+    file: the file format, as far as it was stated or detected.
+    list_values: whether to list the values of small categories, for a file that is protected like
+        the data.
     """
-    told = {option: list(v) if isinstance(v, tuple) else v for option, v in (file or {}).items()}
-    head = _dump({"file": _Line(told)}) if told else ""
+    form = {option: list(v) if isinstance(v, tuple) else v for option, v in (file or {}).items()}
+    head = _dump({"file": _Line(form)}) if form else ""
     units = {what: described[what] for what in ("person", "household") if described[what]}
     head += "".join(_dump({what: _one_or_all(names)}) for what, names in units.items())
     lines = "".join(_line(column, list_values) for column in described["columns"])
@@ -99,18 +101,18 @@ def suggest_schema(
 
 
 def dump_schema(data: Mapping[str, Any]) -> str:
-    """Return a schema as YAML, one line a column.
+    """Return a schema as YAML, one line per column.
 
     >>> print(dump_schema({"person": "id", "columns": {"age": {"role": "quasi"}}}), end="")
     person: id
     columns:
       age: {role: quasi}
     """
-    listed = {name: list(told) if isinstance(told, tuple) else told for name, told in data.items()}
+    listed = {name: list(part) if isinstance(part, tuple) else part for name, part in data.items()}
     head = {
-        name: _Line(told) if isinstance(told, Mapping) else told
-        for name, told in listed.items()
-        if name != "columns" and told
+        name: _Line(part) if isinstance(part, Mapping) else part
+        for name, part in listed.items()
+        if name != "columns" and part
     }
     lines = "".join(f"  {_entry(name, spec)}\n" for name, spec in data["columns"].items())
     return f"{_dump(head) if head else ''}columns:\n{lines}"
@@ -127,7 +129,7 @@ def _one_or_all(names: list[str]) -> Any:
 def _line(column: dict[str, Any], list_values: bool) -> str:
     ordered = column["kind"] == Kind.ORDINAL and bool(column["values"])
     listed = list_values or not ordered
-    told = {
+    options = {
         "role": column["role"],
         "type": column["declare"],
         "kind": "ordinal" if ordered and list_values else None,
@@ -135,20 +137,20 @@ def _line(column: dict[str, Any], list_values: bool) -> str:
         "missing": list(column["missing_codes"]) or None if ordered and list_values else None,
         "hierarchy": column["hierarchy"] if listed else None,
     }
-    spec = {option: value for option, value in told.items() if value is not None}
+    spec = {option: value for option, value in options.items() if value is not None}
     return f"  {_entry(column['name'], spec)}{_comment(column, list_values)}\n"
 
 
 def _comment(column: dict[str, Any], list_values: bool) -> str:
-    """Return what is left to declare of a published column."""
+    """Return a comment that asks for what is still undeclared."""
     ordered = column["kind"] == Kind.ORDINAL and bool(column["values"])
     asked = [_undeclared(column, list_values)]
     if column["missing_codes"] and not (ordered and list_values):
         asked.append(f"missing: {list(column['missing_codes'])}, if it means that")
     if ordered and not list_values:
         asked.insert(0, "kind: ordinal")
-    told = "; ".join(each for each in asked if each)
-    return f"  # {told}" if told else ""
+    comment = "; ".join(each for each in asked if each)
+    return f"  # {comment}" if comment else ""
 
 
 def _undeclared(column: dict[str, Any], list_values: bool) -> str:

@@ -1,4 +1,4 @@
-"""What the values of a column look like: how often they repeat, and what they are written as."""
+"""Statistics of the values of a column: how often they repeat, and how they are written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.core.people import words_per_value
 from shoal.core.spelled import is_spelled
 from shoal.core.values import is_text
 
-_SAMPLE = 2_000  # values that show how the others are written
+_SAMPLE = 2_000  # values that are examined
 _PROSE_WORDS = 5  # on average
 _PAIR = (
     r"^\s*(POINT\s*)?[(\[]?\s*-?[0-9]{1,3}\.[0-9]+\s*[\s,;]\s*-?[0-9]{1,3}\.[0-9]+\s*[)\]]?\s*$"
@@ -25,10 +25,10 @@ _PAIR = (
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """How the values of a column spread over its rows.
+    """How the values of a column are distributed over its rows.
 
-    filled: rows with a value; distinct: different values; alone: rows whose value no other row has.
-    extent: least and greatest position of the values.
+    filled: rows with a value; distinct: distinct values; alone: rows with a unique value.
+    extent: smallest and largest position of the values.
     """
 
     values: Any
@@ -68,28 +68,28 @@ class Shape:
 
     @property
     def is_category(self) -> bool:
-        """Whether many rows share each value: no number or name of a record."""
+        """Whether many rows share each value, unlike numbers or names of records."""
         few = self.distinct <= 20 and self.filled >= 3 * self.distinct
         return few or (self.distinct <= 2_000 and self.filled >= 10 * self.distinct)
 
     @property
     def is_choice(self) -> bool:
-        """Whether there are but a handful of values, such as yes and no."""
+        """Whether there are only a few values, such as yes and no."""
         return self.distinct <= 5 and self.filled >= 10 * self.distinct
 
     @property
     def singles_out(self) -> bool:
-        """Whether one row in five or more is the only one with its value."""
+        """Whether at least one row in five has a unique value."""
         return self.filled > 20 and 5 * self.alone >= self.filled
 
     @property
     def is_own(self) -> bool:
-        """Whether most rows are the only ones with their value."""
+        """Whether most rows have a unique value."""
         return self.filled > 20 and 2 * self.alone >= self.filled
 
     @property
     def is_number_text(self) -> bool:
-        """Whether nearly all values are numbers, though they are read as text."""
+        """Whether nearly all values are numbers that were read as text."""
         if not self.is_text or not self.distinct:
             return False
         texts = pc.utf8_trim_whitespace(self.values.slice(0, _SAMPLE))

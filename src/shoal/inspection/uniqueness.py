@@ -1,4 +1,4 @@
-"""How far single columns and combinations of them single people out."""
+"""How many people single columns and combinations of columns single out."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from shoal.core.table import Table
 from shoal.risk import identifying_columns, population_uniqueness
 from shoal.risk.singling_out import count_alone
 
-_MOST_COMBINATIONS = 12
-_MANY = 16  # columns of which triples are still looked at
+_MAX_COMBINATIONS = 12
+_MAX_COLUMNS_FOR_TRIPLES = 16
 
 
 def standing_out(columns: Sequence[Column], person: Unit | None = None) -> list[dict[str, Any]]:
-    """Return how many people are alone with their values, for single columns up to all.
+    """Return how many people are unique by single columns, pairs, triples and all columns.
 
-    Of pairs and triples only those that single out most are listed.
+    Only the pairs and triples that single out the most people are listed.
     """
     found: list[dict[str, Any]] = []
     for width in (1, 2, 3):
         subsets = list(combinations(columns, width))
         if width > 1 and (width >= len(columns) or len(subsets) > 500):
             continue
-        told = []
-        for place, subset in enumerate(subsets):
-            report(f"combinations of {width}", place, len(subsets))
-            told.append(count_uniques(subset, person))
-        ranked = sorted(told, key=lambda each: -each["unique"])
-        found += ranked if width == 1 else ranked[: _MOST_COMBINATIONS // width]
+        counts = []
+        for index, subset in enumerate(subsets):
+            report(f"combinations of {width}", index, len(subsets))
+            counts.append(count_uniques(subset, person))
+        ranked = sorted(counts, key=lambda each: -each["unique"])
+        found += ranked if width == 1 else ranked[: _MAX_COMBINATIONS // width]
     if len(columns) > 1:
         found.append(count_uniques(columns, person))
     return found
 
 
 def count_uniques(columns: Sequence[Column], person: Unit | None) -> dict[str, Any]:
-    """Return how many people have a row whose values nobody else has, and the smallest group."""
+    """Return how many people have a row with unique values, and the size of the smallest group."""
     found = group([c.codes for c in columns], [c.domain for c in columns])
     if person is None:
         people, sizes = len(columns[0]), found.sizes()
@@ -59,7 +59,8 @@ def near_keys(columns: Sequence[Column], person: Unit | None = None) -> list[dic
     """Return the smallest sets of columns, up to three, that identify nearly everyone."""
     if not columns or not len(columns[0]):
         return []
-    most = 3 if len(columns) <= _MANY else 2 if len(columns) <= 4 * _MANY else 1
+    limit = _MAX_COLUMNS_FOR_TRIPLES
+    most = 3 if len(columns) <= limit else 2 if len(columns) <= 4 * limit else 1
     table = Table(tuple(columns), person=person)
     return [key.to_dict() for key in identifying_columns(table, most=most).keys]
 
@@ -67,7 +68,7 @@ def near_keys(columns: Sequence[Column], person: Unit | None = None) -> list[dic
 def estimate_uniqueness(
     columns: Sequence[Column], fraction: float | None, person: Unit | None
 ) -> dict[str, Any] | None:
-    """Return how many people would be alone in the population, None where nobody asks."""
+    """Return an estimate of how many people are unique in the population, None if not requested."""
     if fraction is None or not columns or not len(columns[0]):
         return None
     return population_uniqueness(Table(tuple(columns), person=person), fraction).to_dict()

@@ -35,7 +35,7 @@ _NUMBER = (
     r"(^|_)(id|nr|nbr|num|number|nummer|key|ref|uuid|guid|hash|serial)_?$|_no_?$|_name$|^index$"
 )
 _COUNT = r"(^|_)(count|counts|anzahl|num_of|number_of|no_of|nr_of)($|_)|^(n|num|number)_"
-_CLASSES = (  # what is numbered by kind: a category, however it is coded
+_CLASSES = (  # a category, even if it is coded as numbers
     r"(^|_)(type|kind|class|category|status|source|disposition|level|group|segment|tier|reason"
     r"|mode|flag|role)($|_)"
 )
@@ -78,68 +78,68 @@ def _says(pattern: str, name: str) -> bool:
 
 
 def is_person_number(name: str) -> bool:
-    """Whether a name is that of a person's number, whose values repeat as often as people do."""
+    """Return whether a name means a person's number, which repeats in all rows of the person."""
     return _says(_PERSON_NUMBER, name)
 
 
 def is_person_name(name: str) -> bool:
-    """Whether a name is that of people's names."""
+    """Return whether a name means the names of people."""
     return _says(_PERSON_NAME, name)
 
 
 def is_direct(name: str) -> bool:
-    """Whether a name is that of a person, an address, a telephone or the like."""
+    """Return whether a name means a person, an address, a telephone number or similar."""
     return _says(f"{_PERSON}|{_DIRECT}", name)
 
 
 def is_identifying(name: str) -> bool:
-    """Whether a name is that of people, records, or what belongs to one of them."""
+    """Return whether a name identifies people or records, or something that belongs to one."""
     kinds = (is_person_number, is_person_name, is_direct, is_number_or_name)
     return any(is_such(name) for is_such in kinds)
 
 
 def is_number_or_name(name: str) -> bool:
-    """Whether a name ends as those of numbers and names do, of whatever things."""
+    """Return whether a name ends like that of a number or a name, of any kind of thing."""
     return _says(_NUMBER, name)
 
 
 def is_count(name: str) -> bool:
-    """Whether a name is that of a count, such as the number of visits."""
+    """Return whether a name means a count, such as the number of visits."""
     return _says(_COUNT, name)
 
 
 def is_class(name: str) -> bool:
-    """Whether a name is that of a kind of things."""
+    """Return whether a name means a category."""
     return _says(_CLASSES, name)
 
 
 def may_be_text(name: str) -> bool:
-    """Whether a name may be that of a free text, or of a category."""
+    """Return whether a name may mean free text, or a category."""
     return _says(_TEXT, name)
 
 
 def is_private(name: str) -> bool:
-    """Whether a name sounds like something that people keep to themselves."""
+    """Return whether a name sounds private."""
     return _says(_PRIVATE, name)
 
 
 def is_known(name: str) -> bool:
-    """Whether a name is that of something that others know about people."""
+    """Return whether a name means something that others may know about people."""
     return _says(_KNOWN, name)
 
 
 def is_amount(name: str) -> bool:
-    """Whether a name is that of an amount, which is no number of a record."""
+    """Return whether a name means an amount, not the number of a record."""
     return _says(_AMOUNT, name)
 
 
 def is_degrees(name: str) -> bool:
-    """Whether a name is that of a latitude or a longitude."""
+    """Return whether a name means a latitude or a longitude."""
     return _says(_DEGREES, name)
 
 
 def is_plane(name: str, others: Collection[str]) -> bool:
-    """Whether a name is that of a coordinate in a plane; x needs a y among the others."""
+    """Return whether a name means a plane coordinate; x needs a y among the other columns."""
     folded = {folded_name(other) for other in others}
     axes = any(folded_name(name) in pair and pair <= folded for pair in _AXES)
     return axes or _says(_PLANE, name)

@@ -1,4 +1,4 @@
-"""From a file or a frame to a table with roles."""
+"""Read a table with roles from a file or a data frame."""
 
 from __future__ import annotations
 
@@ -48,26 +48,38 @@ def read(
     and files of Stata, SPSS and SAS, whose value labels become ordered categories. With the extra
     `sql` the source may be `postgresql://host/database`.
 
-    schema: a YAML file, or the same as a mapping.
-    roles: `{column: role}`, or a mapping with role, type, values and other options of a column;
-        they win over the schema's. A column that nobody gives a role is not published: one warning
-        names such columns.
-    hierarchies: `{column: CSV path, Hierarchy or recipe}`, such as `{"age": {"intervals": [5]}}`.
-    person: the columns that identify the person behind a row; they are never published, and every
-        guarantee counts these people instead of rows. They win over the schema's.
-    household: the same for households; k then counts households as well.
-    rows_are_people: state that every row is a different person, though identifiers repeat.
-    delimiter, quote, encoding: of a CSV file; found out where not stated.
-    missing: texts that mean a missing value, such as `["?", "NA"]`, besides empty fields.
-    decimal: the decimal sign of numbers, `","` or `"."`; `"."` where not stated.
-    dates: how dates are written, such as `"DD.MM.YYYY"`; like 2024-03-09 where not stated.
-    header: whether the first line of a CSV file holds the column names. Without one, `False`, the
-        columns are column_1, column_2, …; a first line that looks like data is refused where it is
-        not stated.
-    sheet: the sheet of a spreadsheet; needed where it has several.
-    query: what to ask a database, such as `"SELECT * FROM patients"`.
+    The index of a data frame is ignored, and the options of files do not apply to it.
 
-    A frame goes by its rows, not by its index; the options of files do not go with it.
+    Parameters:
+        source: The path of a file, or a data frame.
+        schema: A YAML file, or its content as a mapping.
+        roles: `{column: role}`, or a mapping with role, type, values and other options of a column;
+            they take precedence over the schema. Columns without a role are not published; one
+            warning names them.
+        hierarchies: `{column: CSV path, Hierarchy or recipe}`, such as
+            `{"age": {"intervals": [5]}}`.
+        person: The columns that identify the person of a row; they are never published, and every
+            guarantee counts people instead of rows. They take precedence over the schema.
+        household: The columns that identify households; k then counts households as well.
+        rows_are_people: State that every row is a different person, even if identifiers repeat.
+        delimiter: The delimiter of a CSV file; detected by default.
+        quote: The quote character of a CSV file; detected by default.
+        encoding: The encoding of a text file; detected by default.
+        missing: Texts that mean a missing value, such as `["?", "NA"]`, in addition to empty
+            fields.
+        decimal: The decimal mark of numbers, `","` or `"."`; by default `"."`.
+        dates: The format of dates, such as `"DD.MM.YYYY"`; by default like 2024-03-09.
+        header: Whether the first line of a CSV file contains the column names. With `False` the
+            columns are column_1, column_2, …; by default a first line that looks like data is an
+            error.
+        sheet: The sheet of a spreadsheet; needed if it has several.
+        query: The query to run on a database, such as `"SELECT * FROM patients"`.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: The file, the schema or an option is wrong.
     """
     known = _schema(schema)
     specs = _merged(known, roles)
@@ -77,14 +89,13 @@ def read(
         "rows_are_people": rows_are_people,
     }
     if rows_are_people and as_names(person):
-        raise InputError(
-            "a person column and rows that are people contradict each other; state one of them"
-        )
+        raise InputError("person and rows_are_people cannot be combined; state one of them")
     trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
-    told: dict[str, Any]
-    told = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
-    told |= {"decimal": decimal, "dates": dates, "header": header, "sheet": sheet, "query": query}
-    stated: dict[str, Any] = {option: value for option, value in told.items() if value is not None}
+    options: dict[str, Any]
+    options = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
+    options |= {"decimal": decimal, "dates": dates, "header": header}
+    options |= {"sheet": sheet, "query": query}
+    stated: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if isinstance(source, (str, Path)):
         missing_in = {n: spec["missing"] for n, spec in specs.items() if "missing" in spec}
         form = Format(**{**known.file, **stated}, missing_in=missing_in)
@@ -95,7 +106,7 @@ def read(
         table = _table(data, specs, trees, units, Path(source), form.notation)
     else:
         if stated:
-            raise InputError(f"{', '.join(stated)}: for files only; change the frame itself")
+            raise InputError(f"{', '.join(stated)}: for files only; change the data frame itself")
         table = _table(from_frame(source), specs, trees, units)
         table = origin_of(source, table)
     warn_unassigned(table.unassigned, stacklevel=2)
@@ -110,9 +121,9 @@ def _table(
     path: Path | None = None,
     notation: Notation = PLAIN,
 ) -> Table:
-    """Make the table; what is wrong with it is said of the file."""
+    """Return the table; errors name the file."""
     if path is not None and not set(specs) & set(data.column_names):
-        # its first line may be a person's: it is not shown
+        # the first line may be a person's record, so it is not shown
         raise InputError(
             f"{path}: has none of the columns {', '.join(specs)}; {_advice(specs, data)}"
         )
@@ -134,12 +145,12 @@ def _advice(wanted: Iterable[str], data: Any) -> str:
     found = {name.strip().casefold() for name in data.column_names}
     if found & {name.casefold() for name in wanted}:
         return (
-            "some are there with other capitals or spaces; write names as the file does, in a "
-            "schema and in quotes where they begin or end with a space"
+            "some differ only in case or spaces; write names exactly as in the file, in a schema "
+            "and in quotes if they begin or end with a space"
         )
     return (
-        "does it begin with a line of names, and is the delimiter right? `shoal inspect` shows "
-        "what it has"
+        "does it begin with a line of names, and is the delimiter right? `shoal inspect` lists "
+        "its columns"
     )
 
 
@@ -155,8 +166,8 @@ def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[s
     if not isinstance(roles, Mapping | None):
         raise InputError("roles must be a mapping such as {column: 'quasi'}")
     merged = {name: dict(spec) for name, spec in schema.columns.items()}
-    for name, told in (roles or {}).items():
-        spec = check_spec("roles: ", str(name), told)
+    for name, stated in (roles or {}).items():
+        spec = check_spec("roles: ", str(name), stated)
         merged.setdefault(str(name), {}).update(spec)
     if not merged:
         raise InputError(
@@ -166,12 +177,12 @@ def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[s
     for name, spec in merged.items():
         if "role" not in spec:
             source = schema.source if name in schema.columns else "roles"
-            raise InputError(f"{source}: column {name!r}: no role; it is one of {', '.join(Role)}")
+            raise InputError(f"{source}: column {name!r}: no role; give one of {', '.join(Role)}")
     return merged
 
 
 def _kept_as_text(specs: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Return the columns whose type is not inferred: carried ones, and those with their own."""
+    """Return the columns whose type is not inferred: unchanged ones and those with a type."""
     passing = (Role.INSENSITIVE, Role.IDENTIFIER)
     return {
         name for name, spec in specs.items() if spec.get("role") in passing or is_declared(spec)

@@ -1,4 +1,4 @@
-"""What a file must have before it can be a table: names, rows, and values of the stated kind."""
+"""Checks of a file before it becomes a table: names, rows, and values of the stated kind."""
 
 from __future__ import annotations
 
@@ -19,55 +19,55 @@ from shoal.reading.inference import misfits
 from shoal.reading.notations import Notation
 
 _MAX_NAMED = 8  # columns in a message
-_PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # forms that released cells have and raw ones have not
+_PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # cells of releases, not of original tables
 
 
 def check_names(path: Path, names: Sequence[str], *, show: bool = True) -> None:
-    """Refuse columns without a name or with the name of another.
+    """Raise an error for columns without a name or with the same name.
 
     show: whether a message may name the columns; the first line of a file may be a record.
     """
-    unnamed = [place for place, name in enumerate(names, start=1) if not name.strip()]
+    unnamed = [number for number, name in enumerate(names, start=1) if not name.strip()]
     if unnamed:
         raise InputError(f"{path}: column {unnamed[0]} has no name; name it")
     seen: dict[str, int] = {}
-    for place, name in enumerate(names, start=1):
+    for number, name in enumerate(names, start=1):
         if name in seen and show:
             raise InputError(f"{path}: column {name!r} occurs more than once; rename one of them")
         if name in seen:
             raise InputError(
-                f"{path}: columns {seen[name]} and {place} have the same name; rename one of them, "
-                "or state with --no-header that the first row holds no names"
+                f"{path}: columns {seen[name]} and {number} have the same name; rename one of "
+                "them, or state with --no-header that the first row does not contain names"
             )
-        seen[name] = place
+        seen[name] = number
     folded = {name.casefold() for name in names}
     if len(folded) < len(names):
         raise InputError(f"{path}: two column names differ only in case; rename one of them")
 
 
 def check_dates(data: Any, dates: str | None) -> None:
-    """Refuse a stated notation of dates in which no column is written."""
+    """Raise an error for a stated format of dates that no column has."""
     looked_at = undated_columns(data)
     if looked_at is None:
         return
     more = f" and {len(looked_at) - _MAX_NAMED} more" if len(looked_at) > _MAX_NAMED else ""
     columns = ", ".join(looked_at[:_MAX_NAMED]) + more
     raise InputError(
-        f"dates: no column is written as {dates} throughout (looked at {columns or 'none'}); state "
-        "the notation that the file has, or list the text that means missing under missing"
+        f"dates: no column is written as {dates} in all rows (checked {columns or 'none'}); state "
+        "the format of the file, or list the text that means missing under missing"
     )
 
 
 def check_rows(path: Path | str, table: Any) -> None:
-    """Refuse a table without rows."""
+    """Raise an error for a table without rows."""
     if not table.num_rows:
         raise InputError(f"{path}: has a header but no rows; nothing to anonymize")
 
 
 def check_kinds(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse text in studied columns that are said to be numeric.
+    """Raise an error for text in quasi-identifiers and sensitive columns declared as numeric.
 
-    Rows are counted from 1, the header left out.
+    Row numbers start at 1 and do not count the header.
     """
     for name, spec in specs.items():
         if data.column_names.count(name) != 1 or spec.get("role") not in (
@@ -85,7 +85,7 @@ def check_kinds(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def is_declared(spec: Mapping[str, Any]) -> bool:
-    """Whether a column has a declared type, by name or by its values."""
+    """Return whether a column has a declared type, by name or by its values."""
     return spec.get("type") is not None or spec.get("values") is not None
 
 
@@ -94,12 +94,12 @@ def as_declared(data: Any, specs: Mapping[str, Mapping[str, Any]], notation: Not
 
     notation: how the file writes numbers and dates.
     """
-    for place, name in enumerate(data.column_names):
+    for index, name in enumerate(data.column_names):
         spec = specs.get(name, {})
         wanted = declared_type(spec.get("type"), spec.get("values"), name)
         if wanted is not None and data.column_names.count(name) == 1:
             plain = partial(notation.cells, wanted=wanted)
-            data = data.set_column(place, name, read_as(data.column(name), wanted, name, plain))
+            data = data.set_column(index, name, read_as(data.column(name), wanted, name, plain))
     return data
 
 
@@ -108,19 +108,19 @@ def _refuse_text(name: str, cells: Any) -> None:
     rows = pc.indices_nonzero(wrong)
     if pc.any(pc.match_substring_regex(cells.take(rows), _PUBLISHED)).as_py():
         raise InputError(
-            f"column {name!r}: kind numeric, but it holds ranges, sets or stars; name the raw "
-            "table here, not a released one (or list * under missing where it means that)"
+            f"column {name!r}: kind numeric, but it contains ranges, sets or stars; give the "
+            "original table, not a release (or list * under missing if it means that)"
         )
     if not len(rows):
         raise InputError(
-            f"column {name!r}: kind numeric, but its cells are text, though they read as numbers "
-            "or dates; store them as such, or make the column nominal"
+            f"column {name!r}: kind numeric, but its cells are text that reads as numbers or "
+            "dates; store them as numbers or dates, or make the column nominal"
         )
-    told = "one row is" if len(rows) == 1 else f"{len(rows)} of {len(wrong)} rows are"
+    count = "one row is" if len(rows) == 1 else f"{len(rows)} of {len(wrong)} rows are"
     first = f"row {rows[0].as_py() + 1}"
     raise InputError(
-        f"column {name!r}: kind numeric, but {told} not numbers or dates like the others, the "
-        f"first is {first} (the header not counted); write them like 1234.50 or 2024-03-09, or "
+        f"column {name!r}: kind numeric, but {count} not numbers or dates like the others, the "
+        f"first is {first} (not counting the header); write them like 1234.50 or 2024-03-09, or "
         "state decimal or dates; list the text that means missing under missing, or make the "
         "column nominal"
     )

@@ -1,4 +1,4 @@
-"""CSV files to Arrow tables: text in, types inferred; errors name the line, not what it holds."""
+"""Read CSV files as Arrow tables with inferred types; errors name the line, not its content."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _READ = """
         hive_partitioning=false, delim=$delim, quote=$quote, escape=$escape, header=$header,
         skip=$skip, nullstr=$nullstr, columns=$columns, compression=$compression)
 """
-# DuckDB goes by the first line end of the file, which a quoted name may hold; stated otherwise than
-# as \n, it finds no rows
+# DuckDB detects the line end from the first one in the file, which may be inside a quoted name; if
+# another line end than \n is stated, it finds no rows
 _READ_LINES = _READ.replace("=$compression)", r"=$compression, new_line='\n')")
 
 
@@ -34,7 +34,7 @@ def read_csv(
 ) -> Any:
     """Return a CSV file as an Arrow table.
 
-    expected: column names that the file should have: where it has one, its first line is a header.
+    expected: column names that the file should have; if it has one, its first line is a header.
     """
     with as_utf8(path, form.encoding) as file:
         dialect = sniff(file.path, path, form.delimiter, form.quote)
@@ -45,7 +45,7 @@ def read_csv(
             check_header(path, dialect)
         check_names(path, names, show=certain or holds_names(dialect))
         _check_missing(form, dialect.delimiter, dialect.quote)
-        places = [f"c{place}" for place in range(len(names))]
+        keys = [f"c{index}" for index in range(len(names))]
         options: dict[str, Any] = {
             "delim": dialect.delimiter,
             "quote": dialect.quote,
@@ -53,15 +53,15 @@ def read_csv(
             "header": header,
             "skip": dialect.blank,
             "nullstr": ["", *form.missing],
-            "columns": dict.fromkeys(places, "VARCHAR"),
+            "columns": dict.fromkeys(keys, "VARCHAR"),
         }
         with as_even_lines(file, dialect.delimiter, dialect.quote) as even:
             options["compression"] = "gzip" if even.path.suffix.lower() == ".gz" else "none"
             statement = _READ_LINES if even.ends == {"\n"} else _READ
             table = query(even.path, statement, options, lambda message: _explain(path, message))
     texts = {
-        name: without_codes(table.column(place), form.missing_in.get(name, ()))
-        for name, place in zip(names, places, strict=True)
+        name: without_codes(table.column(key), form.missing_in.get(name, ()))
+        for name, key in zip(names, keys, strict=True)
     }
     typed_cells = {
         name: cells if name in keep_text else typed(cells, notation=form.notation)
@@ -72,7 +72,7 @@ def read_csv(
 
 
 def _guesses(file: Utf8File, form: Format, dialect: Dialect) -> dict[str, str]:
-    """Return what was neither declared nor the default: another record could change it."""
+    """Return the settings that were neither declared nor the default, which the data determines."""
     found = file.guesses
     if form.delimiter is None and dialect.delimiter != ",":
         found["delimiter"] = dialect.delimiter
@@ -84,18 +84,20 @@ def _guesses(file: Utf8File, form: Format, dialect: Dialect) -> dict[str, str]:
 def _check_missing(form: Format, delimiter: str, quote: str) -> None:
     signs = {delimiter, quote, "\n", "\r"} - {""}
     if any(sign in text for text in form.missing for sign in signs):
-        raise InputError("a text that means missing must not hold the delimiter, a quote or a line")
+        raise InputError(
+            "a text that means missing must not contain the delimiter, a quote or a line end"
+        )
 
 
 def _explain(path: Path, message: str) -> str:
     line = re.search(r"(?:on|at) [Ll]ine:? (\d+)|in line (\d+)", message)
-    where = f"line {next(g for g in line.groups() if g)}" if line else "somewhere"
+    where = f"line {next(g for g in line.groups() if g)}" if line else "a line"
     columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if columns:
         wanted, found = columns.groups()
-        return f"{path}: {where} has {found} fields where the header has {wanted}; fix that line"
+        return f"{path}: {where} has {found} fields but the header has {wanted}; fix that line"
     if "unterminated quote" in message:
-        return f"{path}: {where} opens a quote that is not closed before a delimiter; mend it"
+        return f"{path}: {where} opens a quote that is not closed before a delimiter; close it"
     if "Maximum line size" in message:
         return f"{path}: {where} is over 2 MB long; is a quote left open, or the delimiter wrong?"
     if "unicode" in message.lower():

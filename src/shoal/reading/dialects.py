@@ -1,4 +1,4 @@
-"""How a CSV file separates its fields, found out from its beginning."""
+"""Detect the delimiter and the quote of a CSV file from its beginning."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _DELIMITERS = (",", ";", "\t", "|")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file separates its fields.
+    """The delimiter, the quote and the header of a CSV file.
 
-    blank: empty lines before the header.
+    blank: the number of empty lines before the header.
     records: the first lines after the header.
     """
 
@@ -33,9 +33,9 @@ class Dialect:
 
 
 def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> Dialect:
-    """Find delimiter, quote and header from the beginning of a UTF-8 file.
+    """Return the delimiter, quote and header from the beginning of a UTF-8 file.
 
-    name: what to call the file in messages.
+    name: the name of the file in messages.
     """
     with open_bytes(path) as handle:
         raw = handle.read(_SAMPLE)
@@ -65,7 +65,7 @@ def _delimiters(stated: str | None, quote: str) -> list[str]:
 
 
 def _quotes(lines: str, delimiter: str | None, stated: str | None) -> list[str]:
-    """Return the likely quotes, the likelier first; single ones need a sign of being such."""
+    """Return the likely quotes, most likely first; single quotes only if they occur."""
     if stated is not None:
         return [stated]
     if delimiter in ('"', "'"):
@@ -80,7 +80,7 @@ def _quotes(lines: str, delimiter: str | None, stated: str | None) -> list[str]:
 
 def _records(lines: str, delimiter: str, quote: str, most: int = 500) -> list[list[str]]:
     reader = csv.reader(
-        io.StringIO(lines, newline=""),  # line ends inside quoted cells stay as they are
+        io.StringIO(lines, newline=""),  # line ends inside quoted cells stay unchanged
         delimiter=delimiter,
         quotechar=quote or None,
         quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
@@ -98,7 +98,7 @@ def _records(lines: str, delimiter: str, quote: str, most: int = 500) -> list[li
 
 
 def _fit(lines: str, delimiter: str, quote: str) -> tuple[bool, float, int]:
-    """Rank the signs: they part the header, and the records as often as the header."""
+    """Return the rank of a delimiter and quote: they split records into as many fields as names."""
     records = _records(lines, delimiter, quote)
     width = len(records[0]) if records else 0
     alike = sum(len(r) == width for r in records[1:]) / max(len(records) - 1, 1)

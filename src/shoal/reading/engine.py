@@ -1,7 +1,7 @@
-"""DuckDB, asked about one file at a time.
+"""Query files with DuckDB, one at a time.
 
-One database for the whole process: opening one takes longer than reading a small file. It holds
-nothing, fetches nothing and leaves nothing on the disk.
+The process shares one database, because opening one takes longer than reading a small file. It
+stores nothing, downloads nothing and writes nothing to disk.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from shoal.errors import InputError
 def query(
     path: Path, statement: str, parameters: Mapping[str, Any], explain: Callable[[str], str]
 ) -> Any:
-    """Return the answer to a statement about `$path` as an Arrow table.
+    """Return the result of a statement about `$path` as an Arrow table.
 
-    explain: turns DuckDB's message, which quotes cells, into one that does not.
+    explain: converts the message of DuckDB, which quotes cells, to one that does not.
     """
     import duckdb
 
@@ -35,7 +35,7 @@ def query(
     except duckdb.OutOfMemoryException:
         raise MemoryError from None
     except duckdb.Error as error:
-        # the cause quotes the line, so it is not chained
+        # not chained, because the cause quotes the line
         raise InputError(explain(str(error))) from None
     finally:
         cursor.close()
@@ -58,5 +58,5 @@ def _database(process: int) -> Any:
 
 
 def _exactly(path: Path) -> str:
-    """Return a pattern that names this one file, whatever signs its name holds."""
+    """Return a pattern that matches only this file, whatever characters its name contains."""
     return re.sub(r"([*?\[])", r"[\1]", utf8_path(path.absolute()))

@@ -1,7 +1,7 @@
-"""Files to Arrow tables, by the ending of the name: CSV, Parquet, JSON lines and others.
+"""Read files as Arrow tables by the ending of the name: CSV, Parquet, JSON lines and others.
 
-CSV and JSON arrive as text and are typed by `inference`; Parquet keeps its types. Errors name the
-line, never what stands there.
+The types of CSV and JSON are inferred from text; Parquet keeps its types. Errors name the line,
+never its content.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def read_arrow(
 ) -> Any:
     """Return a file as an Arrow table.
 
-    keep_text: columns that are carried unchanged, so their text is left alone; None types all.
-    expected: columns that the file should have: where it has one, its first line is a header.
+    keep_text: columns released unchanged, which stay text; None infers the types of all columns.
+    expected: columns that the file should have; if it has one, its first line is a header.
     may_be_empty: accept a file without rows.
     """
     if is_database(path):

@@ -1,4 +1,4 @@
-"""How a text file is written, as far as it is stated."""
+"""The stated format of a text file."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _UNDATED = b"shoal.undated"
 
 @dataclass(frozen=True)
 class Format:
-    r"""How to read a text file; what is None is found out.
+    r"""The format of a text file; settings that are None are detected.
 
     delimiter: one character; a tab may be written \t.
-    missing: texts that mean a missing value, besides nothing at all.
-    decimal: the decimal sign of its numbers, a comma or a point; a point where not stated.
-    dates: how its dates are written, such as DD.MM.YYYY; as 2024-03-09 where not stated.
-    names: column names of a file without a header line.
-    header: whether the first line of a CSV file holds the column names; found out if None.
-    sheet: the sheet of a spreadsheet; needed where it has several.
-    query: what to ask a database.
-    missing_in: for some columns further texts that mean a missing value.
+    missing: texts that mean a missing value, in addition to empty fields.
+    decimal: the decimal mark of numbers, a comma or a point; by default a point.
+    dates: the format of dates, such as DD.MM.YYYY; by default like 2024-03-09.
+    names: the column names of a file without a header line.
+    header: whether the first line of a CSV file contains the column names.
+    sheet: the sheet of a spreadsheet; needed if it has several.
+    query: the query to run on a database.
+    missing_in: further texts that mean a missing value, by column.
     """
 
     delimiter: str | None = None
@@ -59,22 +59,22 @@ class Format:
         if self.encoding is not None:
             _check_encoding(self.encoding)
         if self.header not in (None, True, False):
-            raise InputError("header must be true or false: whether the first line holds names")
+            raise InputError("header must be true or false: whether the first line contains names")
         object.__setattr__(self, "missing", missing_texts(self.missing))
-        Notation(self.decimal, self.dates)  # refuses what is none
+        Notation(self.decimal, self.dates)  # raises an error for a wrong notation
 
     def missing_of(self, column: str) -> tuple[str, ...]:
-        """Return the texts that mean a missing value in a column, besides nothing at all."""
+        """Return the texts that mean a missing value in a column, in addition to empty fields."""
         return (*self.missing, *self.missing_in.get(column, ()))
 
     @property
     def notation(self) -> Notation:
-        """How numbers and dates are written."""
+        """The notation of numbers and dates."""
         return Notation(self.decimal, self.dates)
 
 
 def with_guesses(data: Any, settings: Mapping[str, str]) -> Any:
-    """Return an Arrow table that knows which file settings were guessed, and as what."""
+    """Return an Arrow table with the guessed file settings in its metadata."""
     return data.replace_schema_metadata({_GUESSED: json.dumps(dict(settings))})
 
 
@@ -85,9 +85,9 @@ def guesses_of(data: Any) -> dict[str, str]:
 
 
 def with_dates_checked(data: Any, dates: str | None, texts: Mapping[str, Any]) -> Any:
-    """Return an Arrow table that knows if a stated notation of dates fits none of its columns.
+    """Return an Arrow table marked in its metadata if no column has the stated format of dates.
 
-    texts: the columns that were looked at, as text.
+    texts: the checked columns as text.
     """
     if dates is None or any(_is_dated(cells, dates) for cells in texts.values()):
         return data
@@ -96,13 +96,13 @@ def with_dates_checked(data: Any, dates: str | None, texts: Mapping[str, Any]) -
 
 
 def undated_columns(data: Any) -> list[str] | None:
-    """Return the columns without dates as stated, None where one has them or none are stated."""
+    """Return the checked columns if none has the stated format of dates, or else None."""
     found = (data.schema.metadata or {}).get(_UNDATED)
     return None if found is None else list(json.loads(found))
 
 
 def _is_dated(cells: Any, dates: str) -> bool:
-    """Whether every text is a date in this notation, and there is one."""
+    """Return whether every text is a date in this format, and there is at least one."""
     known = cells.unique().drop_null()
     fits = pc.match_substring_regex(known.cast(pa.large_string()), date_pattern(dates))
     return bool(len(known) and pc.all(fits).as_py())
@@ -113,5 +113,5 @@ def _check_encoding(encoding: Any) -> None:
         "".encode(encoding)  # refuses codecs that are not for text
         codecs.getincrementaldecoder(encoding)
     except (LookupError, ValueError, TypeError):
-        told = f" {encoding!r}" if len(str(encoding)) <= 20 else ""
-        raise InputError(f"encoding{told} is not known; try utf-8, latin-1, cp1252") from None
+        name = f" {encoding!r}" if len(str(encoding)) <= 20 else ""
+        raise InputError(f"encoding{name} is not known; try utf-8, latin-1, cp1252") from None

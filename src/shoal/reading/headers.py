@@ -1,6 +1,6 @@
-"""Whether a CSV file begins with the names of its columns, or with its first record.
+"""Detect whether a CSV file begins with column names or with its first record.
 
-Nothing of the first line is shown until it is clear that it holds names.
+Nothing of the first line is shown unless it clearly contains names.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from shoal.reading.dialects import Dialect
 
 _OTHER = r"^[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}( .*)?$|^[$€£]?-?[0-9][0-9.,]*%?$|^[<>=]+[0-9]+"
 _BLANK = ("", "?", "na", "n/a", "nan", "null", "none", "unknown", ".", "-")
-_CATEGORY = 5  # rows that share a value on average, for a column whose every value should recur
+_CATEGORY = 5  # rows per value, on average, of a column whose every value should recur
 
 
 @dataclass(frozen=True)
 class _Votes:
-    """What the columns say about the first line.
+    """Votes of the columns on whether the first line is a header.
 
-    amounts: names that are numbers or dates above numbers or dates; recurring: names that are also
-    values below; words: names above numbers or dates, which no record would have; absent: names
-    that no row has, above a few values that many rows share.
+    amounts: names that are numbers or dates, like the values below them; recurring: names that are
+    also values below; words: names above numbers or dates, which no record would have; absent:
+    names that no row has, above a few values that many rows share.
     """
 
     amounts: int = 0
@@ -44,7 +44,7 @@ class _Votes:
 
 
 def check_header(path: Path, dialect: Dialect) -> None:
-    """Refuse a file whose first line looks like a record, without a word of what stands there."""
+    """Raise an error if the first line looks like a record; the message does not quote it."""
     if looks_like_data(dialect.header, dialect.records):
         raise InputError(
             f"{path}: the first row looks like data, not column names; state that it has no names "
@@ -55,16 +55,16 @@ def check_header(path: Path, dialect: Dialect) -> None:
 
 def numbered(count: int) -> tuple[str, ...]:
     """Return the names of columns that have none: column_1 and so on."""
-    return tuple(f"column_{place}" for place in range(1, count + 1))
+    return tuple(f"column_{number}" for number in range(1, count + 1))
 
 
 def holds_names(dialect: Dialect) -> bool:
-    """Whether the first line is clearly no record: some of its words stand above numbers."""
+    """Return whether the first line is clearly a header: some of its words are above numbers."""
     return _count(dialect.header, dialect.records).words > 0
 
 
 def looks_like_data(header: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line of a file looks like one of its records.
+    """Return whether the first line of a file looks like one of its records.
 
     >>> looks_like_data(["39", "m"], [["50", "f"], ["38", "m"]])
     True
@@ -79,8 +79,8 @@ def looks_like_data(header: Sequence[str], records: Sequence[Sequence[str]]) -> 
 
 
 def _count(header: Sequence[str], records: Sequence[Sequence[str]]) -> _Votes:
-    whole = [record for record in records if len(record) == len(header)]
-    columns = ([record[place] for record in whole] for place in range(len(header)))
+    complete = [record for record in records if len(record) == len(header)]
+    columns = ([record[index] for record in complete] for index in range(len(header)))
     return sum(map(_vote, header, columns), _Votes())
 
 
@@ -99,6 +99,6 @@ def _vote(name: str, below: Sequence[str]) -> _Votes:
 
 
 def _is_amount(text: str) -> bool:
-    """Whether a text is a number, a date or the like."""
+    """Return whether a text is a number, a date or similar."""
     plain = text.strip()
     return any(re.match(form, plain) for form in (FLOAT, DATE, TIME, _OTHER))

@@ -1,6 +1,6 @@
-"""Types of text columns, inferred and never silently coerced.
+"""Infer the types of text columns, without silent coercion.
 
-A type is taken only if every value reads as it and can be written back with the same meaning:
+A column gets a type only if every value has it and can be written back with the same meaning:
 numbers with leading zeros stay text, huge integers and long decimals stay exact.
 """
 
@@ -28,10 +28,10 @@ from shoal.reading.notations import Notation
 
 
 def typed(cells: Any, *, numbers: bool = True, notation: Notation | None = None) -> Any:
-    """Return text cells in the narrowest type that all of them read as.
+    """Return text cells in the narrowest type that fits all of them.
 
-    numbers: whether digits may become numbers; they may not where the source says text.
-    notation: how numbers and dates are written, where not as 1234.50 and 2024-03-09.
+    numbers: whether digits may become numbers; false if the source declares text.
+    notation: the notation of numbers and dates, if not like 1234.50 and 2024-03-09.
     """
     array = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     encoded = array.dictionary_encode()
@@ -44,7 +44,7 @@ def typed(cells: Any, *, numbers: bool = True, notation: Notation | None = None)
 
 
 def infer(distinct: Any, *, numbers: bool = True) -> Any:
-    """Return the distinct texts as integers, decimals, floats, dates or times, or as they are."""
+    """Return the distinct texts as integers, decimals, floats, dates or times, or unchanged."""
     if numbers and _all(distinct, WHOLE):
         return _whole(distinct)
     if numbers and _all(distinct, POINT):
@@ -59,7 +59,7 @@ def infer(distinct: Any, *, numbers: bool = True) -> Any:
 
 
 def misfits(cells: Any) -> Any:
-    """(rows,) the texts that keep a column from being numbers or dates, whichever most are."""
+    """Return, for each row, whether its text differs from the numbers or dates of most rows."""
     forms = (FLOAT, DATE, TIME)
     fits = [pc.fill_null(pc.match_substring_regex(cells, form), True) for form in forms]
     counts = [pc.sum(fit).as_py() for fit in fits]
@@ -97,7 +97,7 @@ def _whole(texts: Any) -> Any:
 
 
 def _point(texts: Any) -> Any:
-    """Return numbers with a point: exact, and written in a release as they are here."""
+    """Return numbers with a decimal point: exact, and written in a release as in the file."""
     point = pc.find_substring(texts, ".")
     decimals = pc.if_else(
         pc.equal(point, -1), 0, pc.subtract(pc.subtract(pc.utf8_length(texts), point), 1)
@@ -128,5 +128,5 @@ def _decimal(texts: Any, digits: int, scale: int) -> Any:
 def _cast(texts: Any, kind: Any) -> Any:
     try:
         return texts.cast(kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a day that no calendar has
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a date that does not exist
         return texts

@@ -1,6 +1,6 @@
-"""JSON lines to Arrow tables: one object a line, its keys the columns.
+"""Read JSON lines as Arrow tables: one object per line, whose keys are the columns.
 
-Text stays text, whole numbers stay exact, nested values stay as they are written.
+Text stays text, whole numbers stay exact, nested values stay unchanged.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _keys(path: Path, plain: Path, ask: Any) -> list[str]:
     keys = list((first.column("k")[0].as_py() or []) if first.num_rows else [])
     keys += sorted(set(every.column("k").to_pylist()) - set(keys))
     if not keys:
-        raise InputError(f"{path}: no records; expected one object {{…}} a line")
+        raise InputError(f"{path}: no records; expected one object {{…}} per line")
     check_names(path, keys)
     return keys
 
@@ -75,7 +75,7 @@ def _typed(cells: Any, kinds: Any, dates: str | None) -> Any:
 
 
 def _explain(path: Path, plain: Path) -> str:
-    """Find the first line that is not one object."""
+    """Return a message that names the first line that is not one object."""
     with open_bytes(plain) as handle:
         for number, line in enumerate(handle, start=1):
             if line.strip() and not _is_object(line):

@@ -1,15 +1,15 @@
-"""Line ends: those between records made alike, those inside quoted cells left as they are."""
+"""Normalize line ends between records, and leave those inside quoted cells unchanged."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-_LONGEST = 1 << 22  # bytes; a longer record is refused when it is read
+_MAX_RECORD_BYTES = 1 << 22  # a longer record is an error when it is read
 
 
 def line_ends(chunk: bytes) -> set[str]:
-    r"""Return the kinds of line ends in a chunk; a last \r may be half of one and is left out."""
+    r"""Return the kinds of line ends in a chunk; a final \r may be half of one and is ignored."""
     pairs = chunk.count(b"\r\n")
     kinds = {"\r\n"} if pairs else set()
     if chunk.count(b"\n") > pairs:
@@ -22,8 +22,8 @@ def line_ends(chunk: bytes) -> set[str]:
 def with_even_ends(pieces: Iterable[bytes], delimiter: str, quote: str) -> Iterator[bytes]:
     r"""Return the same text with \n after every record.
 
-    A quote opens a cell only at the beginning of a field, after spaces at most, and is doubled
-    inside one.
+    A quote opens a cell only at the beginning of a field, possibly after spaces, and is doubled
+    inside a cell.
     quote: "" if no cell is quoted.
     """
     token = _tokens(delimiter, quote) if quote else None
@@ -32,7 +32,7 @@ def with_even_ends(pieces: Iterable[bytes], delimiter: str, quote: str) -> Itera
     for piece in pieces:
         done, rest = _split(rest + piece, token)
         yield done
-        if len(rest) > _LONGEST:
+        if len(rest) > _MAX_RECORD_BYTES:
             yield rest
             yield from pieces
             return
@@ -41,10 +41,10 @@ def with_even_ends(pieces: Iterable[bytes], delimiter: str, quote: str) -> Itera
 
 
 def _tokens(delimiter: str, quote: str) -> re.Pattern[bytes]:
-    """Return what matters of a text: quoted cells after a delimiter, line ends, cells after those.
+    """Return a pattern of quoted cells after a delimiter, line ends, and quoted cells after those.
 
-    Group 1 or 3 is there if a quoted cell is still open at the end, group 2 is the line end. Every
-    alternative begins with a literal, which lets the search skip all other characters.
+    Group 1 or 3 matches if a quoted cell is still open at the end, group 2 is the line end. Every
+    alternative begins with a literal, so that the search skips all other characters.
     """
     d, q = (re.escape(sign).encode() for sign in (delimiter, quote))
     cell = rb" *+%b(?:[^%b]++|%b%b)*+(?:%b|(\Z))" % (q, q, q, q, q)
@@ -54,7 +54,7 @@ def _tokens(delimiter: str, quote: str) -> re.Pattern[bytes]:
 def _split(
     text: bytes, token: re.Pattern[bytes] | None, *, final: bool = False
 ) -> tuple[bytes, bytes]:
-    """Return whole records with even ends, and the rest, which begins with a record."""
+    """Return complete records with normalized ends, and the rest, which begins with a record."""
     if token is None:
         half = len(text) - (text.endswith(b"\r") and not final)
         return text[:half].replace(b"\r\n", b"\n").replace(b"\r", b"\n"), text[half:]
@@ -65,7 +65,7 @@ def _split(
             break
         if found[2]:
             if found[2] == b"\r" and found.end(2) == len(text) and not final:
-                break  # it may be half of an end
+                break  # may be half of a line end
             parts += [text[done : found.start()], b"\n"]
             done = found.end(2)
         if found[3] is not None:

@@ -1,9 +1,9 @@
-"""Released cells read beside another file than their original: by what they say, and no more.
+"""Read released cells against another file than their original.
 
-There is no original to settle how a text is meant. Values of a column of text may look like
-published forms (`*`, `{a, b}`, `12**`), so that a cell there admits what any way to read it admits;
-in other columns the first way that admits a value of the other file is taken. A text may admit
-nobody.
+Without the original, the meaning of a text can be ambiguous. Values of a text column may look like
+published forms (`*`, `{a, b}`, `12**`), so a cell there covers the values of all its readings; in
+other columns the first reading that covers a value of the other file is used. A text may cover no
+value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from shoal.errors import InputError
 from shoal.reading.released_cells import Forms, unread_cells
 from shoal.reading.released_lists import merged
 
-_MAX_WAYS = 9  # to read one text that are tried
+_MAX_READINGS = 9  # of one text
 
 
 def read_published(
@@ -39,15 +39,15 @@ def read_published(
     in_every_way: bool = True,
     refuse_unread: bool = False,
 ) -> dict[str, tuple[Codes, Subsets]]:
-    """Return, for each column, the entry of each released row and what entries admit.
+    """Return, for each column, the entry of each released row and the values that entries cover.
 
-    data: the released file as Arrow; table: the other file, whose values are admitted.
-    in_every_way: whether text is read in all ways, and not in the first one alone.
-    refuse_unread: refuse a column whose cells cannot be read, which would fit nobody.
+    data: the released file as Arrow; table: the other file, whose values are covered.
+    in_every_way: whether all readings of a text count, instead of only the first.
+    refuse_unread: whether cells that cannot be read are an error; they would match no one.
 
     Raises:
-        InputError: A cell of an ordered column is neither a value nor a range, or no cell at all of
-            a nominal column admits a value of the other file.
+        InputError: A cell of an ordered column is neither a value nor a range, or no cell of a
+            nominal column covers a value of the other file.
     """
     for name in names:
         if data.column_names.count(name) != 1:
@@ -70,8 +70,8 @@ def _column(
     several = in_every_way and ground.is_text(column.values.type)
     texts = ground.texts(encoded.dictionary)
     runs = [
-        # a blank stands for a missing value first, and for everything only if there is none
-        merged(run for way in islice(forms.readings(text), _MAX_WAYS) for run in way.runs)
+        # a blank means a missing value if there is one, and any value otherwise
+        merged(run for way in islice(forms.readings(text), _MAX_READINGS) for run in way.runs)
         if several and text is not None
         else next((way.runs for way in forms.readings(text) if way.runs), ())
         for text in texts
@@ -87,8 +87,8 @@ def _column(
 
 
 def rows_by_key(asked: Any, known: Any, key: str) -> Counts:
-    """(asked,) the row of `known` with the same key, −1 where there is none."""
-    told = []
+    """Return, for each row of `asked`, the row of `known` with the same key, or −1."""
+    keys = []
     for data in (asked, known):
         if key not in data.column_names:
             raise InputError(f"key {key!r}: one of the files has no such column")
@@ -96,22 +96,22 @@ def rows_by_key(asked: Any, known: Any, key: str) -> Counts:
         repeated = len(cells) - len(pc.unique(cells.drop_null()))
         if repeated:
             raise InputError(
-                f"key {key!r}: {repeated:,} of {counted(len(cells), 'row')} with no key or one "
-                "that another row has; take a column that tells all rows apart"
+                f"key {key!r}: {repeated:,} of {counted(len(cells), 'row')} have no key or the key "
+                "of another row; name a column with unique values"
             )
-        told.append(cells)
-    rows: Counts = pc.index_in(told[0], value_set=told[1]).fill_null(-1).to_numpy().astype(np.int64)
+        keys.append(cells)
+    rows: Counts = pc.index_in(keys[0], value_set=keys[1]).fill_null(-1).to_numpy().astype(np.int64)
     return rows
 
 
 def rows_by_person(asked: Any, known: Any, columns: Sequence[str]) -> tuple[Counts, Unit]:
     """Find a row of the same person in another file.
 
-    columns: what identifies a person in both files.
+    columns: the columns that identify a person in both files.
 
     Returns:
-        (asked,) a row of `known` of the same person, −1 where there is none; and whom each row of
-        `known` is about.
+        For each row of `asked`, a row of `known` of the same person, or −1; and the person of each
+        row of `known`.
     """
     texts = [
         {

@@ -1,6 +1,6 @@
-"""Numbers and dates as countries write them, turned into 1234.50 and 2024-03-09.
+"""Convert national notations of numbers and dates to 1234.50 and 2024-03-09.
 
-Nothing is guessed: a notation is stated, and taken where every value of a column is written so.
+Nothing is guessed: a notation is stated, and used if every value of a column has it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _PARTS = {
     "YYYY": r"(?P<year>[0-9]{4})",
 }
 _TIME = r"(?:[ T](?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?)?"
-_GROUPS = {",": ". \u00a0\u202f'", ".": ", \u00a0\u202f'"}  # what may part thousands
+_GROUPS = {",": ". \u00a0\u202f'", ".": ", \u00a0\u202f'"}  # thousands separators
 
 
 @dataclass(frozen=True)
 class Notation:
-    """How numbers and dates are written, as far as it is stated.
+    """The stated notation of numbers and dates.
 
-    decimal: the sign before the decimal places, a comma or a point.
+    decimal: the decimal mark, a comma or a point.
     dates: the order of the parts of a date, such as DD.MM.YYYY.
     """
 
@@ -39,10 +39,10 @@ class Notation:
         if self.decimal not in (None, ",", "."):
             raise InputError("decimal must be a comma or a point: ',' or '.'")
         if self.dates is not None and not _is_pattern(self.dates):
-            raise InputError("dates must be written such as DD.MM.YYYY, MM/DD/YYYY or YYYY-MM-DD")
+            raise InputError("dates must be a format such as DD.MM.YYYY, MM/DD/YYYY or YYYY-MM-DD")
 
     def plain(self, texts: Any, *, numbers: bool = True) -> Any:
-        """Return texts that are all so written in the plain notation, others as they are."""
+        """Return texts in the plain notation if all have this notation, or else unchanged."""
         if numbers and self.decimal is not None:
             wanted = number_pattern(self.decimal)
             if pc.all(pc.match_substring_regex(texts, wanted)).as_py():
@@ -54,9 +54,9 @@ class Notation:
         return texts
 
     def cells(self, texts: Any, wanted: DataType) -> Any:
-        """Return the texts of a declared type in the plain notation, each by itself.
+        """Return the texts of a declared type in the plain notation.
 
-        A text that is not written as stated is null: it does not fit.
+        A text in another notation becomes null: it does not fit.
         """
         if wanted.name in ("integer", "decimal", "float") and self.decimal is not None:
             return _pointed(_matching(texts, number_pattern(self.decimal)), self.decimal)
@@ -75,13 +75,13 @@ def _matching(texts: Any, pattern: str) -> Any:
 
 
 def number_pattern(decimal: str) -> str:
-    """Return a pattern of numbers with this decimal sign, their thousands apart or not."""
+    """Return a pattern of numbers with this decimal mark, with or without thousands separators."""
     parted = "|".join(rf"[1-9][0-9]{{0,2}}(?:{re.escape(g)}[0-9]{{3}})+" for g in _GROUPS[decimal])
     return rf"^-?(?:0|[1-9][0-9]*|{parted})(?:{re.escape(decimal)}[0-9]+)?$"
 
 
 def date_pattern(order: str, *, timed: bool = True) -> str:
-    """Return a pattern of dates in this order, which may have a time of day if `timed`."""
+    """Return a pattern of dates in this order, optionally with a time of day if `timed`."""
     signs = [_PARTS.get(part, re.escape(part)) for part in _split(order)]
     return f"^{''.join(signs)}{_TIME if timed else ''}$"
 
@@ -101,15 +101,15 @@ def _is_pattern(order: Any) -> bool:
 
 
 def _pointed(texts: Any, decimal: str) -> Any:
-    """Return numbers without what parts their thousands, and with a decimal point."""
+    """Return numbers without thousands separators and with a decimal point."""
     bare = pc.replace_substring_regex(texts, f"[{_GROUPS[decimal]}]", "")
     return pc.replace_substring(bare, ",", ".") if decimal == "," else bare
 
 
 def _iso(texts: Any, order: str, *, timed: bool = False) -> Any:
-    """Return dates as 2024-03-09, with a time of day as 2024-03-09 14:30:00 where any has one.
+    """Return dates like 2024-03-09, or like 2024-03-09 14:30:00 if any has a time of day.
 
-    timed: whether all are written with a time of day, even if none has one.
+    timed: whether all get a time of day, even if none has one.
     """
     parts = pc.extract_regex(texts, date_pattern(order))
     dash, colon, space = (pa.scalar(sign, texts.type) for sign in "-: ")

@@ -1,4 +1,4 @@
-"""Parquet files to Arrow tables, types kept."""
+"""Read Parquet files as Arrow tables with their types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shoal.reading.formats import Format, with_dates_checked
 
 
 def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
-    """Return a Parquet file as an Arrow table, every page of it checked."""
+    """Return a Parquet file as an Arrow table; every page is checked."""
     import pyarrow.parquet as pq
 
     native = utf8_path(path)
@@ -28,7 +28,7 @@ def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
         table.validate(full=True)
     except ShoalError:
         raise
-    except MemoryError:  # Arrow's own is one too
+    except MemoryError:  # includes that of Arrow
         raise MemoryError from None
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
         if getattr(error, "errno", None) == errno.ENOMEM:

@@ -1,7 +1,7 @@
-"""Released files, from Shoal or not: published forms read back into subsets of the originals.
+"""Read released files of any tool: published forms become subsets of the original values.
 
-The rows of both files are lined up by a key, by position, or else by what they say. Nothing is
-trusted: each released row must cover the original one.
+Rows of both files are matched by a key, by position, or else by their values. Every released row
+must cover its original.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from shoal.reading.released_columns import Cells, read_cells, recoding
 from shoal.reading.row_matching import match_rows
 
 MATCHED = (
-    "the rows were matched to the original by their values; several originals fit some rows, so "
+    "rows were matched to the original by their values; some rows match several originals, so "
     "figures about single rows may differ from those of the release itself"
 )
 
@@ -45,12 +45,12 @@ class Unclaimed:
     parts: tuple[Any, ...] = ()
 
     def holds(self, classes: Classes) -> Bools:
-        """Tell that every class keeps it."""
+        """Return that every class meets it."""
         return np.ones(len(classes), dtype=np.bool_)
 
     def describe(self) -> str:
-        """Say that nothing is promised."""
-        return "The file comes without a promise."
+        """Return that there is no guarantee, in words."""
+        return "The file claims no guarantee."
 
     def __str__(self) -> str:
         return "no claim"
@@ -68,26 +68,39 @@ def released(
     missing: Sequence[str] | None = None,
     header: bool | None = None,
 ) -> Release:
-    """Read what was released of a table, by whatever tool, from a file or a frame.
-
-    key: a column of both that tells the rows apart; originals without a released row count as
-        suppressed. Without it rows go by position if all of them fit so, and are matched by their
-        values otherwise, as in files that are sorted.
-    model: the guarantee that the release is to claim; none by default.
-    delimiter, quote, encoding, missing, header: as for `read`.
+    """Read a release of a table, made by any tool, from a file or a data frame.
 
     A text is read as a label of the column's hierarchy, a value, a range, a period, a set or a
-    mask, in this order, the first that covers all originals where it stands.
+    mask: the first of these that covers all originals of its rows.
+
+    Parameters:
+        source: The path of a file, or a data frame.
+        original: The original table.
+        key: A column of both with unique values, to match rows; originals without a released row
+            count as suppressed. Without a key, rows are matched by position if all of them fit,
+            and otherwise by their values, as in files that are sorted.
+        model: The guarantee that the release claims; none by default.
+        delimiter: As for `read`.
+        quote: As for `read`.
+        encoding: As for `read`.
+        missing: As for `read`.
+        header: As for `read`.
+
+    Returns:
+        The release.
+
+    Raises:
+        InputError: Rows cannot be matched, or do not cover their originals.
     """
     form: dict[str, Any]
     form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
     form["header"] = header
     stated = {option: value for option, value in form.items() if value is not None}
     if original.counts is not None:
-        raise InputError("a weighted table has no rows to line up; read the original row by row")
+        raise InputError("a weighted table has no rows to match; read the original row by row")
     if not isinstance(source, (str, Path)):
         if stated:
-            raise InputError(f"{', '.join(stated)}: for files only; change the frame itself")
+            raise InputError(f"{', '.join(stated)}: for files only; change the data frame itself")
         return _release(from_frame(source), original, key, model)
     names = [column.name for column in original]
     data = read_arrow(Path(source), Format(**stated), names, expected=names)
@@ -116,10 +129,10 @@ def _release(data: Any, original: Table, key: str | None, model: Guarantee | Non
 
 
 class _LinedUp(NamedTuple):
-    """Released rows beside their originals.
+    """Released rows matched with their originals.
 
-    hidden: (original rows,) those without a released row.
-    misfits: for each column the released rows that do not cover their original.
+    hidden: (original rows,) whether a row has no released row.
+    misfits: by column, whether each released row does not cover its original.
     """
 
     recodings: dict[str, Recoding]
@@ -128,7 +141,7 @@ class _LinedUp(NamedTuple):
 
 
 def _by_position_or_value(data: Any, original: Table) -> tuple[_LinedUp, tuple[str, ...]]:
-    """Line rows up by position if all fit so, else by what they say."""
+    """Match rows by position if all of them fit, or else by their values."""
     if data.num_rows == len(original):
         lined_up = _line_up(data, original, np.arange(len(original)))
         if not any(wrong.any() for wrong in lined_up.misfits.values()):
@@ -140,7 +153,7 @@ def _by_position_or_value(data: Any, original: Table) -> tuple[_LinedUp, tuple[s
 
 
 def _line_up(data: Any, original: Table, rows: Counts) -> _LinedUp:
-    """Read the released cells beside the original rows behind them."""
+    """Read the released cells with their original rows."""
     hidden = np.ones(len(original), dtype=np.bool_)
     hidden[rows] = False
     recodings, misfits = {}, {}
@@ -166,7 +179,7 @@ def _cells(data: Any, column: Column, rows: Counts) -> Cells:
 
 
 def _changed(cells: Cells, column: Column) -> Bools:
-    """(released rows,) whether a value that should pass unchanged is another one."""
+    """Return, for each released row, whether a value that should be unchanged differs."""
     forms = Forms(column)
     codes = np.array([forms.value(text) for text in cells.texts], dtype=np.int32)
     changed: Bools = codes[cells.codes] != cells.originals
@@ -174,7 +187,7 @@ def _changed(cells: Cells, column: Column) -> Bools:
 
 
 def _by_key(data: Any, column: Column) -> Counts:
-    """(released rows,) the original row with the same key."""
+    """Return, for each released row, the original row with the same key."""
     known = pa.array(ground.texts(column.to_arrow()), pa.string())
     asked = pa.array(ground.texts(ground.combined(data.column(column.name), column.name)))
     asked = asked.cast(pa.string())
@@ -183,14 +196,14 @@ def _by_key(data: Any, column: Column) -> Counts:
         if repeated:
             raise InputError(
                 f"key {column.name!r}: {repeated:,} of {whose} "
-                f"{counted(len(cells), 'row')} with no key or one that another row has; take a "
-                "column that tells all rows apart"
+                f"{counted(len(cells), 'row')} have no key or the key of another row; name a "
+                "column with unique values"
             )
     rows = pc.index_in(asked, value_set=known)
     if rows.null_count:
         raise InputError(
             f"key {column.name!r}: {rows.null_count:,} of "
-            f"{counted(len(asked), 'row')} with a key that is not in the original"
+            f"{counted(len(asked), 'row')} have a key that is not in the original"
         )
     found: Counts = rows.to_numpy().astype(np.int64)
     return found
@@ -199,8 +212,8 @@ def _by_key(data: Any, column: Column) -> Counts:
 def _check_fit(misfits: dict[str, Bools]) -> None:
     wrong = np.logical_or.reduce(list(misfits.values()))
     if wrong.any():
-        told = ", ".join(f"{name!r} {int(m.sum())}" for name, m in misfits.items() if m.any())
+        counts = ", ".join(f"{name!r} {int(m.sum())}" for name, m in misfits.items() if m.any())
         raise InputError(
             f"{int(wrong.sum()):,} of {counted(len(wrong), 'row')} do not cover the original row "
-            f"(by column: {told}); the file publishes values that are not true"
+            f"(by column: {counts}); the file contains values that are not true"
         )

@@ -1,8 +1,8 @@
-"""What one published text may stand for: the forms in which releases are written, by any tool.
+"""Read published texts in the forms that releases of any tool use.
 
-A value itself, a label of the column's hierarchy, `*`, ranges (`[20, 30[`, `20-30`, `>=90`),
-periods (`2024-03`), sets (`{a, b}`, `a|b`), masks (`284**`). A text may be read in several ways;
-they come in order of preference.
+A value, a label of the column's hierarchy, `*`, ranges (`[20, 30[`, `20-30`, `>=90`), periods
+(`2024-03`), sets (`{a, b}`, `a|b`), masks (`284**`). A text may have several readings, in order of
+preference.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _OR_MISSING = " or missing"
 
 
 class Reading(NamedTuple):
-    """One way to read a text.
+    """One reading of a text.
 
-    runs: the codes that it admits, ascending, none of them touching.
-    low, high: the bounds that it states, NaN where it states none.
+    runs: the codes that it covers, as ascending runs with gaps between them.
+    low, high: the stated bounds, NaN if there are none.
     level: its level in the column's hierarchy, if it is a label there.
     """
 
@@ -59,18 +59,18 @@ class Forms:
 
     @cached_property
     def scale(self) -> Scale | None:
-        """The order of the values, where they have one."""
+        """The scale of the values, if they have an order."""
         return scale_of(self.column)
 
     @cached_property
     def _longest(self) -> int:
-        """The pieces into which a mark may cut one value of a list, at most."""
+        """The maximum number of pieces into which a separator splits one value of a list."""
         marks = (text.count(mark) for text in self.column.labels if text for mark in _LISTED)
         return 1 + max(marks, default=0)
 
     @cached_property
     def _groups(self) -> dict[str, list[Reading]]:
-        """The groups of the hierarchy by label; one that is found on several levels comes once."""
+        """The groups of the hierarchy by label; a group on several levels is listed once."""
         found: dict[str, list[Reading]] = {}
         tree = self.column.hierarchy
         for height in range(0 if tree is None else len(tree.levels)):
@@ -81,7 +81,7 @@ class Forms:
         return found
 
     def readings(self, text: str | None) -> Iterator[Reading]:
-        """Yield the ways to read a text: a label of the hierarchy, a value, a form."""
+        """Yield the readings of a text: a label of the hierarchy, a value, a published form."""
         if text is None:
             yield from self._of_nothing()
             return
@@ -97,10 +97,10 @@ class Forms:
                 yield reading
 
     def understands(self, text: str | None) -> bool:
-        """Whether a text is read, or has a form that is, although it admits no value here.
+        """Return whether a text has a reading, or a known form that covers no value here.
 
-        A range beyond all values has such a form. A word that is no value does not: it may be a
-        value that nobody here has, or a label that nothing explains.
+        A range beyond all values has a known form. An unknown word does not: it may be a value that
+        does not occur here, or an unexplained label.
         """
         if text is None or any(reading.runs for reading in self.readings(text)):
             return True
@@ -109,9 +109,9 @@ class Forms:
         return in_braces or any(isinstance(form, Span) for form in self._forms(stated))
 
     def value(self, text: str | None) -> int:
-        """Return the code of the value that a text writes, −1 where it writes none."""
+        """Return the code of the value that a text represents, or −1."""
         if text is None and None not in self._codes:
-            text = ""  # a file may not tell them apart
+            text = ""  # a file may not distinguish them
         if text in self._codes:
             return self._codes[text]
         if text and pa.types.is_boolean(self.column.values.type):
@@ -121,7 +121,7 @@ class Forms:
         return first if stop - first == 1 and span and span.low == span.high else -1
 
     def _of_nothing(self) -> Iterator[Reading]:
-        """Read an empty cell: a missing value, an empty text, or one blanked to hide it."""
+        """Read an empty cell: a missing value, an empty text, or a hidden value."""
         for code in (self.column.missing, self._codes.get("")):
             if code is not None:
                 yield self._single(code)
@@ -183,11 +183,11 @@ class Forms:
 
     def _compared(self, text: str) -> Iterator[Span]:
         """Read `>=90`, `< 20`, `90+`."""
-        told = _COMPARED.fullmatch(text) or _AND_MORE.fullmatch(text)
-        end = told and self.scale and self.scale.point(told["end"].strip())
-        if not told or not end:
+        match = _COMPARED.fullmatch(text) or _AND_MORE.fullmatch(text)
+        end = match and self.scale and self.scale.point(match["end"].strip())
+        if not match or not end:
             return
-        sign = told.groupdict().get("sign", ">=")
+        sign = match.groupdict().get("sign", ">=")
         if sign in (">=", "=>", "≥"):
             yield Span(end.low, math.inf)
         elif sign == ">":
@@ -198,19 +198,19 @@ class Forms:
             yield Span(-math.inf, end.high, above=end.above)
 
     def _ends(self, text: str, marks: Sequence[str]) -> Iterator[tuple[Span, Span]]:
-        """Split a text in two at each mark, and yield where both halves name something."""
+        """Split a text in two at each separator, and yield the ends if both halves are known."""
         assert self.scale is not None
         for mark in marks:
-            place = text.find(mark, 1)
-            while place > 0:
-                halves = (text[:place].strip(), text[place + len(mark) :].strip())
+            index = text.find(mark, 1)
+            while index > 0:
+                halves = (text[:index].strip(), text[index + len(mark) :].strip())
                 low, high = (self.scale.point(plain(half)) for half in halves)
                 if low and high and low.low <= high.high:
                     yield low, high
-                place = text.find(mark, place + 1)
+                index = text.find(mark, index + 1)
 
     def _sets(self, text: str) -> Iterator[Runs]:
-        """Read `{a, b}`, of which some may be unknown here, and `a|b`, of which none may."""
+        """Read `{a, b}`, where some values may be unknown here, and `a|b`, where none may."""
         if text.startswith("{") and text.endswith("}"):
             for mark in (",", ";", "|"):
                 yield cut(text[1:-1], mark, self._longest, self._member)[0]
@@ -228,8 +228,8 @@ class Forms:
         return self._groups[text][0].runs if text in self._groups else ()
 
     def _masks(self, text: str) -> Iterator[Runs]:
-        """Read `284**`, a star for each hidden sign; `28*` for any ending; only stars for all."""
-        hidden = tuple(place for place, sign in enumerate(text) if sign == "*")
+        """Read `284**` with a star per hidden character, `28*` with any ending, stars for all."""
+        hidden = tuple(index for index, sign in enumerate(text) if sign == "*")
         shape = (len(text), hidden)
         if shape not in self._masked:
             self._masked[shape] = self._at_shape(*shape)
@@ -240,19 +240,19 @@ class Forms:
             yield tuple((code, code + 1) for code in codes) if start else self._whole
 
     def _at_shape(self, length: int, hidden: tuple[int, ...]) -> dict[str, list[int]]:
-        """Return the values of a length by what is left of them behind such a mask."""
+        """Return the values of a length by their masked text."""
         found: dict[str, list[int]] = {}
         for text, code in self._codes.items():
             if text is not None and len(text) == length:
                 signs = list(text)
-                for place in hidden:
-                    signs[place] = "*"
+                for index in hidden:
+                    signs[index] = "*"
                 found.setdefault("".join(signs), []).append(code)
         return found
 
 
 def at_level(column: Column, height: int) -> dict[str | None, Reading]:
-    """Return the labels of one level of the column's hierarchy, read."""
+    """Return the readings of the labels of one level of the column's hierarchy."""
     assert column.hierarchy is not None
     level = column.hierarchy.levels[height]
     subsets = Subsets.of_groups(level.groups, len(level))
@@ -265,11 +265,11 @@ def at_level(column: Column, height: int) -> dict[str | None, Reading]:
 
 
 def unread_cells(name: str, cells: int, forms: int) -> InputError:
-    """Return the refusal of cells that cannot be read; their text is not shown."""
+    """Return the error for cells that cannot be read; their text is not shown."""
     return InputError(
         f"column {name!r}: {counted(cells, 'cell')}, in {counted(forms, 'distinct form')}, "
-        "cannot be read as values of the original, or stand for none of them; "
-        "state the hierarchy that their labels come from"
+        "cannot be read as values of the original, or cover none of them; "
+        "give the hierarchy of their labels"
     )
 
 

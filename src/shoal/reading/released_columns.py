@@ -1,4 +1,4 @@
-"""A released column: its texts, each read in the way that fits the rows where it stands."""
+"""Read the texts of a released column so that they cover the original values."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from shoal.core.subsets import Subsets
 from shoal.reading.released_cells import Forms, Reading, at_level, unread_cells
 from shoal.reading.released_lists import merged
 
-_MOST = 8  # further ways to read one text that are tried
+_MAX_READINGS = 8  # further readings of one text
 _NOTHING = Reading(())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """The published cells of one column beside the original values.
+    """The published cells of one column with the original values.
 
-    texts: the distinct ones; None for an empty cell.
-    codes: (released rows,) the text of each row.
-    originals: (released rows,) the code of the original value behind it.
+    texts: the distinct texts; None for an empty cell.
+    codes: (released rows,) the index of the text of each row.
+    originals: (released rows,) the code of the original value of each row.
     """
 
     texts: tuple[str | None, ...]
@@ -36,19 +36,19 @@ class Cells:
 
 
 class ReadRecoding(Recoding):
-    """A recoding whose subsets were read from its labels, and not the other way round."""
+    """A recoding whose subsets were read from its labels."""
 
     def labelled(self) -> bool:
-        """Whether every label says what its entry stands for: it was read so."""
+        """Return whether every label describes its entry: always, because it was read from it."""
         return True
 
 
 def read_cells(column: Column, cells: Cells) -> tuple[list[Reading], Bools]:
-    """Return how each text is read, and the rows whose original that does not cover.
+    """Return the reading of each text, and whether it does not cover the original of each row.
 
-    Where all texts are labels of one level, that is how they are read. Otherwise each is read in
-    the first way that covers all rows where it stands, or in several ways at once if no single one
-    does: its reader cannot tell them apart either.
+    If all texts are labels of one level, they are read as such. Otherwise each text has the first
+    reading that covers all its rows, or all readings at once if no single one does: a reader of the
+    file cannot distinguish them either.
     """
     found = _at_one_level(column, cells)
     if found is not None:
@@ -60,7 +60,7 @@ def read_cells(column: Column, cells: Cells) -> tuple[list[Reading], Bools]:
     missed = _missed(column, cells, chosen)
     open_texts = np.unique(cells.codes[missed]).tolist()
     if open_texts:
-        further = {text: list(itertools.islice(ways[text], _MOST)) for text in open_texts}
+        further = {text: list(itertools.islice(ways[text], _MAX_READINGS)) for text in open_texts}
         missed = _read_on(column, cells, chosen, further)
     return chosen, missed
 
@@ -68,14 +68,14 @@ def read_cells(column: Column, cells: Cells) -> tuple[list[Reading], Bools]:
 def _read_on(
     column: Column, cells: Cells, chosen: list[Reading], further: dict[int, list[Reading]]
 ) -> Bools:
-    """Choose among further ways to read some texts, in place; return the rows not covered."""
+    """Choose among further readings of some texts, in place; return the rows not covered."""
     rows = np.flatnonzero(np.isin(cells.codes, list(further)))
     some = Cells(cells.texts, cells.codes[rows], cells.originals[rows])
     for text, ways in further.items():
         joined = merged(run for way in (chosen[text], *ways) for run in way.runs)
         ways.append(Reading(joined))
     missed = np.zeros(len(cells.codes), dtype=np.bool_)
-    for turn in range(_MOST + 1):
+    for turn in range(_MAX_READINGS + 1):
         tried = list(chosen)
         for text, ways in further.items():
             tried[text] = ways[min(turn, len(ways) - 1)]
@@ -93,9 +93,9 @@ def _read_on(
 def recoding(
     column: Column, cells: Cells, readings: Sequence[Reading], rows: Counts, hidden: Bools
 ) -> Recoding:
-    """Return the recoding that the readings amount to.
+    """Return the recoding that follows from the readings.
 
-    rows: (released rows,) the original row behind each; hidden: those that were left out.
+    rows: (released rows,) the original row of each; hidden: whether each original is suppressed.
     """
     if not len(cells.codes):
         return ReadRecoding.suppressed(column)
@@ -112,21 +112,21 @@ def recoding(
 
 
 def _at_one_level(column: Column, cells: Cells) -> list[Reading] | None:
-    """Read full-domain recodings: the lowest level whose labels stand in all rows, save `*`."""
+    """Read full-domain recodings: the lowest level whose labels all rows have, except `*`."""
     if column.hierarchy is None:
         return None
-    place = {text: code for code, text in enumerate(cells.texts)}
-    root, tree = place.get(ROOT, -1), column.hierarchy
+    index = {text: code for code, text in enumerate(cells.texts)}
+    root, tree = index.get(ROOT, -1), column.hierarchy
     everything = Reading(((0, column.domain),), level=tree.height)
-    for told in (slice(None), cells.codes != root):
+    for rows in (slice(None), cells.codes != root):
         for height, level in enumerate(tree.levels):
-            labels = np.array([place.get(label, -1) for label in level.labels], dtype=np.int32)
+            labels = np.array([index.get(label, -1) for label in level.labels], dtype=np.int32)
             expected = labels[level.groups[cells.originals]]
-            if np.array_equal(expected[told], cells.codes[told]):
-                found = at_level(column, height)
-                if isinstance(told, np.ndarray):
-                    found[ROOT] = everything
-                return [found[text] for text in cells.texts]
+            if np.array_equal(expected[rows], cells.codes[rows]):
+                readings = at_level(column, height)
+                if isinstance(rows, np.ndarray):
+                    readings[ROOT] = everything
+                return [readings[text] for text in cells.texts]
     return None
 
 
@@ -138,7 +138,7 @@ def _subsets(column: Column, readings: Sequence[Reading]) -> Subsets:
 
 
 def _missed(column: Column, cells: Cells, readings: Sequence[Reading]) -> Bools:
-    """(released rows,) whether the original value is none of those that its cell admits."""
+    """Return, for each released row, whether its cell does not cover the original value."""
     if not len(cells.codes):
         return np.zeros(0, dtype=np.bool_)
     return ~_subsets(column, readings).hold(cells.codes, cells.originals)

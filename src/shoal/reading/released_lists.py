@@ -1,4 +1,4 @@
-"""Published lists of values, `a|b` or what stands in `{a, "b, c"}`, cut where the values end."""
+"""Split published lists of values such as `a|b` or the inside of `{a, "b, c"}`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ Runs = tuple[tuple[int, int], ...]  # codes, first and one past the last
 
 
 def cut(text: str, mark: str, longest: int, member: Callable[[str], Runs]) -> tuple[Runs, int]:
-    """Return the codes that a list names, and how many of its pieces name nothing.
+    """Return the codes of the values in a list, and the number of pieces that are unknown.
 
-    longest: pieces into which the mark may cut one value, at most.
-    member: the codes that a text in the list stands for; none if it is unknown.
+    longest: the maximum number of pieces into which the separator splits one value.
+    member: the codes that a text in the list represents; none if it is unknown.
 
-    A value that holds the mark should stand in quotes. Where that does not make sense of the list,
-    it is cut so that as little as possible is unknown.
+    A value that contains the separator should be quoted. If the list cannot be read that way, it is
+    split so that as few pieces as possible are unknown.
     """
     quoted = [member(piece) for piece in _pieces(text, mark)]
     if quoted and all(quoted):
         return tuple(run for found in quoted for run in found), 0
     pieces = text.split(mark)
-    unknown = [0] * (len(pieces) + 1)  # pieces from here on, at the best cuts
+    unknown = [0] * (len(pieces) + 1)  # unknown pieces from here on, with the best splits
     cuts: list[tuple[int, Runs]] = [(place + 1, ()) for place in range(len(pieces))]
     for place in reversed(range(len(pieces))):
         unknown[place] = unknown[place + 1] + 1
@@ -39,7 +39,7 @@ def cut(text: str, mark: str, longest: int, member: Callable[[str], Runs]) -> tu
 
 
 def _pieces(text: str, mark: str) -> list[str]:
-    """Cut a list at its marks outside quotes; a piece that opens a quote must close it."""
+    """Split a list at separators outside quotes; a piece that opens a quote must close it."""
     sign = re.escape(mark)
     piece = re.compile(rf'\s*("(?:[^"]|"")*"|[^"\s{sign}][^{sign}]*|)\s*({sign}|$)')
     found, place = [], 0
@@ -54,14 +54,14 @@ def _pieces(text: str, mark: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Return what stands in quotes, where each inner quote is doubled; else the text itself."""
+    """Return a text without its quotes, inner quotes undoubled; an unquoted text unchanged."""
     inner = text[1:-1]
-    whole = len(text) >= 2 and text[0] == text[-1] == '"' and '"' not in inner.replace('""', "")
-    return inner.replace('""', '"') if whole else text
+    quoted = len(text) >= 2 and text[0] == text[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if quoted else text
 
 
 def merged(runs: Iterable[tuple[int, int]]) -> Runs:
-    """Return runs in order, those that touch as one."""
+    """Return runs in order, adjacent and overlapping ones merged."""
     found: list[tuple[int, int]] = []
     for start, stop in sorted(runs):
         if found and start <= found[-1][1]:

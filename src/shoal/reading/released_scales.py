@@ -1,6 +1,6 @@
-"""Where the ends of a published range lie among a column's values: numbers, periods, ranks.
+"""Locate the ends of a published range among a column's values: numbers, periods, ranks.
 
-Exact for numbers of any size; an end need not be a value of the column itself.
+Exact for numbers of any size; an end need not be a value of the column.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shoal.core.column import Column
 from shoal.core.ruler import PLAIN, Ruler, exact_numbers
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
-_ENDLESS = re.compile(r"[+-]?(inf|infinity|∞)", re.IGNORECASE)
+_INFINITE = re.compile(r"[+-]?(inf|infinity|∞)", re.IGNORECASE)
 _PERIOD = re.compile(
     r"(?P<decade>[0-9]{3}0)s|(?P<year>[0-9]{4})(-?Q(?P<quarter>[1-4])|-(?P<month>[0-9]{2}))?"
 )
@@ -33,9 +33,9 @@ _WEEKS = re.compile(r"(?P<year>[0-9]{4})-W(?P<first>[0-9]{2})(/W(?P<last>[0-9]{2
 
 @dataclass(frozen=True, repr=False)
 class Span:
-    """Some stretch of a scale: a point, a period, a range.
+    """An interval of a scale: a point, a period or a range.
 
-    below, above: whether the ends themselves are left out.
+    below, above: whether the lower and the upper end are excluded.
     """
 
     low: Any
@@ -46,11 +46,11 @@ class Span:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scale:
-    """The known values of a column in order, and what else can be named between them.
+    """The known values of a column in order, and other points between them.
 
-    keys: (known,) where each value lies, ascending.
+    keys: (known,) the position of each value, ascending.
     places: the key of each value by its text.
-    ruler: by which keys become positions.
+    ruler: converts keys to positions.
     """
 
     keys: Sequence[Any]
@@ -58,7 +58,7 @@ class Scale:
     ruler: Ruler = PLAIN
 
     def point(self, text: str) -> Span | None:
-        """Return what one text names: a value, or anything else on the scale."""
+        """Return the interval that a text names: a value, or another point of the scale."""
         key = self.places.get(text)
         return self._named(text) if key is None else Span(key, key)
 
@@ -66,33 +66,33 @@ class Scale:
         return None
 
     def run(self, span: Span) -> tuple[int, int]:
-        """Return the codes inside, first and one past the last."""
+        """Return the codes in the interval, the first and one past the last."""
         first = (bisect_right if span.below else bisect_left)(self.keys, span.low)
         stop = (bisect_left if span.above else bisect_right)(self.keys, span.high)
         return first, stop
 
     def bounds(self, span: Span) -> tuple[float, float]:
-        """Return the least and greatest position that the span admits."""
+        """Return the smallest and largest position in the interval."""
         return self.ruler.position(span.low), self.ruler.position(span.high)
 
 
 class Ranks(Scale):
-    """Ordered texts: only values can be named."""
+    """Ordered texts: only values are points."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Numbers(Scale):
-    """Numbers, exactly; `whole` where there is nothing between 1 and 2."""
+    """Exact numbers; `whole` if there is nothing between 1 and 2."""
 
     whole: bool = False
 
     def _named(self, text: str) -> Span | None:
         if not _NUMBER.fullmatch(text):
-            return _endless(text)
+            return _infinite(text)
         return Span(Decimal(text), Decimal(text))
 
     def bounds(self, span: Span) -> tuple[float, float]:
-        """Return the least and greatest number that the span admits."""
+        """Return the smallest and largest number in the interval."""
         low, high = span.low, span.high
         if self.whole and span.below and math.isfinite(low):
             low = math.floor(low) + 1
@@ -108,19 +108,19 @@ class Days(Scale):
     def _named(self, text: str) -> Span | None:
         moment = _moment(text)
         period = _period(text) if moment is None else (moment.date(), moment.date())
-        return _endless(text) if period is None else self._span(*period)
+        return _infinite(text) if period is None else self._span(*period)
 
     def _span(self, first: date, last: date) -> Span:
         return Span(float(_day(first)), float(_day(last)))
 
     def bounds(self, span: Span) -> tuple[float, float]:
-        """Return the first and last day that the span admits."""
+        """Return the first and last day in the interval."""
         return float(span.low) + span.below, float(span.high) - span.above
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Seconds(Days):
-    """Times in seconds: as dates, and `2024-03-09 14:30:00`; a day is a period too."""
+    """Times in seconds: like dates, and `2024-03-09 14:30:00`; a day is also a period."""
 
     def _named(self, text: str) -> Span | None:
         moment = _moment(text) if len(text) > len("2024-03-09") else None
@@ -134,12 +134,12 @@ class Seconds(Days):
         return Span(_day(first) * 86400.0, (_day(last) + 1) * 86400.0, above=True)
 
     def bounds(self, span: Span) -> tuple[float, float]:
-        """Return the first and last second that the span admits."""
+        """Return the first and last second in the interval."""
         return self.ruler.position(span.low), self.ruler.position(span.high)
 
 
 def scale_of(column: Column) -> Scale | None:
-    """Return the scale of a column whose values have an order, else None."""
+    """Return the scale of a column whose values have an order, or else None."""
     kind, known = column.values.type, column.known
     labels = [text or "" for text in column.labels[:known]]
     if ground.is_numeric(kind) and pa.types.is_temporal(kind):
@@ -158,12 +158,12 @@ def scale_of(column: Column) -> Scale | None:
 
 
 def _ascends(keys: Sequence[Any]) -> bool:
-    """Whether the values lie in the order of their codes: an ordinal column may state another."""
+    """Return whether values ascend with their codes: an ordinal column may have another order."""
     return all(low < high for low, high in pairwise(keys))
 
 
-def _endless(text: str) -> Span | None:
-    if not _ENDLESS.fullmatch(text):
+def _infinite(text: str) -> Span | None:
+    if not _INFINITE.fullmatch(text):
         return None
     end = -math.inf if text.startswith("-") else math.inf
     return Span(end, end)

@@ -1,8 +1,8 @@
-"""Released rows matched to original rows by what they say, where nothing else lines them up.
+"""Match released rows to original rows by their values, if there is no key and no common order.
 
-A released row can stand for an original one if its cells cover that row's quasi-identifiers and all
-columns that pass unchanged are equal. Rows are matched one to one, so that every released row has
-an original; which of several equally fitting originals it is cannot be known.
+A released row matches an original if its cells cover that row's quasi-identifiers and all unchanged
+columns are equal. Rows are matched one to one, so that every released row has an original; which of
+several matching originals it is cannot be known.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from shoal.reading.linked import read_published
 
 
 class Matched(NamedTuple):
-    """Which original row stands behind each released row.
+    """The original row of each released row.
 
     rows: (released rows,) positions in the original.
-    certain: whether no other way to match rows exists, equal ones aside.
+    certain: whether this is the only matching, except for equal rows.
     """
 
     rows: Counts
@@ -38,10 +38,10 @@ class Matched(NamedTuple):
 
 
 class _Attribute(NamedTuple):
-    """One column on both sides.
+    """One column of both files.
 
-    originals: (original rows,) codes. domain: how many there are.
-    published: (released rows,) entries. subsets: the codes that each entry admits.
+    originals: (original rows,) codes. domain: the number of codes.
+    published: (released rows,) entries. subsets: the codes that each entry covers.
     """
 
     originals: Codes
@@ -54,7 +54,7 @@ def match_rows(data: Any, original: Table) -> Matched:
     """Match the rows of a released Arrow table to those of its original.
 
     Raises:
-        InputError: Some released rows fit no original row that is left.
+        InputError: Some released rows match no remaining original row.
     """
     if data.num_rows > len(original):
         raise InputError(
@@ -68,7 +68,7 @@ def match_rows(data: Any, original: Table) -> Matched:
 
 def _matched(data: Any, original: Table, *, in_every_way: bool) -> Matched:
     attributes = [*_coarsened(data, original, in_every_way), *_unchanged(data, original)]
-    attributes.sort(key=lambda attribute: -attribute.domain)  # few pass a fine column
+    attributes.sort(key=lambda attribute: -attribute.domain)  # the most selective first
     kinds = group([a.originals for a in attributes], [a.domain for a in attributes])
     boxes = group([a.published for a in attributes], [len(a.subsets) for a in attributes])
     fits = Fits(
@@ -77,14 +77,14 @@ def _matched(data: Any, original: Table, *, in_every_way: bool) -> Matched:
         boxes.sizes(),
         np.zeros((0, 2), dtype=np.int32),
     )
-    pairs = _dealt(fits, data.num_rows)
+    pairs = _flow(fits, data.num_rows)
     return Matched(_rows(pairs, kinds, boxes), _is_certain(fits))
 
 
 def _is_certain(fits: Fits) -> bool:
-    """Whether rows can be matched in one way only, those that are equal aside.
+    """Return whether only one matching exists, except for equal rows.
 
-    Then every original fits one kind of released rows at most, and these are as many as fit them.
+    Then every original matches at most one kind of released rows, and their numbers are equal.
     """
     indptr, indices = fits.edges
     if (np.diff(indptr) > 1).any():
@@ -103,7 +103,7 @@ def _coarsened(data: Any, original: Table, in_every_way: bool) -> list[_Attribut
 
 
 def _unchanged(data: Any, original: Table) -> list[_Attribute]:
-    """Return the columns of both that pass as they are, by their text."""
+    """Return the columns of both files that are released unchanged, compared by their text."""
     passing = (Role.SENSITIVE, Role.INSENSITIVE)
     shared = [c for c in original if c.role in passing and data.column_names.count(c.name) == 1]
     return [_by_text(data.column(column.name), column) for column in shared]
@@ -112,12 +112,14 @@ def _unchanged(data: Any, original: Table) -> list[_Attribute]:
 def _by_text(cells: Any, column: Column) -> _Attribute:
     mine = pa.array(ground.texts(ground.combined(column.to_arrow(), column.name)), pa.string())
     theirs = pa.array(ground.texts(ground.combined(cells, column.name)), pa.string())
-    known = pc.fill_null(mine, "").dictionary_encode()  # a file does not tell missing from empty
+    known = pc.fill_null(
+        mine, ""
+    ).dictionary_encode()  # a file does not distinguish missing from empty
     entries = pc.fill_null(theirs, "").dictionary_encode()
-    places = pc.index_in(entries.dictionary, value_set=known.dictionary).fill_null(-1).to_numpy()
+    indices = pc.index_in(entries.dictionary, value_set=known.dictionary).fill_null(-1).to_numpy()
     domain = len(known.dictionary)
-    indptr = np.concatenate(([0], np.cumsum(places >= 0))).astype(np.int64)
-    starts = places[places >= 0].astype(np.int32)
+    indptr = np.concatenate(([0], np.cumsum(indices >= 0))).astype(np.int64)
+    starts = indices[indices >= 0].astype(np.int32)
     codes = [
         each.indices.to_numpy(zero_copy_only=False).astype(np.int32) for each in (known, entries)
     ]
@@ -125,16 +127,16 @@ def _by_text(cells: Any, column: Column) -> _Attribute:
 
 
 def _cells(attributes: Sequence[_Attribute], originals: Counts, released: Counts) -> Any:
-    """Return the values of some original rows, and the runs of codes of some released ones."""
+    """Return the values of some original rows and the code runs of some released rows."""
     from shoal.core._fits import Cells
 
     offsets = np.cumsum([0, *(len(a.subsets.starts) for a in attributes)]).tolist()
     begins, ends = [], []
     for attribute, offset in zip(attributes, offsets, strict=False):
         indptr, entry = attribute.subsets.indptr, attribute.published[released]
-        nobody = indptr[entry] == indptr[entry + 1]  # a run without codes, behind all others
-        begins.append(np.where(nobody, offsets[-1], indptr[entry] + offset))
-        ends.append(np.where(nobody, offsets[-1] + 1, indptr[entry + 1] + offset))
+        empty = indptr[entry] == indptr[entry + 1]  # points to an empty run at the end
+        begins.append(np.where(empty, offsets[-1], indptr[entry] + offset))
+        ends.append(np.where(empty, offsets[-1] + 1, indptr[entry + 1] + offset))
     none = np.zeros(1, dtype=np.int32)
     return Cells(
         np.stack([a.originals[originals] for a in attributes], axis=1),
@@ -145,10 +147,10 @@ def _cells(attributes: Sequence[_Attribute], originals: Counts, released: Counts
     )
 
 
-def _dealt(fits: Fits, wanted: int) -> Any:
-    """Return how many originals of each kind stand behind released rows of each kind.
+def _flow(fits: Fits, wanted: int) -> Any:
+    """Return how many originals of each kind are matched with released rows of each kind.
 
-    A sparse matrix of kinds of originals by kinds of released rows.
+    The result is a sparse matrix of kinds of originals by kinds of released rows.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
@@ -161,18 +163,19 @@ def _dealt(fits: Fits, wanted: int) -> Any:
     room = np.minimum(fits.people[heads], fits.copies[indices])
     limits = np.concatenate([fits.people, room, fits.copies]).astype(np.int32)
     network = csr_array((limits, (begins, ends)), shape=(sink + 1, sink + 1))
-    dealt = maximum_flow(network, source, sink)
-    lacking = wanted - int(dealt.flow_value)
+    result = maximum_flow(network, source, sink)
+    lacking = wanted - int(result.flow_value)
     if lacking:
         raise InputError(
-            f"{lacking:,} of {counted(wanted, 'row')} do not cover any row of the original that is "
-            "left; the file publishes values that are not true, or is not a release of this table"
+            f"{lacking:,} of {counted(wanted, 'row')} do not cover any remaining row of the "
+            "original; the file contains values that are not true, or is not a release of this "
+            "table"
         )
-    return dealt.flow[:kinds, kinds : kinds + boxes].tocoo()
+    return result.flow[:kinds, kinds : kinds + boxes].tocoo()
 
 
 def _rows(pairs: Any, kinds: Grouping, boxes: Grouping) -> Counts:
-    """Return an original row for each released row, rows of one kind in their order."""
+    """Return an original row for each released row; rows of one kind are matched in order."""
     many = pairs.data > 0
     heads, ends, counts = pairs.row[many], pairs.col[many], pairs.data[many].astype(np.int64)
     rows = np.empty(len(boxes.ids), dtype=np.int64)
@@ -181,7 +184,7 @@ def _rows(pairs: Any, kinds: Grouping, boxes: Grouping) -> Counts:
 
 
 def _in_turn(groups: Grouping, wanted: Counts, counts: Counts) -> Counts:
-    """Return so many members of each wanted group, none twice, in the order of the wants."""
+    """Return the requested number of members of each wanted group, in order and none twice."""
     order = np.argsort(groups.ids, kind="stable")
     starts = np.searchsorted(groups.ids[order], np.arange(len(groups)))
     by_group = np.argsort(wanted, kind="stable")

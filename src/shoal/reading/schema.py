@@ -1,4 +1,4 @@
-"""The schema file: one place for roles, types, domains, weights and hierarchies."""
+"""The schema file: roles, types, domains, weights and hierarchies."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
 
 @dataclass(frozen=True)
 class Schema:
-    """What is known of a table before it is read.
+    """The declared properties of a table.
 
-    columns: for each column its role and further options.
-    file: delimiter, quote, encoding, missing, decimal, dates, header of the data file, as stated.
-    source: what messages call it.
-    person, household: the columns that identify the unit of protection, where stated.
+    columns: the role and further options of each column.
+    file: the stated delimiter, quote, encoding, missing, decimal, dates, header of the data file.
+    source: the name of the schema in messages.
+    person, household: the columns that identify the unit of protection, if stated.
     """
 
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -66,13 +66,13 @@ class Schema:
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
-        """Read a YAML schema; hierarchy files are found beside it."""
+        """Read a YAML schema; paths of hierarchy files are relative to it."""
         path = Path(path)
         try:
             data = load_yaml(read_text(path))
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
-            where = f"line {mark.line + 1}" if mark else "somewhere"
+            where = f"line {mark.line + 1}" if mark else "a line"
             why = f"; {error.problem}" if isinstance(error, Refused) else ""
             raise InputError(f"{path}: {where} is not valid YAML{why}; fix that line") from None
         except yaml.YAMLError:
@@ -81,7 +81,7 @@ class Schema:
 
     @classmethod
     def of(cls, data: Any, path: Path | None = None) -> Schema:
-        """Check a schema given as plain data; `path` is where relative hierarchy files lie."""
+        """Return a schema given as plain data; hierarchy files are relative to `path`."""
         source = str(path) if path else "schema"
         where = f"{source}: "
         if not isinstance(data, Mapping) or not isinstance(data.get("columns"), Mapping):
@@ -90,8 +90,8 @@ class Schema:
             if key not in _TOP:
                 raise InputError(f"{where}unknown entry {key!r}; there are {', '.join(_TOP)}")
         columns = {
-            str(name): _with_hierarchy(where, str(name), check_spec(where, str(name), told), path)
-            for name, told in data["columns"].items()
+            str(name): _with_hierarchy(where, str(name), check_spec(where, str(name), spec), path)
+            for name, spec in data["columns"].items()
         }
         file = data.get("file") or {}
         if not isinstance(file, Mapping):
@@ -105,17 +105,17 @@ class Schema:
         return cls(columns, dict(file), source, *units)
 
 
-def _unit(where: str, what: str, told: Any) -> tuple[str, ...]:
+def _unit(where: str, what: str, stated: Any) -> tuple[str, ...]:
     """Return the columns that a schema names as person or household."""
-    names = [told] if isinstance(told, str) else [] if told is None else told
+    names = [stated] if isinstance(stated, str) else [] if stated is None else stated
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise InputError(f"{where}{what} must be a column name, or a list of them")
     return as_names(names)
 
 
-def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
-    """Return what is told of a column as options, refusing unknown ones and wrong types."""
-    spec = {"role": told} if isinstance(told, str) else told
+def check_spec(where: str, name: str, entry: Any) -> dict[str, Any]:
+    """Return the options of a column; unknown options and wrong types are errors."""
+    spec = {"role": entry} if isinstance(entry, str) else entry
     if not isinstance(spec, Mapping):
         raise InputError(f"{where}column {name!r} needs a mapping such as  role: quasi")
     for option, value in spec.items():
@@ -127,7 +127,7 @@ def check_spec(where: str, name: str, told: Any) -> dict[str, Any]:
             raise InputError(f"{where}column {name!r}: {option} must be {_SPEC[option][1]}")
         if option == "bounds" and _is_out_of_range(value):
             raise InputError(
-                f"{where}column {name!r}: {option} has a number too large to count with"
+                f"{where}column {name!r}: {option} contains a number that is too large"
             )
     stated = {option: value for option, value in spec.items() if value is not None}
     try:
@@ -149,7 +149,7 @@ def _is_allowed(option: str, value: Any) -> bool:
 
 
 def _is_out_of_range(limits: Any) -> bool:
-    """Whether a whole number in it is larger than any float."""
+    """Return whether a whole number is larger than any float."""
     return any(isinstance(n, int) and abs(n) > sys.float_info.max for n in limits or ())
 
 
@@ -158,7 +158,7 @@ def _with_hierarchy(
 ) -> dict[str, Any]:
     """Read the file that a column's hierarchy names: `town.csv`, or `{file: town.csv}`.
 
-    With `origin: data` the owner has not yet said that the file may be public.
+    With `origin: data` the owner has not yet stated that the file may be public.
     """
     stated = spec.get("hierarchy")
     entry = {"file": stated} if isinstance(stated, (str, Path)) else stated

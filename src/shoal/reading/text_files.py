@@ -1,4 +1,4 @@
-"""What kind of text a file holds: packing, encoding, line ends."""
+"""Detect the compression, encoding and line ends of text files, and convert them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from shoal.core.unnamed_files import open_unnamed, path_of
 from shoal.errors import InputError, OutputError
 from shoal.reading.line_ends import line_ends, with_even_ends
 
-_CHUNK = 1 << 20
-_MARKS = {  # the longer first: one begins with another
+_CHUNK_BYTES = 1 << 20
+_MARKS = {  # longer ones first, because one begins with another
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
@@ -28,24 +28,24 @@ _MARKS = {  # the longer first: one begins with another
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _UTF8 = ("utf-8", "utf-8-sig")
-_UNKNOWN: frozenset[str] = frozenset()  # line ends of a text that is yet to be decoded
-_GUESSES = ("cp1252", "latin-1")  # of bytes that are not UTF-8 and have no mark
+_UNKNOWN: frozenset[str] = frozenset()  # line ends of a text that is not decoded yet
+_GUESSES = ("cp1252", "latin-1")  # for bytes that are not UTF-8 and have no mark
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file, unpacking gzip."""
+    """Open a file, decompressing gzip."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def first_line(path: Path, encoding: str | None) -> str:
-    """Return the first line with anything in it, signs that cannot be read replaced."""
+    """Return the first line that is not empty, with undecodable characters replaced."""
     with open_bytes(path) as handle:
-        start = handle.read(_CHUNK).decode(encoding or "utf-8", errors="replace")
+        start = handle.read(_CHUNK_BYTES).decode(encoding or "utf-8", errors="replace")
     return next((line for line in start.splitlines() if line.strip()), "")
 
 
 def is_utf8(path: Path) -> bool:
-    """Whether a file is text in UTF-8, to its end."""
+    """Return whether a whole file is text in UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     text = all(b"\0" not in piece and _decodes(decoder, piece) for piece in _pieces(path))
     return text and _decodes(decoder, b"", final=True)
@@ -71,9 +71,9 @@ class Utf8File:
 
 @contextmanager
 def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterator[Utf8File]:
-    """Give the same text in UTF-8: mostly the file itself.
+    """Yield the same text in UTF-8: the file itself, or a temporary private copy.
 
-    Otherwise a private copy, gone at the end of the block. A declared encoding is used as declared.
+    A declared encoding is used as declared.
     marked: whether a byte order mark may stay.
     """
     stated = encoding and codecs.lookup(encoding).name
@@ -95,7 +95,7 @@ def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterato
 
 @contextmanager
 def as_even_lines(file: Utf8File, delimiter: str = "", quote: str = "") -> Iterator[Utf8File]:
-    """Give the same text with one kind of line end between records: mostly the file itself."""
+    """Yield the same text with one kind of line end: the file itself, or a temporary copy."""
     if len(file.ends) <= 1:
         yield file
         return
@@ -105,10 +105,10 @@ def as_even_lines(file: Utf8File, delimiter: str = "", quote: str = "") -> Itera
 
 @contextmanager
 def _copy(pieces: Iterable[bytes]) -> Iterator[Path]:
-    """Give a private copy that disappears with the process, however that ends.
+    """Yield a private copy that disappears with the process, even if it is killed.
 
-    Where a file without a name cannot be opened again, the copy has a name in the temporary folder
-    and is removed at the end of the block.
+    If an unnamed file cannot be opened again, the copy has a name in the temporary folder and is
+    removed at the end of the block.
     """
     with open_unnamed() as unnamed:
         path = path_of(unnamed)
@@ -119,7 +119,9 @@ def _copy(pieces: Iterable[bytes]) -> Iterator[Path]:
             yield path
             return
     try:
-        handle, name = tempfile.mkstemp(prefix="shoal.", suffix=".txt")  # for its owner alone
+        handle, name = tempfile.mkstemp(
+            prefix="shoal.", suffix=".txt"
+        )  # readable only by its owner
     except OSError as error:
         raise OutputError(f"the temporary folder cannot be written to ({error.strerror})") from None
     try:
@@ -134,21 +136,21 @@ def _copy(pieces: Iterable[bytes]) -> Iterator[Path]:
 def _pieces(path: Path) -> Iterator[bytes]:
     try:
         with open_bytes(path) as handle:
-            while piece := handle.read(_CHUNK):
+            while piece := handle.read(_CHUNK_BYTES):
                 yield piece
     except (OSError, EOFError, zlib.error):
-        raise InputError(f"{path}: cannot be unpacked or read; is it whole?") from None
+        raise InputError(f"{path}: cannot be decompressed or read; is it complete?") from None
 
 
 class _Kinds:
-    """The kinds of line ends in a text that comes piece by piece."""
+    """The kinds of line ends in a text, collected piece by piece."""
 
     def __init__(self) -> None:
         self._found: set[str] = set()
         self._tail = b""
 
     def see(self, piece: bytes) -> None:
-        """Look at the next piece."""
+        """Collect the line ends of the next piece."""
         self._found |= line_ends(self._tail + piece)
         self._tail = b"\r" if piece.endswith(b"\r") else b""
 
@@ -187,7 +189,7 @@ def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = 
 
 
 def _binary(path: Path) -> InputError:
-    return InputError(f"{path}: holds binary data, not text; is it the right file and encoding?")
+    return InputError(f"{path}: contains binary data, not text; check the file and its encoding")
 
 
 def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -219,7 +221,7 @@ def _transcoded(path: Path, encoding: str, kinds: _Kinds) -> Iterator[bytes]:
 
 
 def _lines_before(error: UnicodeError) -> int:
-    """Return how many lines end before the byte that does not fit."""
+    """Return how many lines end before the byte that cannot be decoded."""
     if not isinstance(error, UnicodeDecodeError):
         return 0
     before = error.object[: error.start].replace(b"\r\n", b"\n")

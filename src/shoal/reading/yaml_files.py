@@ -1,7 +1,7 @@
-"""YAML as its author means it: a name is a name, a listed value the text that stands there.
+"""Read YAML strictly: names are text, and listed values are the text in the file.
 
-Plain YAML reads a column `no` as false and a value 007 as seven, lets a name occur twice, makes
-objects of tags, and lets a few lines of aliases stand for more values than a machine can hold.
+Plain YAML reads a column `no` as false and a value 007 as seven, allows duplicate names, creates
+objects from tags, and lets a few lines of aliases expand to more values than fit in memory.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Any
 import yaml
 
 _VERBATIM = ("order", "values", "missing", "tree")
-_MAX_NODES = 2_000_000  # names, values and lists of a text, aliases counted as often as they occur
+_MAX_NODES = 2_000_000  # names, values and lists of a text, with aliases expanded
 _MAX_DEPTH = 100
-_MAX_BITS = 1023  # of a whole number, which then is a float as well
+_MAX_BITS = 1023  # of a whole number, so that it fits a float
 _TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
 
 
 class Refused(yaml.MarkedYAMLError):
-    """Valid YAML that Shoal does not read; `problem` says why, without quoting it."""
+    """Valid YAML that Shoal does not accept; `problem` gives the reason, without quoting it."""
 
 
 def load_yaml(text: str) -> Any:
     """Return the data of a YAML text.
 
-    Names are text, and so is all under order, values, missing and tree. Tags other than `!!str`
-    are refused.
+    Names are text, and so is everything under order, values, missing and tree. Tags other than
+    `!!str` are an error.
 
     Raises:
-        yaml.YAMLError: It is not valid YAML, or nothing that Shoal reads; where one place is to
-            blame, `problem_mark` has its line.
+        yaml.YAMLError: The text is not valid YAML, or not accepted by Shoal; `problem_mark` has the
+            line if it is known.
 
     >>> load_yaml("columns: {no: {order: [007, yes]}}")
     {'columns': {'no': {'order': ['007', 'yes']}}}
     """
     try:
         return yaml.load(text, Loader=_Loader)
-    except (RecursionError, ValueError):  # too deep; or a character that YAML has not
+    except (RecursionError, ValueError):  # too deep, or a character that YAML does not allow
         raise yaml.YAMLError("not readable") from None
 
 
@@ -46,7 +46,9 @@ class _Loader(yaml.SafeLoader):
         event = self.peek_event()  # type: ignore[no-untyped-call]
         tag = getattr(event, "tag", None)
         if not isinstance(event, yaml.AliasEvent) and tag not in _TEXT_TAGS:
-            raise Refused(problem="tags such as !!int are not read", problem_mark=event.start_mark)
+            raise Refused(
+                problem="tags such as !!int are not accepted", problem_mark=event.start_mark
+            )
         return super().compose_node(parent, index)
 
     def get_single_node(self) -> Any:
@@ -81,10 +83,10 @@ class _Loader(yaml.SafeLoader):
 
 
 def _count_nodes(node: yaml.Node, counts: dict[int, int], depth: int) -> int:
-    """Return how many nodes a node stands for with all aliases written out; refuse too many.
+    """Return the number of nodes with all aliases expanded; too many are an error.
 
-    counts: by the id of a node, what is already counted; 0 while a node is being counted, so that
-        an alias to a node around it is seen.
+    counts: the counts by id of a node; 0 while a node is being counted, to detect an alias to an
+        enclosing node.
     """
     if isinstance(node, yaml.ScalarNode):
         return 1
@@ -101,14 +103,15 @@ def _count_nodes(node: yaml.Node, counts: dict[int, int], depth: int) -> int:
         total += _count_nodes(part, counts, depth + 1)
         if total > _MAX_NODES:
             raise Refused(
-                problem=f"it holds more than {_MAX_NODES:,} values", problem_mark=node.start_mark
+                problem=f"it contains more than {_MAX_NODES:,} values",
+                problem_mark=node.start_mark,
             )
     counts[id(node)] = total
     return total
 
 
 def _texts(node: yaml.Node) -> Any:
-    """Return a node with every scalar as it is written; nothing, or ~, is None."""
+    """Return a node with every scalar as written; an empty value or ~ is None."""
     if isinstance(node, yaml.MappingNode):
         return {_name(key): _texts(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):

@@ -1,4 +1,4 @@
-"""What a person looks at: pictures and reports."""
+"""Reports and pictures of releases."""
 
 from shoal.report.document import contents, write_report
 from shoal.report.lattice_picture import draw_lattice, draw_release

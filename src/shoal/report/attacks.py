@@ -1,4 +1,4 @@
-"""Attacks that the size of classes does not stop, with their figures where these may be told."""
+"""Attacks that class size does not stop, with small counts masked."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _PEOPLE = ("certain", "nearly", "raised", "alike", "different", "held_people", "
 
 
 def sensitive_columns(kept: Release, same_value: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the sensitive columns with the parts of the guarantee that look at them.
+    """Return the sensitive columns with the parts of the guarantee that cover them.
 
-    same_value: for each column with such groups, how many groups and people show one value.
+    same_value: for each column with groups that share one value, how many groups and people.
     """
     parts = kept.model.parts
     return [
@@ -30,31 +30,31 @@ def sensitive_columns(kept: Release, same_value: Mapping[str, str]) -> list[dict
 
 
 def attacks(kept: Release, mask: Mask) -> dict[str, Any]:
-    """Return what each kind of attack finds, or why that was not counted."""
+    """Return the finding of each kind of attack, or the reason why it is not counted."""
     try:
         found = checks(kept) if len(kept.original) else ()
     except InputError as error:
         return {"checks": [], "reason": str(error)}
-    return {"checks": [_told(check, mask) for check in found], "reason": None}
+    return {"checks": [_masked(check, mask) for check in found], "reason": None}
 
 
-def _told(check: Check, mask: Mask) -> dict[str, Any]:
+def _masked(check: Check, mask: Mask) -> dict[str, Any]:
     figures, total = dict(check.figures), int(check.figures["people"])
-    masked = ""
+    words = ""
     for name in _PEOPLE:
         if name not in figures:
             continue
-        told = mask.count(int(figures[name]), total)
-        masked = masked or (told if isinstance(told, str) else "")
+        shown = mask.count(int(figures[name]), total)
+        words = words or (shown if isinstance(shown, str) else "")
         share = f"{name.removesuffix('_people')}_share"
         if share in figures:
             figures[share] = mask.share(int(figures[name]), total)
-        figures[name] = told
+        figures[name] = shown
     return {
         "name": check.name,
         "title": check.title,
         "column": check.column,
         "severity": check.severity,
-        "sentence": f"{masked} of the released people are touched" if masked else check.sentence,
+        "sentence": f"{words} of the released people are affected" if words else check.sentence,
         "figures": {n: rounded(v) if isinstance(v, float) else v for n, v in figures.items()},
     }

@@ -1,7 +1,7 @@
-"""Ranges to count numbers and dates in: round ends, open at both sides, nobody alone inside.
+"""Bins for numbers and dates with round ends, open at both sides, and enough people in each.
 
-The ends come from a grid, not from the data, and the open sides begin where enough people are, so
-that neither the least nor the greatest value shows.
+The ends come from a grid, not from the data, and the open sides contain enough people to hide the
+smallest and the largest value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow as pa
 from shoal.core.arrays import Floats
 from shoal.core.column import Column
 
-MOST_BINS = 15
+MAX_BINS = 15
 _TAIL = 0.01  # of the people may lie beyond each outer end
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
 _DAYS = (1, 2, 5, 10, 15)
@@ -27,9 +27,9 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Bins:
-    """Ranges below, between and above some ends.
+    """Bins below, between and above their ends.
 
-    ends: (bins − 1,) where a range ends and the next one begins, ascending; it may be empty.
+    ends: (bins − 1,) where one bin ends and the next one begins, ascending; it may be empty.
     """
 
     ends: Floats
@@ -47,11 +47,11 @@ def bins(column: Column, people: Floats, least: int) -> Bins:
     low, high = _body(positions, known, least)
     kind = column.values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        ends, tell = _calendar(low, high, 1.0 if pa.types.is_date(kind) else _DAY)
+        ends, label = _calendar(low, high, 1.0 if pa.types.is_date(kind) else _DAY)
     else:
-        ends, tell = _numbers(low, high, whole=bool((positions == np.round(positions)).all()))
+        ends, label = _numbers(low, high, whole=bool((positions == np.round(positions)).all()))
     ends = _merged(ends, positions, known, least)
-    return Bins(ends, tuple(_labels(ends, tell)))
+    return Bins(ends, tuple(_labels(ends, label)))
 
 
 def _body(positions: Floats, people: Floats, least: int) -> tuple[float, float]:
@@ -79,23 +79,23 @@ def _merged(ends: Floats, positions: Floats, people: Floats, least: int) -> Floa
     return np.array(kept)
 
 
-Tell = Callable[[float | None, float | None], str]
+Label = Callable[[float | None, float | None], str]
 
 
-def _labels(ends: Floats, tell: Tell) -> list[str]:
+def _labels(ends: Floats, label: Label) -> list[str]:
     if not len(ends):
         return ["all"]
-    inner = [tell(float(a), float(b)) for a, b in pairwise(ends)]
-    return [tell(None, float(ends[0])), *inner, tell(float(ends[-1]), None)]
+    inner = [label(float(a), float(b)) for a, b in pairwise(ends)]
+    return [label(None, float(ends[0])), *inner, label(float(ends[-1]), None)]
 
 
-def _numbers(low: float, high: float, *, whole: bool) -> tuple[Floats, Tell]:
+def _numbers(low: float, high: float, *, whole: bool) -> tuple[Floats, Label]:
     """Return multiples of 1, 2 or 5 times a power of ten between two numbers."""
-    width = _round_width((high - low) / MOST_BINS, whole=whole)
+    width = _round_width((high - low) / MAX_BINS, whole=whole)
     first, last = math.floor(low / width) + 1, math.floor(high / width)
     ends = np.array([float(f"{n * width:.12g}") for n in range(first, last + 1)])
 
-    def tell(least: float | None, below: float | None) -> str:
+    def label(least: float | None, below: float | None) -> str:
         top = None if below is None else f"{below - whole:,.12g}"
         if least is None:
             return f"{top} or less" if whole else f"less than {top}"
@@ -106,23 +106,23 @@ def _numbers(low: float, high: float, *, whole: bool) -> tuple[Floats, Tell]:
             return start if start == top else f"{start} – {top}"
         return f"{start} to {top}"
 
-    return ends, tell
+    return ends, label
 
 
 def _round_width(least: float, *, whole: bool) -> float:
-    """Return the next 1, 2 or 5 times a power of ten; 1 where nothing is asked for."""
+    """Return the smallest 1, 2 or 5 times a power of ten that is at least this wide."""
     if not 0 < least < math.inf:
         return 1.0
     power = math.floor(math.log10(least))
     widths = (step * 10.0**exponent for exponent in (power, power + 1) for step in (1, 2, 5))
-    found = next((width for width in widths if width >= least * (1 - 1e-9)), least)
-    return max(found, 1.0) if whole else found
+    width = next((width for width in widths if width >= least * (1 - 1e-9)), least)
+    return max(width, 1.0) if whole else width
 
 
-def _calendar(low: float, high: float, day: float) -> tuple[Floats, Tell]:
+def _calendar(low: float, high: float, day: float) -> tuple[Floats, Label]:
     """Return first days of months or years, or every few days, between two positions.
 
-    day: what a day counts in positions.
+    day: the length of a day in positions.
     """
     first, last = (np.datetime64(math.floor(at / day), "D") for at in (low, high))
     months = [_index(at.astype("datetime64[M]")) for at in (first, last)]
@@ -130,7 +130,7 @@ def _calendar(low: float, high: float, day: float) -> tuple[Floats, Tell]:
         unit, steps, (begin, end) = "M", list(_MONTHS), months
     else:
         unit, steps, (begin, end) = "D", list(_DAYS), [_index(at) for at in (first, last)]
-    step = next((s for s in steps if (end - begin) / s <= MOST_BINS), steps[-1])
+    step = next((s for s in steps if (end - begin) / s <= MAX_BINS), steps[-1])
     marks = np.arange(begin // step + 1, end // step + 1) * step
     days = marks.astype(f"datetime64[{unit}]").astype("datetime64[D]")
     form = "Y" if unit == "M" and step % 12 == 0 else unit
@@ -138,7 +138,7 @@ def _calendar(low: float, high: float, day: float) -> tuple[Floats, Tell]:
     def text(position: float, back: int = 0) -> str:
         return str(np.datetime64(round(position / day) - back, "D").astype(f"datetime64[{form}]"))
 
-    def tell(least: float | None, below: float | None) -> str:
+    def label(least: float | None, below: float | None) -> str:
         if least is None:
             assert below is not None
             return f"before {text(below)}"
@@ -147,7 +147,7 @@ def _calendar(low: float, high: float, day: float) -> tuple[Floats, Tell]:
         start, stop = text(least), text(below, back=1)
         return start if start == stop else f"{start} to {stop}"
 
-    return np.array([_index(at) * day for at in days]), tell
+    return np.array([_index(at) * day for at in days]), label
 
 
 def _index(at: Any) -> int:

@@ -1,4 +1,4 @@
-"""How many records may be a person's, before and after, as the report tells and draws it."""
+"""How many records match each person, before and after anonymization."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from shoal.core.release import Release
 from shoal.report.masking import Mask, rounded
 from shoal.risk.reidentification import Reidentification
 
-MOST_BARS = 15
+MAX_BARS = 15
 
 
 def uniqueness(
     release: Release, found: Reidentification, k: int, mask: Mask
 ) -> list[dict[str, Any]]:
-    """Return, before and after, how many people are alone, or among fewer than k alike."""
+    """Return, before and after, how many people are unique or match fewer than k records."""
     before = Reidentification.of_classes(Classes.by_quasi(release.original))
     sides = [(name, one.sizes, one.weights) for name, one in (("before", before), ("after", found))]
-    told = []
+    counts = []
     for side, sizes, weights in sides:
         people = int(weights.sum())
         alone, few = (int(weights[sizes < size].sum()) for size in (2, k))
-        told.append(
+        counts.append(
             {
                 "side": side,
                 "alone": mask.count(alone, people),
@@ -35,14 +35,15 @@ def uniqueness(
                 "average": rounded(float((sizes * weights).sum()) / max(people, 1)),
             }
         )
-    return told
+    return counts
 
 
 def size_bars(found: Reidentification, mask: Mask) -> list[dict[str, Any]]:
-    """Return how many classes, or people, have how many candidates; the last bar may be open.
+    """Return how many classes, or people, have each number of candidates; the last bar may be open.
 
-    The share of a bar is that of the people whose smallest class it counts. Classes can be counted
-    in the release. People by whom they fit cannot, so few of them are not told apart from the next.
+    The share of a bar is the share of people whose smallest class it counts. Anyone can count the
+    classes of a release. People by number of candidates cannot be counted there, so bars of few
+    people are merged with the next.
     """
     if not len(found.sizes):
         return []
@@ -67,21 +68,21 @@ def size_bars(found: Reidentification, mask: Mask) -> list[dict[str, Any]]:
 
 
 def _heights(edges: list[int], sizes: Counts, weights: Counts) -> Counts:
-    """(bars,) the weights of the sizes that fall into each bar."""
-    place = np.searchsorted(edges, sizes, side="right") - 1
-    return np.bincount(place, weights, len(edges)).astype(np.int64)
+    """Return, for each bar, the total weight of the sizes in it."""
+    bar = np.searchsorted(edges, sizes, side="right") - 1
+    return np.bincount(bar, weights, len(edges)).astype(np.int64)
 
 
 def _edges(least: int, greatest: int) -> list[int]:
-    """Return where bars begin: at every size; of many, at round ones such as 1, 2, 5, 10."""
-    if greatest - least < MOST_BARS:
+    """Return where bars begin: at every size, or at 1, 2, 5, 10, … if there are many sizes."""
+    if greatest - least < MAX_BARS:
         return list(range(least, greatest + 1))
     round_ones = (step * 10**power for power in range(19) for step in (1, 2, 5))
     return [least, *(size for size in round_ones if least < size <= greatest)]
 
 
 def _joined(edges: list[int], heights: list[int], least: int) -> list[int]:
-    """Return the edges of bars of at least so many people, each joined to the next if too few."""
+    """Return the edges after merging each bar with fewer than `least` people into the next."""
     kept: list[int] = []
     held = 0
     for edge, height in zip(edges, heights, strict=True):

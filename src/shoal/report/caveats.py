@@ -1,4 +1,4 @@
-"""What the guarantee does not cover, as a report may state it: small counts are put in words."""
+"""What the guarantee does not cover, with small counts masked so that a report may state them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from shoal.risk.singling_out import SinglingOut, Uniques
 
 @dataclass(frozen=True)
 class NotCovered:
-    """What a report states beside the guarantee.
+    """Risks that a report states beside the guarantee.
 
-    warnings: what concerns many people, in words.
-    same_value: for each sensitive column with such groups, how many show one value, in words.
-    singling_out: how far columns published unchanged single people out.
+    warnings: risks that affect many people, in words.
+    same_value: for each sensitive column with groups that share one value, how many, in words.
+    singling_out: how many people the columns published unchanged single out.
     """
 
     warnings: list[str]
@@ -31,11 +31,11 @@ def not_covered(kept: Release, mask: Mask) -> NotCovered:
     found = caveats(kept)
 
     def say(some: int, total: int) -> str:
-        told = mask.count(some, total)
+        shown = mask.count(some, total)
         people = counted(total, "person", "people")
-        if isinstance(told, str):
-            return f"{told} of {people}"
-        return f"{told:,} of {people} ({percent_of(some, total)})"
+        if isinstance(shown, str):
+            return f"{shown} of {people}"
+        return f"{shown:,} of {people} ({percent_of(some, total)})"
 
     return NotCovered(
         warnings=found.sentences(say, "group"),

@@ -1,4 +1,4 @@
-"""The house's look for charts, and how they are saved: white paper, dark ink, no frame."""
+"""The common style of charts, and how charts are saved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENDINGS = (".png", ".svg", ".html")
 
 
 def styled(chart: Any) -> Any:
-    """Give an Altair chart the house's look."""
+    """Return an Altair chart in the common style."""
     font = "Inter, Helvetica Neue, Helvetica, Arial, sans-serif"
     return (
         chart.configure(background=PAPER, font=font, padding=18)
@@ -52,18 +52,18 @@ def styled(chart: Any) -> Any:
 
 
 def check_picture(path: Path, *, force: bool = False) -> None:
-    """Refuse early a picture that could not be saved."""
+    """Raise an error before any work if the picture could not be saved."""
     if path.suffix.lower() not in ENDINGS:
         raise OutputError(
-            f"{path}: a picture ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; rename it"
+            f"{path}: the name of a picture must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
         )
     check_writable(path, force=force)
 
 
 def save_chart(chart: Any, path: Path, *, force: bool = False) -> None:
-    """Write a chart by the name's ending, whole or not at all.
+    """Write a chart in the format that the file's ending names; the file is complete or absent.
 
-    A page (.html) holds all it needs and opens without a network.
+    A page (.html) is self-contained and opens offline.
     """
     check_picture(path, force=force)
     with replace_file(path, force=force) as temporary:
@@ -71,19 +71,19 @@ def save_chart(chart: Any, path: Path, *, force: bool = False) -> None:
 
 
 def inline(chart: Any, name: str) -> str:
-    """Return a chart as SVG that can stand in a page beside others.
+    """Return a chart as SVG to embed in a page with other charts.
 
-    name: what sets its ids apart from those of the others.
+    name: a prefix that makes its ids unique in the page.
     """
-    return beside_others(_drawn(chart, ".svg").decode(), name)
+    return with_unique_ids(_drawn(chart, ".svg").decode(), name)
 
 
-def beside_others(drawn: str, name: str) -> str:
-    """Return SVG, as it is saved, the same way."""
+def with_unique_ids(drawn: str, name: str) -> str:
+    """Return SVG for embedding, with ids that start with the name."""
     bare = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)
-    found = dict.fromkeys(re.findall(r'\bid="([^"]+)"', bare))  # numbered on from chart to chart
-    for place, old in enumerate(found):
-        bare = re.sub(rf'(\bid="|url\(#|href="#){re.escape(old)}\b', rf"\g<1>{name}-{place}", bare)
+    ids = dict.fromkeys(re.findall(r'\bid="([^"]+)"', bare))
+    for index, old in enumerate(ids):
+        bare = re.sub(rf'(\bid="|url\(#|href="#){re.escape(old)}\b', rf"\g<1>{name}-{index}", bare)
     return bare
 
 
@@ -100,7 +100,7 @@ def _drawn(chart: Any, ending: str) -> bytes:
 
 
 def _page(spec: str, scripts: str) -> str:
-    """Return a page that holds a chart, as JSON, and the scripts that draw it."""
+    """Return a page with a chart as JSON and the scripts that draw it."""
     draw = f"vegaEmbed('#chart', {in_script(spec)}, {{mode: 'vega-lite'}}).catch(console.error);"
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -120,9 +120,9 @@ def _page(spec: str, scripts: str) -> str:
 
 
 def in_script(json_text: str) -> str:
-    r"""Return JSON that can stand in a script of a page: no text in it ends the script.
+    r"""Return JSON escaped for a script element of a page, so that no text in it ends the script.
 
-    Names of columns come from the data, and a name may hold anything.
+    Column names come from the data and may contain any characters.
 
     >>> print(in_script('{"name": "</script>"}'))
     {"name": "\u003c/script\u003e"}

@@ -1,4 +1,4 @@
-"""What became of each column, in words: roles, hierarchies, how cells are published."""
+"""How each column is released: role, hierarchy, and the form of its cells."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from shoal.report.masking import Mask
 
 _PASSED = {
     Role.IDENTIFIER: "left out: it names a person",
-    Role.SENSITIVE: "released as it is",
-    Role.INSENSITIVE: "released as it is, neither coarsened nor checked",
+    Role.SENSITIVE: "released unchanged",
+    Role.INSENSITIVE: "released unchanged, neither generalized nor checked",
 }
 
 
 def columns(kept: Release, mask: Mask) -> list[dict[str, Any]]:
-    """Return every column of the table, those left out included.
+    """Return every column of the table, including those left out of the release.
 
-    kept: the release without the rows that are left out.
+    kept: the release without the suppressed rows.
     """
     table = kept.original
     held = [_column(table, column, kept.recodings.get(column.name), mask) for column in table]
     blank = dict.fromkeys(("kind", "values", "missing", "weight", "levels"))
     unassigned = [
-        {"name": name, "role": None, **blank, "treatment": "left out: nobody gave it a role"}
+        {"name": name, "role": None, **blank, "treatment": "left out: it has no role"}
         for name in table.unassigned
     ]
     return held + unassigned
@@ -50,7 +50,7 @@ def _column(table: Table, column: Column, recoding: Recoding | None, mask: Mask)
 
 
 def _passed(table: Table, column: Column) -> str:
-    """Say what became of a column that is not a quasi-identifier."""
+    """Return how a column that is not a quasi-identifier is released."""
     for what, unit in (("person", table.person), ("household", table.household)):
         if unit is not None and column.name in unit.columns:
             return f"left out: it identifies the {what}"
@@ -58,7 +58,7 @@ def _passed(table: Table, column: Column) -> str:
 
 
 def _missing(table: Table, column: Column, mask: Mask) -> int | str:
-    """Count the released cells without a value; those of few people are not told."""
+    """Count the released cells without a value; the count is masked if it concerns few people."""
     if column.missing is None:
         return 0
     rows = column.codes == column.missing
@@ -69,27 +69,27 @@ def _missing(table: Table, column: Column, mask: Mask) -> int | str:
 
 
 def _levels(column: Column) -> list[int] | None:
-    """Return how many labels each level of the hierarchy has, from the values to the root."""
+    """Return the number of labels at each level of the hierarchy, from the values to the root."""
     return None if column.hierarchy is None else [len(level) for level in column.hierarchy.levels]
 
 
 def treatment(recoding: Recoding) -> str:
-    """Say how the cells of a quasi-identifier are published."""
+    """Return how the cells of a quasi-identifier are published, in words."""
     used = np.flatnonzero(np.bincount(recoding.codes, minlength=len(recoding.labels)))
     if not len(used):
         return "not published: no record is released"
-    sizes, whole = recoding.subsets.sizes[used], recoding.subsets.whole[used]
+    sizes, hidden = recoding.subsets.sizes[used], recoding.subsets.whole[used]
     if is_exact(recoding)[used].all():
         return "kept exactly"
-    if whole.all():
+    if hidden.all():
         return "hidden entirely"
-    ground = set(recoding.column.labels)
-    named = np.array([recoding.labels[entry] in ground for entry in used.tolist()])
+    originals = set(recoding.column.labels)
+    named = np.array([recoding.labels[entry] in originals for entry in used.tolist()])
     levels = None if recoding.levels is None else recoding.levels[used]
     if levels is not None and (levels >= 0).all():
         return _by_level(recoding.column, int(levels.min()), int(levels.max()))
     if (named & (sizes > 1)).any():
-        return "published as one typical value for the people of a class"
+        return "published as one typical value for each group"
     return "published as ranges" if recoding.column.ordered else "published as sets of values"
 
 
@@ -97,5 +97,5 @@ def _by_level(column: Column, low: int, high: int) -> str:
     assert column.hierarchy is not None
     top = column.hierarchy.height
     if low == high:
-        return f"published at level {low} of its hierarchy, of {top}"
-    return f"published by labels of its hierarchy, from level {low} to {high}, of {top}"
+        return f"generalized by its hierarchy (level {low} of {top})"
+    return f"generalized by its hierarchy (levels {low} to {high} of {top})"

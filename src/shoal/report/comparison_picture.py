@@ -1,6 +1,6 @@
-"""The picture of a comparison: what each release lost against the risk it leaves.
+"""The picture of a comparison: the loss of each release against its risk.
 
-The page (.html) shows a release's figures under the mouse, and any metric as the loss.
+The page (.html) shows the figures of a release in a tooltip and lets the reader choose the loss.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from shoal.report.charts import INK, PAPER, SOFT, check_picture, save_chart, sty
 from shoal.report.masking import LEAST, Mask, rounded
 
 WIDTH, HEIGHT = 680, 440
-MOST_NAMED = 14  # points on the front that are named beside them
+MAX_LABELS = 14  # labelled points on the front
 COLOURS = (
     "#0b6e8a", "#d9822b", "#7a4fa3", "#2f9e62", "#c23b5a", "#8a6d3b", "#3c6fd1",
     "#b0479c", "#5f7d2e", "#13a3a3", "#995544", "#596a7b", "#d1a000", "#404a8f",
 )  # fmt: skip
-_LOG = 5.0  # times that risks must differ for their scale to be by ratio
+_LOG_RATIO = 5.0  # the risk axis is logarithmic if the risks differ by at least this factor
 _TICKS = [1 / n for n in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 10**6)]
 
 
@@ -36,8 +36,8 @@ def draw_comparison(
     """Draw one point for each release.
 
     rows: releases as a comparison lists them.
-    fronts: for each column that can be the loss, which rows are on its front; the first is shown,
-        the page offers the others.
+    fronts: for each column that can be the loss, which rows are on its Pareto front; the first is
+        shown, and the page offers the others.
     """
     check_picture(path, force=force)
     pages = path.suffix.lower() == ".html"
@@ -60,13 +60,13 @@ def comparison_chart(
     ]
     losses = list(dict.fromkeys(point["of"] for point in points))
     if next(iter(fronts)) not in losses:
-        raise InputError("no release to draw: none has both the loss and the risk asked for")
+        raise InputError("no release to draw: none has both the requested loss and the risk")
     _name_front(points)
     return _chart(points, losses, risk, interactive=interactive)
 
 
 def _point(row: Mapping[str, Any], loss: str, risk: str, stays: bool) -> dict[str, Any]:
-    options = ", ".join(f"{n} = {_told(v)}" for n, v in row["options"].items())
+    options = ", ".join(f"{n} = {_as_text(v)}" for n, v in row["options"].items())
     return {
         "of": loss,
         "loss": rounded(row[loss]),
@@ -83,31 +83,31 @@ def _point(row: Mapping[str, Any], loss: str, risk: str, stays: bool) -> dict[st
 
 
 def _suppressed(row: Mapping[str, Any]) -> str:
-    """Return how many records are left out, as a report would: a picture may be published."""
-    if row["people"] != row["records"]:  # few people's rows may be many
+    """Return the number of suppressed records, masked because a picture may be published."""
+    if row["people"] != row["records"]:  # many rows may belong to few people
         return "some" if row["suppressed"] else "0"
-    told = Mask(max(row["k"] or 1, LEAST)).count(row["suppressed"], row["records"])
-    return told if isinstance(told, str) else f"{told:,}"
+    count = Mask(max(row["k"] or 1, LEAST)).count(row["suppressed"], row["records"])
+    return count if isinstance(count, str) else f"{count:,}"
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _name_front(points: list[dict[str, Any]]) -> None:
-    """Name points on a front, where they are few; what falls together is named once."""
+    """Label the points on a front if there are few; coinciding points share one label."""
     together: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for point in points:
         if point["front"]:
-            place = (point["of"], point["loss"], point["risk"])
-            together.setdefault(place, []).append(point)
-    named = Counter(place[0] for place in together)
+            position = (point["of"], point["loss"], point["risk"])
+            together.setdefault(position, []).append(point)
+    named = Counter(position[0] for position in together)
     for (loss, *_), alike in together.items():
-        if named[loss] <= MOST_NAMED:
+        if named[loss] <= MAX_LABELS:
             methods = list(dict.fromkeys(point["method"].split(",")[0] for point in alike))
             sizes = sorted({point["k"] for point in alike if point["k"] is not None})
-            told = ", ".join(map(str, sizes))
-            alike[0]["label"] = ", ".join(methods) + (f"  k = {told}" if sizes else "")
+            listed = ", ".join(map(str, sizes))
+            alike[0]["label"] = ", ".join(methods) + (f"  k = {listed}" if sizes else "")
 
 
 def _chart(points: list[dict[str, Any]], losses: list[str], risk: str, *, interactive: bool) -> Any:
@@ -147,10 +147,10 @@ def _chart(points: list[dict[str, Any]], losses: list[str], risk: str, *, intera
 def _risk_axis(points: list[dict[str, Any]], risk: str) -> Any:
     import altair as alt
 
-    found = [point["risk"] for point in points]
-    if min(found) <= 0 or max(found) < _LOG * min(found):
+    risks = [point["risk"] for point in points]
+    if min(risks) <= 0 or max(risks) < _LOG_RATIO * min(risks):
         return alt.X("risk:Q", title=risk).scale(zero=False, nice=False, padding=50)
-    ticks = [tick for tick in _TICKS if min(found) / 2 < tick < max(found) * 2]
+    ticks = [tick for tick in _TICKS if min(risks) / 2 < tick < max(risks) * 2]
     labels = "'1 in ' + format(1 / datum.value, ',.0f')"
     axis = alt.Axis(values=ticks, labelExpr=labels, labelOverlap=True)
     scale = alt.Scale(type="log", nice=False, padding=50)
@@ -186,14 +186,14 @@ def _marks(base: Any, points: list[dict[str, Any]], clicked: Any) -> Any:
             alt.Tooltip("hierarchies:N"),
             alt.Tooltip("loss:Q", format=".3f"),
             alt.Tooltip("risk:Q", format=".4f"),
-            alt.Tooltip("suppressed:N", title="records left out"),
+            alt.Tooltip("suppressed:N", title="records suppressed"),
             alt.Tooltip("seconds:Q", format=".2f"),
         ],
     )
 
 
 def _names(base: Any) -> list[Any]:
-    """Name the releases on the front below them, where nothing else can be."""
+    """Label the releases on the front, below their points."""
     named = base.transform_filter("datum.label").encode(text="label:N")
     form: dict[str, Any] = {"dy": 17, "fontSize": 11}
     halo = named.mark_text(stroke=PAPER, strokeWidth=5, **form)
@@ -201,12 +201,12 @@ def _names(base: Any) -> list[Any]:
 
 
 def _subtitle(risk: str) -> list[str]:
-    told = {
-        "highest risk": "Risk: the chance to pick the right record of the person worst off.",
-        "average risk": "Risk: the chance to pick a person's right record, on average.",
-        "expected risk": "Risk: the share of people found by who matches all people at once.",
+    meanings = {
+        "highest risk": "Risk: the highest chance of picking a person's own record.",
+        "average risk": "Risk: the chance of picking a person's own record, on average.",
+        "expected risk": "Risk: the expected share of people found by matching all at once.",
     }
     return [
-        "Left and low is better. Nothing beats a release on the front (dark rim) in both.",
-        told.get(risk, f"Risk: {risk}."),
+        "Lower left is better. No release beats one on the front (dark rim) in both.",
+        meanings.get(risk, f"Risk: {risk}."),
     ]

@@ -1,7 +1,7 @@
-"""Columns before and after: how the values are distributed, told in groups that hide nobody.
+"""Distributions of columns before and after anonymization, in groups of enough people.
 
-Both sides are shares of the released rows. Of a sensitive column, which is released as it is, only
-the released side is told. A value or label is named where enough people have it.
+Both sides are shares of the released rows. A sensitive column is released unchanged, so only the
+released side is shown. A value or label is named only if enough people have it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from shoal.metrics.boxes import Boxes, estimated_shares
 from shoal.report.bins import bins
 from shoal.report.masking import Mask, names_any, people_weights, rounded, sum_weights
 
-MOST_NAMED = 15
-_ENOUGH = 0.9  # of the records should be in groups with a name
-_FEW = 12  # numbers that are told one by one
+MAX_NAMED_GROUPS = 15
+_NAMED_SHARE = 0.9  # of the people should be in a named group
+_MAX_SINGLE_NUMBERS = 12  # distinct numbers that are shown one by one
 OTHERS, MISSING = "all others", "missing"
 
 
 @dataclass(frozen=True)
 class Groups:
-    """How a column's values are told.
+    """How a column's values are grouped.
 
     by: what a group is, in words.
-    places: (domain,) the group of each value, −1 for one that is passed over.
+    places: (domain,) the group of each value, −1 for one that is skipped.
     labels: one for each group.
     """
 
@@ -42,9 +42,9 @@ class Groups:
 
 
 def distribution(column: Column, recoding: Recoding | None, table: Table, mask: Mask) -> Any:
-    """Return a column's distribution as plain data; its groups are empty where none may be told.
+    """Return a column's distribution as plain data; without groups if none may be shown.
 
-    recoding: what is published of it; None for one that is released as it is.
+    recoding: the published form of the column; None for a column released unchanged.
     table: the rows of the column, all of them released.
     """
     rows = table.counts
@@ -55,31 +55,31 @@ def distribution(column: Column, recoding: Recoding | None, table: Table, mask: 
     if recoding is not None:
         after = _published_shares(recoding, rows)
     sides = [_by_group(groups, shares) for shares in (counts, after)]
-    told = [
+    listed = [
         {"label": label, "before": rounded(first), "after": rounded(second)}
         for label, first, second in zip(groups.labels, *sides, strict=True)
     ]
     if recoding is None:
-        told = [{**group, "before": None} for group in told]
+        listed = [{**group, "before": None} for group in listed]
     return {
         "column": column.name,
         "role": str(column.role),
         "by": groups.by,
-        "groups": told if len(told) > 1 or mask.least <= people.max() == people.sum() else [],
+        "groups": listed if len(listed) > 1 or mask.least <= people.max() == people.sum() else [],
     }
 
 
 def _published_shares(recoding: Recoding, rows: Counts | None) -> Floats:
-    """(domain,) the share of each value if every cell may be any of its values alike."""
+    """Return the estimated share of each value if all values of a cell are equally likely."""
     entries = np.arange(len(recoding.labels), dtype=np.int32)[None]
     usage = recoding.usage(rows)
     return estimated_shares(Boxes((recoding.column,), (recoding.subsets,), entries, usage), 0)
 
 
 def _by_group(groups: Groups, weights: Any) -> Floats:
-    """Return the groups' shares of the weights, those that are passed over aside."""
-    told = groups.places >= 0
-    sums = np.bincount(groups.places[told], weights[told], len(groups.labels))
+    """Return the groups' shares of the weights, without skipped values."""
+    shown = groups.places >= 0
+    sums = np.bincount(groups.places[shown], weights[shown], len(groups.labels))
     return np.asarray(sums / max(float(sums.sum()), 1e-300))
 
 
@@ -88,15 +88,19 @@ def grouped(column: Column, people: Floats, least: int) -> Groups:
 
     people: (domain,) the weight of the people with each value, see `people_weights`.
     """
-    if column.kind is Kind.NUMERIC and column.known > _FEW and people[: column.known].sum():
+    if (
+        column.kind is Kind.NUMERIC
+        and column.known > _MAX_SINGLE_NUMBERS
+        and people[: column.known].sum()
+    ):
         found = bins(column, people, least)
         if len(found.ends):
             places = np.searchsorted(found.ends, column.positions, side="right").astype(np.int32)
             labels = found.labels
             if column.missing is not None:
-                told = people[column.missing] >= least
-                places[column.missing] = len(labels) if told else -1
-                labels = (*labels, MISSING) if told else labels
+                shown = people[column.missing] >= least
+                places[column.missing] = len(labels) if shown else -1
+                labels = (*labels, MISSING) if shown else labels
             return Groups("ranges", places, labels)
     return _by_level(column, people, least) or _by_value(column, people, least)
 
@@ -107,23 +111,23 @@ def _by_value(column: Column, people: Floats, least: int) -> Groups:
 
 
 def _by_level(column: Column, people: Floats, least: int) -> Groups | None:
-    """Return the lowest level of the hierarchy whose frequent labels tell of nearly everybody.
+    """Return the lowest level of the hierarchy whose frequent labels cover nearly everyone.
 
-    None where even the highest below the root says little more than the values themselves.
+    None if no level below the root shows more than the values themselves.
     """
-    if column.hierarchy is None or (people >= least).sum() == column.domain <= MOST_NAMED:
+    if column.hierarchy is None or (people >= least).sum() == column.domain <= MAX_NAMED_GROUPS:
         return None
     most, best = 0.0, None
     for height, level in enumerate(column.hierarchy.levels[:-1]):
         sizes = sum_weights(level.groups, len(level), people)
         shown = (sizes >= least) & ~_spelled_out(column, level.groups, level.labels, people, least)
-        told = float(sizes[shown].sum()) / max(float(people.sum()), 1.0)
-        few = 1 < shown.sum() <= MOST_NAMED
-        if few and told > most:
+        covered = float(sizes[shown].sum()) / max(float(people.sum()), 1.0)
+        few = 1 < shown.sum() <= MAX_NAMED_GROUPS
+        if few and covered > most:
             labels = [MISSING if text is None else text for text in level.labels]
             by = "values" if height == 0 else f"level {height} of its hierarchy"
-            most, best = told, _named(by, level.groups, labels, sizes * shown, least, sizes)
-        if few and told >= _ENOUGH:
+            most, best = covered, _named(by, level.groups, labels, sizes * shown, least, sizes)
+        if few and covered >= _NAMED_SHARE:
             break
     return best
 
@@ -135,7 +139,7 @@ def _spelled_out(
     people: Floats,
     least: int,
 ) -> Bools:
-    """Return, group by group, whether its label names a member that too few people have."""
+    """Return, for each group, whether its label names a member that too few people have."""
     rare = np.flatnonzero(people < least)
     inside: dict[int, list[str | None]] = {}
     for code, group in zip(rare.tolist(), groups[rare].tolist(), strict=True):
@@ -152,14 +156,14 @@ def _named(
     least: int,
     every: Floats | None = None,
 ) -> Groups:
-    """Name the largest groups and put the others together, so many that they hide each other.
+    """Name the largest groups and merge the others into one group of enough people.
 
-    groups: (domain,) the group of each value; sizes: (groups,) people, 0 for one not to be named.
-    every: (groups,) people where those not to be named are counted too.
+    groups: (domain,) the group of each value; sizes: (groups,) people, 0 for an unnamed group.
+    every: (groups,) people, counted in unnamed groups too.
     """
     every = sizes if every is None else every
     order = np.lexsort((np.arange(len(sizes)), -sizes))
-    named = [g for g in order[:MOST_NAMED].tolist() if sizes[g] >= least]
+    named = [g for g in order[:MAX_NAMED_GROUPS].tolist() if sizes[g] >= least]
     rest = round(float(every.sum() - every[named].sum()), 6)
     while named and 0 < rest < least:
         rest = round(rest + float(every[named.pop()]), 6)

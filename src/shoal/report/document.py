@@ -1,6 +1,6 @@
-"""The report of a release: one document for those who sign it and those who check it.
+"""The report of a release: one document for the people who sign it and those who check it.
 
-It is gathered as plain data first, which is the JSON form; the page draws the same data.
+The contents are collected as plain data, which is the JSON form; the HTML page renders them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from shoal.core.column import Role
 from shoal.core.files import check_writable, replace_file
-from shoal.core.progress import report as tell
+from shoal.core.progress import report as report_progress
 from shoal.core.release import Release
 from shoal.core.row_order import Order
 from shoal.core.verification import Verification
@@ -38,52 +38,61 @@ FORMAT = {"name": "shoal-report", "version": 1}
 _STAGES = 6
 _REACHED = {
     "k-anonymity": "people in the smallest group",
-    "l-diversity": "values that the least diverse group shows",
-    "entropy-l-diversity": "equally frequent values that would be as uncertain as the worst group",
-    "recursive-l-diversity": "c that the worst group needs more than; less is better",
-    "t-closeness": "distance of the group that differs most from the whole table; less is better",
-    "alpha-k-anonymity": "largest share that one value has in a group; less is better",
-    "delta-disclosure": "largest change of a value's share, as a logarithm; less is better",
-    "beta-likeness": "largest gain of a value's share in a group; less is better",
-    "one-k-anonymity": "records that the person worst off fits",
-    "k-one-anonymity": "people that fit the record worst off",
-    "k-k-anonymity": "fewest partners that a person or a record has",
-    "k-concealment": "records that the person worst off can have",
-    "freeform-anonymity": "different partners that everybody gets",
+    "l-diversity": "distinct values in the least diverse group",
+    "entropy-l-diversity": "number of equally frequent values with the entropy of the worst group",
+    "recursive-l-diversity": "value that c must exceed for the worst group; lower is better",
+    "t-closeness": "distance between the worst group and the whole table; lower is better",
+    "alpha-k-anonymity": "largest share of one value in a group; lower is better",
+    "delta-disclosure": "largest change of a value's share, as a logarithm; lower is better",
+    "beta-likeness": "largest relative increase of a value's share in a group; lower is better",
+    "one-k-anonymity": "fewest records that a person matches",
+    "k-one-anonymity": "fewest people that a record matches",
+    "k-k-anonymity": "fewest matches of a person or a record",
+    "k-concealment": "fewest records that a person can be assigned to",
+    "freeform-anonymity": "disjoint one-to-one assignments of people to records",
 }
 
-_AGAINST_THE_TABLE = ("t-closeness", "delta-disclosure", "beta-likeness")
+_COMPARED_WITH_TABLE = ("t-closeness", "delta-disclosure", "beta-likeness")
 
 
 def write_report(
     release: Release, path: str | Path, *, force: bool = False, **options: Any
 ) -> None:
-    """Write the report as a page (.html) or as data (.json), whole or not at all.
+    """Write the report as a page (.html) or as data (.json).
 
-    The release is checked first; without its guarantee there is no report.
+    The release is verified first. If its guarantee does not hold, no report is written. The file
+    is complete or absent, never partial.
 
-    options: those of `contents`.
+    Parameters:
+        release: The release to report on.
+        path: The file to write; its ending, `.html` or `.json`, sets the format.
+        force: Overwrite an existing file.
+        options: The options of `contents`.
+
+    Raises:
+        NotAnonymous: The guarantee does not hold on the released values.
+        OutputError: The file cannot be written.
     """
     path = Path(path)
     check_report(path, force=force)
     write_contents(contents(release, **options), path, force=force)
 
 
-def write_contents(told: dict[str, Any], path: Path, *, force: bool = False) -> None:
-    """Write a report that has been gathered, by the name's ending."""
+def write_contents(report: dict[str, Any], path: Path, *, force: bool = False) -> None:
+    """Write the contents of a report in the format that the file's ending names."""
     check_report(path, force=force)
     if path.suffix.lower() == ".json":
-        text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
     else:
-        text = page(told)
+        text = page(report)
     with replace_file(path, force=force) as temporary:
         temporary.write_bytes(text.encode("utf-8", "replace"))
 
 
 def check_report(path: Path, *, force: bool = False) -> None:
-    """Refuse early a report that could not be written."""
+    """Raise an error before any work if the report could not be written."""
     if path.suffix.lower() not in ENDINGS:
-        raise OutputError(f"{path}: a report ends in {' or '.join(ENDINGS)}; rename it")
+        raise OutputError(f"{path}: the name of a report must end in {' or '.join(ENDINGS)}")
     check_writable(path, force=force)
 
 
@@ -98,18 +107,28 @@ def contents(
     least: int | None = None,
     target: str | None = None,
 ) -> dict[str, Any]:
-    """Return all that the report says, as JSON can hold it.
+    """Return the contents of the report as plain data that JSON can represent.
 
-    title, date: as they are to stand there; without a date, equal releases give equal reports.
-    released: the file that was written; its name, size and digest are told.
-    command: how the release was made, if not by the call in Python that is told anyhow.
-    order: how the rows were written.
-    least: people behind anything shown, by default 5, or k where that is more.
-    target: a column; how well models still predict it is told too.
+    The report of a release with differential privacy claims contains only what follows from the
+    released rows and from public inputs.
 
-    Of a release with claims only what follows from its rows is told, and what is public.
+    Parameters:
+        release: The release to report on.
+        title: The title of the report.
+        date: The date to print; without one, equal releases give equal reports.
+        released: The released file; the report gives its name, size and SHA-256.
+        command: The command that made the release, shown beside the equivalent Python call.
+        order: The order in which the rows were written.
+        least: The fewest people behind any figure shown; by default 5, or k if k is larger.
+        target: A column; the report adds how well models trained on the release predict it.
+
+    Returns:
+        The report as nested dictionaries and lists.
+
+    Raises:
+        NotAnonymous: The guarantee does not hold on the released values.
     """
-    tell("report", 0, _STAGES)
+    report_progress("report", 0, _STAGES)
     checked = _checked(release)
     k = int(getattr(release.model, "least_size", 1))
     mask = Mask(max(k, LEAST) if least is None else least)
@@ -123,16 +142,16 @@ def contents(
         )
     kept = released_only(release)
     found = Reidentification.of(kept)
-    tell("report", 1, _STAGES)
+    report_progress("report", 1, _STAGES)
     lost = losses(kept, mask)
-    tell("report", 3, _STAGES)
+    report_progress("report", 3, _STAGES)
     related = correlations(kept)
-    tell("report", 4, _STAGES)
+    report_progress("report", 4, _STAGES)
     open_points = not_covered(kept, mask)
     sensitive = sensitive_columns(kept, open_points.same_value)
     learned = learning(kept, target)
     counts, about = records(release, mask), unit(kept)
-    told = {
+    report = {
         **head,
         "verdict": verdict(released_in_words(counts), release.model.parts, open_points.warnings),
         "warnings": open_points.warnings,
@@ -152,8 +171,8 @@ def contents(
         "limits": limits(kept, sensitive, about, by_class=found.by_class, order=order),
         "repeat": repeating(release, command, file, order=order),
     }
-    tell("report", _STAGES, _STAGES)
-    return told
+    report_progress("report", _STAGES, _STAGES)
+    return report
 
 
 def _checked(release: Release) -> Verification:
@@ -166,11 +185,12 @@ def _checked(release: Release) -> Verification:
 
 
 def _guarantee(release: Release, checked: Verification) -> dict[str, Any]:
-    """Return what is promised and reached, save for distances from a table with people left out.
+    """Return the guarantee and the levels achieved.
 
-    These could be solved for them.
+    Levels that compare groups with the whole table are omitted if records are suppressed, because
+    the values of the suppressed records could be computed from them.
     """
-    unsaid = _AGAINST_THE_TABLE if release.classes.suppressed else ()
+    omitted = _COMPARED_WITH_TABLE if release.classes.suppressed else ()
     return {
         "model": str(release.model),
         "promise": release.model.describe(),
@@ -178,7 +198,7 @@ def _guarantee(release: Release, checked: Verification) -> dict[str, Any]:
             {
                 "model": str(part),
                 "promise": part.describe(),
-                "reached": None if part.name in unsaid else rounded(checked.levels[str(part)]),
+                "reached": None if part.name in omitted else rounded(checked.levels[str(part)]),
                 "reached_is": _REACHED.get(part.name, ""),
             }
             for part in release.model.parts
@@ -192,7 +212,7 @@ def _guarantee(release: Release, checked: Verification) -> dict[str, Any]:
 
 
 def _risk(kept: Release, found: Reidentification, k: int, mask: Mask) -> dict[str, Any]:
-    """Return how well people are hidden among each other."""
+    """Return the re-identification risk of the released people."""
     return {
         "by_class": found.by_class,
         "fewest_candidates": rounded(found.fewest),

@@ -1,4 +1,4 @@
-"""How many people would be found by somebody who knows everybody: for the report, in words."""
+"""How many people an attacker who knows everyone is expected to re-identify, for the report."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from shoal.errors import InputError, NotConverged
 from shoal.report.masking import Mask, rounded
 from shoal.risk.assessment import assess
 
-_MOST = 50_000  # people for whom a report waits
+_MAX_PEOPLE = 50_000  # more would delay the report
 _TARGET = 0.05
 
 
 def expected(kept: Release, mask: Mask) -> dict[str, Any]:
-    """Return the expected number of people found, or why it was not counted.
+    """Return the expected number of people re-identified, or the reason why it is not counted.
 
-    kept: the released records alone. The same release gives the same figures.
+    kept: the released records only. The same release gives the same figures.
     """
     people = kept.original.people
     if not people:
         return {"reason": "nothing was released"}
-    if people > _MOST:
-        return {"reason": f"there are more than {_MOST:,} people; `shoal risk assess` counts it"}
+    if people > _MAX_PEOPLE:
+        return {
+            "reason": f"the release has more than {_MAX_PEOPLE:,} people; use `shoal risk assess`"
+        }
     try:
         found = assess(kept, target=_TARGET, seed=0)
     except (InputError, NotConverged) as error:

@@ -1,7 +1,7 @@
-"""The released records by themselves, as if those left out had never been in the table.
+"""The released records only, as if suppressed records had never been in the table.
 
-All that a report tells is told of these. Were the left-out ones in any figure, it could be solved
-for them: a column's extent for the greatest income, a difference of shares for a disease.
+A report describes only these records. Figures that included suppressed records could reveal them:
+a column's range the highest income, a difference of shares a disease.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shoal.core.subsets import Subsets
 
 
 def released_only(release: Release) -> Release:
-    """Return the release of the released rows; values that none of them has are gone."""
+    """Return the release without suppressed rows and without values that no released row has."""
     table, hidden = release.original, release.suppressed
     rows = np.arange(len(table)) if hidden is None else np.flatnonzero(~hidden)
     taken = table.take(rows)
@@ -40,7 +40,7 @@ def released_only(release: Release) -> Release:
 
 
 def at_rows(release: Release, rows: Counts) -> Release:
-    """Return the release of some rows alone; ground domains stay."""
+    """Return the release of some rows only; the domains of the columns stay the same."""
     table = release.original.take(rows)
     recodings = {
         name: replace(found, column=found.column.take(rows), codes=found.codes[rows])
@@ -50,13 +50,13 @@ def at_rows(release: Release, rows: Counts) -> Release:
 
 
 def narrowed(column: Column, used: Counts) -> Column:
-    """Return the column over some of its values, which are all that it has."""
-    place = np.zeros(column.domain, dtype=np.int32)
-    place[used] = np.arange(len(used), dtype=np.int32)
+    """Return the column with its domain reduced to the values that occur in it."""
+    index = np.zeros(column.domain, dtype=np.int32)
+    index[used] = np.arange(len(used), dtype=np.int32)
     values, spelling = column.values.take(pa.array(used)), column.spelling
     if spelling is not None:
         spelling = tuple(spelling[code] for code in used.tolist() if code < column.known)
-    codes = place[column.codes]
+    codes = index[column.codes]
     bare = replace(column, codes=codes, values=values, spelling=spelling, hierarchy=None)
     if column.hierarchy is None:
         return bare
@@ -64,22 +64,22 @@ def narrowed(column: Column, used: Counts) -> Column:
 
 
 def _with_tree(column: Column, published: Column) -> Column:
-    """Return the column with the hierarchy that it was published by, where it has none itself."""
+    """Return the column with the hierarchy it was published with, if it has none of its own."""
     if column.hierarchy is not None or published.hierarchy is None or not column.domain:
         return column
     return replace(column, hierarchy=published.hierarchy.aligned(column))
 
 
 def _recoding(found: Recoding, column: Column, rows: Counts, used: Counts) -> Recoding:
-    """Return what these rows publish of a column that has been narrowed."""
+    """Return the recoding of these rows over the narrowed column."""
     codes = found.codes[rows]
     entries = np.flatnonzero(np.bincount(codes, minlength=len(found.labels)))
-    place = np.zeros(len(found.labels), dtype=np.int32)
-    place[entries] = np.arange(len(entries), dtype=np.int32)
+    index = np.zeros(len(found.labels), dtype=np.int32)
+    index[entries] = np.arange(len(entries), dtype=np.int32)
     least, greatest = column.extent
     return Recoding(
         column,
-        place[codes],
+        index[codes],
         _subsets(found.subsets.take(entries), used),
         tuple(found.labels[entry] for entry in entries.tolist()),
         None if found.low is None else np.maximum(found.low[entries], least),
@@ -89,17 +89,17 @@ def _recoding(found: Recoding, column: Column, rows: Counts, used: Counts) -> Re
 
 
 def _subsets(subsets: Subsets, used: Counts) -> Subsets:
-    """Return the subsets over some codes alone; each has one of them."""
+    """Return the subsets restricted to some codes; each subset contains at least one of them."""
     starts, stops = (np.searchsorted(used, ends) for ends in (subsets.starts, subsets.stops))
     owners = np.repeat(np.arange(len(subsets)), np.diff(subsets.indptr))
     some = starts < stops
     starts, stops, owners = starts[some], stops[some], owners[some]
-    opens = np.ones(len(starts), dtype=np.bool_)  # runs that have come to touch become one
+    opens = np.ones(len(starts), dtype=np.bool_)  # adjacent runs become one
     opens[1:] = (owners[1:] != owners[:-1]) | (starts[1:] != stops[:-1])
     closes = np.append(opens[1:], True)[: len(opens)]
     indptr = np.searchsorted(owners[opens], np.arange(len(subsets) + 1))
     return Subsets(len(used), indptr.astype(np.int64), _codes(starts[opens]), _codes(stops[closes]))
 
 
-def _codes(places: Counts) -> Codes:
-    return places.astype(np.int32)
+def _codes(indices: Counts) -> Codes:
+    return indices.astype(np.int32)

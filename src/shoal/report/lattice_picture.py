@@ -1,7 +1,7 @@
 """A picture of a lattice: which nodes are anonymous, which are minimal, which one was chosen.
 
-The raw table is at the bottom, everything hidden is at the top; each row holds the nodes with one
-sum of levels.
+The original table is at the bottom and the fully generalized one at the top; each row contains the
+nodes with the same sum of levels.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.report.charts import INK, PAPER, SOFT, check_picture, save_chart, styled
-from shoal.report.lattice_places import MOST_ABREAST, ROW_SHARE, STATES, Spot, Spots, place_nodes
+from shoal.report.lattice_places import MAX_LINE_NODES, ROW_SHARE, STATES, Spot, Spots, place_nodes
 from shoal.report.masking import rounded
 
-MOST_LINED = 300  # up to here neighbours are joined by lines
-MOST_NAMED = 120  # up to here each node carries its levels
+MAX_LINKED_NODES = 300  # neighbours are joined by lines up to this many nodes
+MAX_NAMED_NODES = 120  # nodes are labelled with their levels up to this many nodes
 CHOSEN = "chosen"
 # how a node is drawn: area, rim, width of the rim, shape, opacity
 LOOKS: dict[str, tuple[float, str, float, str, float]] = {
@@ -35,16 +35,22 @@ LOOKS: dict[str, tuple[float, str, float, str, float]] = {
 
 
 def draw_release(release: Release, path: str | Path, *, force: bool = False) -> None:
-    """Save a picture of the lattice that a full-domain method searched, its node pointed out."""
+    """Save a picture of the lattice that a full-domain method searched, its node highlighted.
+
+    Parameters:
+        release: A release of a full-domain method.
+        path: The file to write: .png, .svg or .html.
+        force: Overwrite an existing file.
+    """
     if release.node is None:
         raise InputError(
-            f"method {release.run.method} searches no lattice; a picture goes with "
-            "datafly, samarati, mingen, incognito, ola or flash"
+            f"method {release.run.method} searches no lattice; a picture of it is available for "
+            "datafly, samarati, mingen, incognito, ola and flash"
         )
     if release.withheld:
         raise InputError(
-            f"method {release.run.method} must not tell what its lattice looks like, which depends "
-            "on records that are not released"
+            f"method {release.run.method} cannot draw its lattice, which depends on records that "
+            "are not released"
         )
     options = release.run.options
     draw_lattice(
@@ -68,33 +74,39 @@ def draw_lattice(
     chosen: Mapping[str, int] | None = None,
     force: bool = False,
 ) -> None:
-    """Save a picture of a table's lattice as PNG, SVG or HTML, by the name's ending.
+    """Save a picture of a table's lattice of generalization levels.
 
-    chosen: a node to point out, such as `release.node`.
-    force: overwrite an existing file.
+    Parameters:
+        table: The table; its quasi-identifiers need hierarchies.
+        model: The privacy model that a node must meet to be anonymous.
+        path: The file to write: .png, .svg or .html.
+        max_suppression: Share of the records that may be suppressed.
+        objective: The cost of a node.
+        chosen: A node to highlight, such as `release.node`.
+        force: Overwrite an existing file.
     """
     check_picture(Path(path), force=force)
     spots = place_nodes(
         table, model, max_suppression=max_suppression, objective=objective, chosen=chosen
     )
-    told = f"{model}, at most {100 * max_suppression:g} % of the records left out"
-    save_chart(_chart(spots, told, objective), Path(path), force=force)
+    setting = f"{model}, at most {100 * max_suppression:g} % of the records suppressed"
+    save_chart(_chart(spots, setting, objective), Path(path), force=force)
 
 
 def _lines(spots: Spots) -> list[dict[str, float]]:
     """Return a line between any two nodes that differ by one level of one attribute."""
     by_node = {spot.node: spot for spot in spots.nodes}
-    found = []
+    lines = []
     for low in spots.nodes:
         for j, level in enumerate(low.node):
             high = by_node.get((*low.node[:j], level + 1, *low.node[j + 1 :]))
             if high is not None:
                 ends = {"place": low.place, "row": low.row, "place2": high.place, "row2": high.row}
-                found.append(ends)
-    return found
+                lines.append(ends)
+    return lines
 
 
-def _chart(spots: Spots, told: str, objective: Objective) -> Any:
+def _chart(spots: Spots, setting: str, objective: Objective) -> Any:
     import altair as alt
 
     rows = [_row(spots, spot) for spot in spots.nodes]
@@ -106,24 +118,24 @@ def _chart(spots: Spots, told: str, objective: Objective) -> Any:
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y)
     width = float(np.clip((2 * widest + 1) * 62, 320, 900))
     height = float(np.clip((tall + 1) * 58, 220, 960))
-    lines = -(-max(Counter(sum(spot.node) for spot in spots.nodes).values()) // MOST_ABREAST)
+    lines = -(-max(Counter(sum(spot.node) for spot in spots.nodes).values()) // MAX_LINE_NODES)
     room = min(width / (2 * widest + 1), height / (tall + 1) * ROW_SHARE / lines)
     layers = [_marks(base, spots, objective, min(room / 20, 1.0))]
-    if len(rows) <= MOST_NAMED:
+    if len(rows) <= MAX_NAMED_NODES:
         halo = base.mark_text(dy=19, fontSize=10, stroke=PAPER, strokeWidth=4).encode(text="name:N")
         name = base.mark_text(dy=19, fontSize=10, color=SOFT).encode(text="name:N")
         layers = [halo, *layers, name]
-    if len(rows) <= MOST_LINED:
+    if len(rows) <= MAX_LINKED_NODES:
         thin = alt.Chart(alt.Data(values=_lines(spots))).mark_rule(color="#dde3e8", strokeWidth=1)
         layers.insert(0, thin.encode(x=x, y=y, x2="place2:Q", y2="row2:Q"))
-    title = alt.TitleParams(_title(spots), subtitle=_subtitle(spots, told, objective))
+    title = alt.TitleParams(_title(spots), subtitle=_subtitle(spots, setting, objective))
     return styled(alt.layer(*layers).properties(width=width, height=height, title=title))
 
 
 def _marks(base: Any, spots: Spots, objective: Objective, grain: float) -> Any:
     """Draw the nodes: filled by cost, with a size, rim and shape for each state.
 
-    grain: 1 where there is room, less where nodes stand close.
+    grain: relative size of the nodes, 1 if there is room and less if they are close together.
     """
     import altair as alt
 
@@ -143,14 +155,14 @@ def _marks(base: Any, spots: Spots, objective: Objective, grain: float) -> Any:
         "shape": alt.Shape("look:N", legend=key, scale=by_look(shapes)),
         "fillOpacity": alt.FillOpacity("look:N", legend=None, scale=by_look(fills)),
     }
-    told = f"cost ({objective})" if spots.exact else f"cost ({objective}), at least"
+    title = f"cost ({objective})" if spots.exact else f"cost ({objective}), lower bound"
     colours = alt.Scale(range=["#e3f1f5", "#8cc7d6", "#2a7f9e", "#0b3c5d"], domain=[0, 1])
     return base.mark_point(filled=True, opacity=1).encode(
-        fill=alt.Fill("cost:Q", title=told, scale=colours).legend(gradientLength=140, tickCount=3),
+        fill=alt.Fill("cost:Q", title=title, scale=colours).legend(gradientLength=140, tickCount=3),
         order=alt.Order("rank:Q"),
         tooltip=[
             *(alt.Tooltip(f"level{j}:Q", title=name) for j, name in enumerate(spots.names)),
-            alt.Tooltip("cost:Q", title=told, format=".3f"),
+            alt.Tooltip("cost:Q", title=title, format=".3f"),
             alt.Tooltip("suppressed:N", title="records in small classes"),
             alt.Tooltip("look:N", title="node"),
         ],
@@ -176,15 +188,15 @@ def _title(spots: Spots) -> str:
     return f"{len(spots.nodes):,} nodes, {kept:,} anonymous, {spots.count('minimal'):,} minimal"
 
 
-def _subtitle(spots: Spots, told: str, objective: Objective) -> list[str]:
+def _subtitle(spots: Spots, setting: str, objective: Objective) -> list[str]:
     order = " · ".join(spots.names)
     colour = (
-        f"Colour: what the node costs by {objective}, what is left out included."
+        f"Colour: the cost of the node ({objective}), including suppressed records."
         if spots.exact
-        else f"Colour: what the levels alone cost by {objective}; what is left out comes on top."
+        else f"Colour: the cost of the levels alone ({objective}), without suppressed records."
     )
     return [
-        told,
-        f"Levels of {order}, from the table as it is (bottom) to all hidden (top).",
+        setting,
+        f"Levels of {order}, from the original table (bottom) to all hidden (top).",
         colour,
     ]

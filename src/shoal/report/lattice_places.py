@@ -1,4 +1,4 @@
-"""Where the nodes of a lattice stand in its picture, with their costs and states."""
+"""The positions of the nodes of a lattice in its picture, with their costs and states."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.report.masking import LEAST, Mask
 
-MOST_NODES = 3_000  # more would be a grey cloud
-MOST_ABREAST = 60  # nodes in a line
-ROW_SHARE = 0.72  # of the distance between rows, for the lines of one
+MAX_NODES = 3_000  # more would be illegible
+MAX_LINE_NODES = 60
+ROW_SHARE = 0.72  # of the distance between rows, for the lines of one row
 State = Literal["not anonymous", "anonymous", "minimal"]
 STATES: tuple[State, ...] = get_args(State)
 
@@ -31,9 +31,9 @@ STATES: tuple[State, ...] = get_args(State)
 class Spot:
     """One node in the picture.
 
-    row: about the sum of its levels; place: where it stands in the row, 0 in the middle.
-    cost: by the objective; suppressed: records in classes that are too small, in words
-        where a picture must not give their number.
+    row: about the sum of its levels; place: its position in the row, 0 in the middle.
+    cost: by the objective; suppressed: records in classes that are too small, in words if the
+        picture must not give their number.
     """
 
     node: Node
@@ -47,7 +47,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Spots:
-    """All nodes of a lattice; exact tells whether their costs are, or are lower bounds."""
+    """All nodes of a lattice; `exact` is false if their costs are lower bounds."""
 
     names: tuple[str, ...]
     nodes: tuple[Spot, ...]
@@ -66,15 +66,15 @@ def place_nodes(
     objective: Objective = "loss",
     chosen: Mapping[str, int] | None = None,
 ) -> Spots:
-    """Return every node with its place in the picture, its cost and its state."""
+    """Return every node with its position in the picture, its cost and its state."""
     check_share("max_suppression", max_suppression)
     check_choice("objective", objective, get_args(Objective))
     check_askable(table, model)
     lattice = Lattice.of(table)
-    if lattice.nodes > MOST_NODES:
+    if lattice.nodes > MAX_NODES:
         raise InputError(
-            f"the lattice has {lattice.nodes:,} nodes, and a picture holds {MOST_NODES:,}; "
-            "draw fewer quasi-identifiers or flatter hierarchies"
+            f"the lattice has {lattice.nodes:,} nodes, and a picture shows at most {MAX_NODES:,}; "
+            "use fewer quasi-identifiers or hierarchies with fewer levels"
         )
     picked = None if chosen is None else _node(lattice, chosen)
     limit = most_suppressed(lattice, max_suppression)
@@ -101,35 +101,35 @@ def place_nodes(
 
 
 def _in_words(suppressed: int, table: Table, model: Model) -> str:
-    """Return how many records are left out, as a report would: a picture may be published."""
-    if table.unit is not None:  # whose they are, and so whether they are few people's, is not known
+    """Return the number of suppressed records, masked because a picture may be published."""
+    if table.unit is not None:  # the records may belong to few people
         return "some" if suppressed else "0"
-    told = Mask(max(model.least_size, LEAST)).count(suppressed, table.records)
-    return told if isinstance(told, str) else f"{told:,}"
+    count = Mask(max(model.least_size, LEAST)).count(suppressed, table.records)
+    return count if isinstance(count, str) else f"{count:,}"
 
 
 def _node(lattice: Lattice, chosen: Mapping[str, int]) -> Node:
     names = [c.name for c in lattice.columns]
     if set(chosen) != set(names):
-        raise InputError(f"chosen must give a level to each of {', '.join(names)}")
+        raise InputError(f"chosen must give a level for each of {', '.join(names)}")
     node = tuple(int(chosen[name]) for name in names)
     for name, level, top in zip(names, node, lattice.heights, strict=True):
         if not 0 <= level <= top:
-            raise InputError(f"chosen: {name} has levels 0 to {top}, not {level}")
+            raise InputError(f"chosen: the level of {name} must be 0 to {top}, not {level}")
     return node
 
 
 def _places(shape: Sequence[int]) -> Iterator[tuple[float, float, Node]]:
-    """Yield the height, the place along the row and the node; coarse first attributes go left.
+    """Yield the height, the position in the row and the node, coarse first attributes on the left.
 
-    A row of many nodes is folded into several lines.
+    A row of many nodes is split into several lines.
     """
     rows: dict[int, list[Node]] = {}
     for node in product(*(range(levels) for levels in shape)):
         rows.setdefault(sum(node), []).append(node)
     for row, nodes in rows.items():
-        lines = -(-len(nodes) // MOST_ABREAST)
-        abreast = -(-len(nodes) // lines)
+        lines = -(-len(nodes) // MAX_LINE_NODES)
+        line_nodes = -(-len(nodes) // lines)
         for i, node in enumerate(sorted(nodes, reverse=True)):
             down = (i % lines - (lines - 1) / 2) * ROW_SHARE / lines
-            yield row - down, i // lines - (abreast - 1) / 2, node
+            yield row - down, i // lines - (line_nodes - 1) / 2, node

@@ -1,4 +1,4 @@
-"""What models still learn from a release, as a report tells it: of the released records alone."""
+"""How well models trained on a release predict a column, measured on the released records only."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from shoal.utility import evaluate
 
 
 def learning(kept: Release, target: str | None) -> dict[str, Any] | None:
-    """Return how well models predict the target, None where none is named."""
+    """Return how well models predict the target, or None without a target."""
     if target is None:
         return None
-    found = evaluate(kept, target).to_dict()
-    for score in found["scores"]:
+    evaluation = evaluate(kept, target).to_dict()
+    for score in evaluation["scores"]:
         for name, value in score.items():
             if isinstance(value, float):
                 score[name] = rounded(value)
-    return found
+    return evaluation
 
 
 def refuse_learning(target: str | None) -> None:
-    """Refuse a target where nothing may be told that depends on records which are not released."""
+    """Raise an error for a target: its figures depend on records that are not released."""
     if target is not None:
         raise InputError(
-            "target: a report of a release with claims cannot tell what models learn, as that is "
-            "measured on the raw table; leave it out, and keep `shoal utility` to yourself"
+            "target: the report of a release with differential privacy claims cannot include "
+            "predictive utility, which is measured on the original table; omit the target, and do "
+            "not publish the output of `shoal utility`"
         )

@@ -1,4 +1,4 @@
-"""What the guarantee of a release leaves open, in words for those who decide."""
+"""What the guarantee of a release does not cover, in words for the people who decide."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ def limits(
     by_class: bool,
     order: str,
 ) -> list[Limit]:
-    """Return the limits that apply to this release, those of every release after its own.
+    """Return the limits that apply to this release.
 
-    about: whom the release is about, as `people.unit` returns it.
+    about: the unit of the release, as `people.unit` returns it.
     """
-    told = [_homogeneity(sensitive)] if sensitive else []
+    listed = [_homogeneity(sensitive)] if sensitive else []
     if not by_class:
-        told.append(_NO_CLASSES)
-    told += [_SKEWNESS] if sensitive else []
-    told += _people(about)
-    told.append(_BACKGROUND)
-    told.append(_SEVERAL)
+        listed.append(_NO_CLASSES)
+    listed += [_SKEWNESS] if sensitive else []
+    listed += _people(about)
+    listed.append(_BACKGROUND)
+    listed.append(_SEVERAL)
     if any(part.columns for part in release.model.parts):
-        told.append(_MINIMALITY)
-    told.append(_choice(release))
+        listed.append(_MINIMALITY)
+    listed.append(_choice(release))
     insensitive = release.original.names(Role.INSENSITIVE)
     if insensitive:
-        told.append(_insensitive(insensitive))
-    told.append(_MEMBERSHIP)
+        listed.append(_insensitive(insensitive))
+    listed.append(_MEMBERSHIP)
     if order == "original":
-        told.append(_ROW_ORDER)
-    told.append(_WORD)
-    return told
+        listed.append(_ROW_ORDER)
+    listed.append(_LEGAL)
+    return listed
 
 
 def limit(title: str, text: str) -> Limit:
-    """Return a limit as the reports hold it."""
+    """Return a limit as plain data."""
     return {"title": title, "text": text}
 
 
 def _people(about: dict[str, Any]) -> list[Limit]:
-    """Return what depends on who the people are."""
+    """Return the limits that depend on how the table identifies people."""
     if not about["person"]:
         return [_STATED if about["rows_are_people"] else _NOT_DECLARED]
     return [_SEVERAL_ROWS] if about["several_rows"] else []
@@ -59,23 +59,23 @@ def _people(about: dict[str, Any]) -> list[Limit]:
 _STATED = limit(
     "Rows stated to be people",
     "The guarantee counts rows, because the data owner stated that every row is a different "
-    "person. If somebody has several rows, a group holds fewer people than rows, and the guarantee "
-    "may not hold.",
+    "person. If a person has several rows, a group contains fewer people than rows, and the "
+    "guarantee may not hold.",
 )
 _NOT_DECLARED = limit(
     "Rows counted as people",
-    "No column was declared that identifies people, so each row counts as one person. If somebody "
-    "has several rows, a group holds fewer people than rows, and the guarantee may not hold.",
+    "No column was declared that identifies people, so each row counts as one person. If a person "
+    "has several rows, a group contains fewer people than rows, and the guarantee may not hold.",
 )
 _SEVERAL_ROWS = limit(
     "Several rows of one person",
     "People have several rows, and the guarantee holds for each row: its group contains enough "
     "different people. An attacker who knows several rows of one person, such as the dates of "
-    "three visits, knows several groups. Only people with a row in each of them come into "
-    "question, and these may be few, or a single one. Where a value stays the same from row to "
-    "row, such as a chronic diagnosis, only values that occur in all these groups are possible. No "
-    "person number is released, but unusual values that repeat can link the rows of one person. "
-    "Release one row per person if this matters.",
+    "three visits, knows several groups. Only people with a row in each of these groups match, "
+    "and there may be few of them, or only one. If a value stays the same from row to row, such as "
+    "a chronic diagnosis, only values that occur in all these groups are possible. No person "
+    "identifier is released, but unusual values that repeat can link the rows of one person. If "
+    "this matters, release one row per person.",
 )
 
 
@@ -83,64 +83,66 @@ def _homogeneity(sensitive: Sequence[dict[str, Any]]) -> Limit:
     open_ones = [facts["column"] for facts in sensitive if not facts["guarded_by"]]
     if not open_ones:
         text = (
-            "The guarantee also speaks of the sensitive columns, so that nobody's value follows "
-            "from finding their group. It bounds what can be guessed; it does not make guessing "
-            "impossible."
+            "The guarantee also covers the sensitive columns: finding a person's group alone does "
+            "not reveal their value. The guarantee limits how well a value can be guessed; it does "
+            "not make guessing impossible."
         )
     else:
         text = (
-            f"No part of the guarantee looks at {listed_names(open_ones)}. Where all people who "
-            "look alike share a value there, finding the group is enough to learn it. "
+            f"No part of the guarantee covers {listed_names(open_ones)}. If all people in a group "
+            "share a value there, finding the group reveals it. Section 4 counts such people; "
+            "l-diversity or t-closeness would prevent this."
         )
-        text += "Section 4 counts such people; l-diversity or t-closeness would rule it out."
-    return limit("Groups that agree (homogeneity)", text)
+    return limit("Groups with a single value (homogeneity)", text)
 
 
 _SKEWNESS = limit(
-    "Groups that nearly agree (skewness and similarity)",
-    "A group may show several sensitive values and yet make one of them very likely, or show "
-    "different values that mean about the same: three stomach diseases, three low salaries. A "
-    "count of values does not see that. Section 4 does where an order or a hierarchy says what is "
-    "alike, and else only your eyes.",
+    "Groups with similar values (skewness and similarity)",
+    "A group may contain several sensitive values and still make one of them very likely, or "
+    "contain different values with similar meaning: three stomach diseases, three low salaries. "
+    "Counting distinct values does not detect this. Section 4 detects similar values only in "
+    "columns with an order or a hierarchy; review the other columns yourself.",
 )
 _BACKGROUND = limit(
     "Background knowledge",
-    "An attacker who knows more about a person than the quasi-identifiers, such as that they do "
-    "not smoke or were not there in May, can rule records out. No guarantee of this kind accounts "
+    "An attacker who knows more about a person than the quasi-identifiers, such as that the person "
+    "does not smoke or was absent in May, can rule out records. No guarantee of this kind accounts "
     "for that.",
 )
 _SEVERAL = limit(
     "Several releases of one table",
-    "Two releases of the same people, each as anonymous as this one, can be laid over each other: "
-    "somebody who is one of five here and one of five there may be the only one in both. This "
-    "guarantee holds for this release alone. Publish one, or coarsen this one further.",
+    "Two releases about the same people, each as anonymous as this one, can be combined: a person "
+    "who is one of five here and one of five there may be the only one in both groups. This "
+    "guarantee covers this release only. Publish a single release, or derive further ones by "
+    "generalizing this one.",
 )
 _MINIMALITY = limit(
     "Reasoning from the method (minimality)",
-    "The method loses as little as it can. An attacker who knows the method may reason backwards: "
-    "these people were grouped together, so a smaller group would have broken the guarantee on a "
-    "sensitive column.",
+    "The method minimizes information loss. An attacker who knows the method may reason backwards: "
+    "these people were grouped together, so a smaller group would have violated the guarantee for "
+    "a sensitive column.",
 )
 _MEMBERSHIP = limit(
-    "Being in the table",
-    "Whether a person is in the table is not hidden. Where that itself says something, as in a "
-    "table of patients, no size of groups helps.",
+    "Membership in the table",
+    "The release does not hide whether a person is in the table. If membership is itself "
+    "sensitive, as in a table of patients, larger groups do not help.",
 )
 _NO_CLASSES = limit(
-    "Records of their own",
-    "People are not published in groups that look alike. Each could be any of several records, "
-    "which differ, so that other knowledge may make one of them more likely.",
+    "Records without groups",
+    "People are not published in groups of identical records. Each person matches several "
+    "records, but these differ, so further knowledge may make one of them more likely.",
 )
 _ROW_ORDER = limit(
-    "Order of rows",
-    "The rows keep the order of the original table, by choice of its owner. A row's position can "
-    "give away what was hidden: in a table sorted by admission it says when a person came.",
+    "Row order",
+    "The rows keep the order of the original table, as its owner chose. The position of a row can "
+    "reveal what was hidden: in a table sorted by admission date, it reveals when a person was "
+    "admitted.",
 )
-_WORD = limit(
-    "The word anonymous",
-    "This is not differential privacy, which bounds what can be learned from a person's taking "
-    "part whatever others know. Nor is it a legal opinion: that depends on who receives the data, "
-    "what else they have, and the law of the place.",
+_LEGAL = limit(
+    "The word “anonymous”",
+    "This is not differential privacy, which limits what can be learned from a person's "
+    "participation regardless of what others know. Nor is it a legal opinion: that depends on who "
+    "receives the data, what other data they have, and the applicable law.",
 )
 
 
@@ -148,16 +150,16 @@ def _choice(release: Release) -> Limit:
     known = listed_names(release.original.quasi)
     return limit(
         "The choice of quasi-identifiers",
-        f"The guarantee holds against those who know {known} of a person. If another released "
-        "column can be looked up, it singles people out: section 3 counts how many. What others "
-        "know is not in the data, so check the choice yourself.",
+        f"The guarantee holds against attackers who know {known} of a person. If attackers can "
+        "also look up another released column, it may single people out; section 3 counts how "
+        "many. The data does not show what others know, so review this choice yourself.",
     )
 
 
 def _insensitive(names: Sequence[str]) -> Limit:
     return limit(
-        "Columns that pass unchecked",
-        f"Released as they are, neither coarsened nor checked: {listed_names(names)}. An exact "
-        "time, a serial number or a free text among them can name a person. Section 3 counts the "
-        "people whom they single out.",
+        "Columns released without protection",
+        f"Released unchanged, neither generalized nor checked: {listed_names(names)}. An exact "
+        "time, a serial number or free text in these columns can identify a person. Section 3 "
+        "counts the people whom they single out.",
     )

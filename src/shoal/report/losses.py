@@ -1,4 +1,4 @@
-"""What a release cost: metrics, attributes, those hit hardest, and how columns hang together."""
+"""The information loss of a release: metrics, attributes, hardest-hit rows, and correlations."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _HARDEST = 0.05  # of the released people
 
 
 def losses(kept: Release, mask: Mask) -> dict[str, Any]:
-    """Return what the released records lost over all, and attribute by attribute."""
+    """Return the loss of the released records, overall and by attribute."""
     if not len(kept.original):
         return {"cells": None, "metrics": [], "undefined": {}, "attributes": []}
     values = evaluate(kept)
     return {
-        "cells": _told(cell_shares(kept)),
+        "cells": _rounded_shares(cell_shares(kept)),
         "metrics": [_metric(name, value) for name, value in values.items()],
         "undefined": undefined(kept),
         "attributes": _attributes(kept, mask),
@@ -49,7 +49,7 @@ def _metric(name: str, value: float) -> dict[str, Any]:
 
 
 def _attributes(kept: Release, mask: Mask) -> list[dict[str, Any]]:
-    """Return the loss of each attribute among released records, and among those hit hardest."""
+    """Return the loss of each attribute over all released records and over the hardest-hit ones."""
     mean, shares = ncp_by_attribute(kept), cell_shares_by_attribute(kept)
     hardest = _hardest(kept, mask.least)
     hard = {} if hardest is None else ncp_by_attribute(hardest)
@@ -58,14 +58,14 @@ def _attributes(kept: Release, mask: Mask) -> list[dict[str, Any]]:
             "column": name,
             "loss": rounded(mean[name]),
             "hardest_hit": rounded(hard[name]) if name in hard else None,
-            **_told(shares[name]),
+            **_rounded_shares(shares[name]),
         }
         for name in kept.recodings
     ]
 
 
-def _told(shares: CellShares) -> dict[str, float | None]:
-    """Return what became of cells; 1 is all of them, never nearly all."""
+def _rounded_shares(shares: CellShares) -> dict[str, float | None]:
+    """Return the shares of cells, rounded; 1 means all cells, never nearly all."""
     named = {
         "kept_exactly": shares.kept,
         "generalized": shares.generalized,
@@ -78,9 +78,9 @@ def _told(shares: CellShares) -> dict[str, float | None]:
 
 
 def _hardest(kept: Release, least: int) -> Release | None:
-    """Return the twentieth of the rows that lost most, None where all lost about the same.
+    """Return the 5 % of the rows that lost most, or None if all lost about the same.
 
-    Rows are counted by their people, so that there are enough of them.
+    Rows are weighted by person, so that the selection contains enough people.
     """
     lost = ncp_by_record(kept)
     if lost.max() - lost.min() < 5e-4:
@@ -92,7 +92,7 @@ def _hardest(kept: Release, least: int) -> Release | None:
 
 
 def correlations(kept: Release) -> dict[str, Any]:
-    """Return how pairs of attributes hang together among released records, before and after."""
+    """Return the correlations of pairs of attributes over released records, before and after."""
     reason = METRICS["bivariate-correlation"].undefined(kept)
     if not len(kept.original):
         reason = "no record is released"

@@ -1,6 +1,6 @@
-"""What a report may tell: nothing that fewer people share than a least count, and rounded figures.
+"""Masks the counts of a report that concern too few people, and rounds its figures.
 
-A report may be published. It is made of counts, so a small one could point at somebody.
+A report may be published, and a small count could point to a single person.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Mask:
         check_whole("least", self.least, 2)
 
     def count(self, found: int, total: int | None = None) -> int | str:
-        """Return a count, or words where it or what it leaves of the total is too small to tell."""
+        """Return a count, or words if the count or its complement in the total is too small."""
         if 0 < found < self.least:
             return f"fewer than {self.least}"
         if total is not None and 0 < total - found < self.least:
@@ -37,23 +37,23 @@ class Mask:
         return int(found)
 
     def rows(self, found: int, people: int) -> int | str:
-        """Return a count of rows, or words where they are about too few people to tell."""
+        """Return a count of rows, or words if the rows are about too few people."""
         if 0 < people < self.least:
             same = f"fewer than {self.least}"
             return same if found == people else f"rows of {same} people"
         return int(found)
 
     def share(self, found: int, total: int) -> float | None:
-        """Return a count's share of the total, None where the count is not told."""
-        told = isinstance(self.count(found, total), int)
-        return rounded(found / max(total, 1)) if told else None
+        """Return a count's share of the total, or None if the count is masked."""
+        shown = isinstance(self.count(found, total), int)
+        return rounded(found / max(total, 1)) if shown else None
 
 
 def people_weights(table: Table) -> Floats:
-    """(rows,) each person's weight of 1, spread evenly over their records.
+    """Return, for each row, its part of the weight 1 that each person spreads over their records.
 
-    What the weights of some records add up to is never more than the number of their people, so
-    that a group of records whose sum reaches a least count is about at least so many people.
+    The weights of a group of records never sum to more than the number of people in it, so a group
+    whose sum reaches a minimum count is about at least that many people.
     """
     counts = np.ones(len(table)) if table.counts is None else table.counts.astype(np.float64)
     if table.person is None:
@@ -64,20 +64,20 @@ def people_weights(table: Table) -> Floats:
 
 
 def sum_weights(codes: Codes, groups: int, weights: Floats) -> Floats:
-    """Return the sum of the weights of each group, without the noise of adding up fractions."""
+    """Return the sum of the weights of each group, rounded to remove floating-point error."""
     return np.round(np.bincount(codes, weights, groups), 9)
 
 
 def rounded(value: float) -> float | None:
-    """Return a figure to three places, None where there is none.
+    """Return a figure rounded to three decimal places, or None if it is not finite.
 
-    Fewer places than it was counted with: on a small table the rest could be solved for a record.
+    In a small table, the remaining places could reveal a single record.
     """
     return round(float(value), 3) + 0.0 if math.isfinite(value) else None
 
 
 def names_any(label: str, texts: Iterable[str | None]) -> bool:
-    """Tell whether a label spells out one of these values: `[31, 999]` does 999, `9**` does not."""
+    """Return whether a label contains one of these values: `[31, 999]` contains 999, `9**` not."""
     return any(
         text and text in label and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", label)
         for text in texts

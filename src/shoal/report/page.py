@@ -1,4 +1,4 @@
-"""The report as a page: one file, no script, nothing loaded from anywhere, made to be printed."""
+"""The report as a printable HTML page: one file without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-MOST_IN_MATRIX = 12  # attributes whose correlations still fit on paper
-MOST_PAIRS = 25
+MAX_MATRIX_COLUMNS = 12  # more do not fit on paper
+MAX_PAIRS = 25
 _ROLES = {
     "identifier": "identifier",
     "quasi": "quasi-identifier",
@@ -17,8 +17,8 @@ _ROLES = {
 }
 
 
-def page(told: dict[str, Any]) -> str:
-    """Return the page of a report's contents."""
+def page(report: dict[str, Any]) -> str:
+    """Return the contents of a report as an HTML page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -31,46 +31,46 @@ def page(told: dict[str, Any]) -> str:
     environment.filters |= {"count": count, "percent": percent, "figure": figure}
     environment.filters |= {"loss": partial(places, 3), "tenth": partial(places, 1), "odds": odds}
     environment.filters["sentence"] = sentence
-    if told["format"]["name"] == "shoal-robust-report":
+    if report["format"]["name"] == "shoal-robust-report":
         from shoal.report.robust_charts import charts
 
-        return environment.get_template("robust.html").render(told=told, charts=charts(told))
-    if "claims" in told:
-        return environment.get_template("withheld.html").render(told=told, roles=_ROLES)
+        return environment.get_template("robust.html").render(report=report, charts=charts(report))
+    if "claims" in report:
+        return environment.get_template("withheld.html").render(report=report, roles=_ROLES)
     return environment.get_template("report.html").render(
-        told=told,
+        report=report,
         roles=_ROLES,
-        matrix=matrix(told["correlations"]["pairs"]),
-        changed=changed(told["correlations"]["pairs"]),
-        bars=bars(told["risk"]["sizes"]),
+        matrix=matrix(report["correlations"]["pairs"]),
+        changed=changed(report["correlations"]["pairs"]),
+        bars=bars(report["risk"]["sizes"]),
     )
 
 
 def verdict(released: str, models: Sequence[Any], warnings: Sequence[str] = ()) -> str:
-    """Return the result in two sentences.
+    """Return the conclusion of the report in two sentences.
 
-    released: what is released, in words; models: the parts of the guarantee; warnings: what it does
-    not cover although many people are concerned.
+    released: what is released, as a clause; models: the parts of the guarantee; warnings: risks
+    outside the guarantee that affect many people, as clauses.
     """
     if not models:
         return " ".join([f"{released}, without a guarantee.", *map(sentence, warnings)])
-    told = (
+    conclusion = (
         f"{released}, under {' and '.join(map(in_words, models))}. We regrouped the released rows "
         "and checked the guarantee: it holds"
     )
     if not warnings:
-        return f"{told}."
+        return f"{conclusion}."
     on = "" if any(model.columns for model in models) else " on the quasi-identifiers"
-    return f"{told}{on}, but {'; '.join(warnings)}."
+    return f"{conclusion}{on}, but {'; '.join(warnings)}."
 
 
-def sentence(told: str) -> str:
-    """Return a clause as a sentence of its own."""
-    return f"{told[:1].upper()}{told[1:]}."
+def sentence(clause: str) -> str:
+    """Return a clause with a capital letter and a full stop."""
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def in_words(model: Any) -> str:
-    """Return a model with its parameters, as a sentence holds it."""
+    """Return a model with its parameters in words."""
     inside = [
         f"column {value}" if name == "column" else f"{name} = {value}"
         for name, value in model.options.items()
@@ -79,50 +79,50 @@ def in_words(model: Any) -> str:
 
 
 def count(value: int | str | None) -> str:
-    """Return a count with thousands apart, or the words that stand for it."""
+    """Return a count with thousands separators; a count given in words is returned unchanged."""
     if value is None:
         return "–"
     return value if isinstance(value, str) else f"{value:,}"
 
 
 def percent(value: float | None) -> str:
-    """Return a share as people read it."""
+    """Return a share as a percentage."""
     if value is None:
         return "–"
     return "< 0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
 def figure(value: float | None) -> str:
-    """Return a number, whole ones without a point."""
+    """Return a number; whole numbers have no decimal places."""
     if value is None:
         return "–"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
 
 
 def odds(value: float | None) -> str:
-    """Return the n of "1 in n": whole, or with one decimal place."""
+    """Return the n of "1 in n": a whole number, or one decimal place."""
     return figure(value) if value is None or value.is_integer() else f"{value:,.1f}"
 
 
 def places(number: int, value: float | None) -> str:
-    """Return a number with so many places."""
+    """Return a value with a fixed number of decimal places."""
     return "–" if value is None else f"{value:,.{number}f}"
 
 
 def matrix(pairs: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return correlations as rows of cells, before below the diagonal and after above.
+    """Return correlations as rows of cells: original below the diagonal, released above it.
 
-    None where there are too many attributes to be read so.
+    None if there are too many columns for a matrix.
     """
     names = list(dict.fromkeys(name for pair in pairs for name in (pair["first"], pair["second"])))
-    if not pairs or len(names) > MOST_IN_MATRIX:
+    if not pairs or len(names) > MAX_MATRIX_COLUMNS:
         return None
-    found = {(pair["first"], pair["second"]): pair for pair in pairs}
+    by_names = {(pair["first"], pair["second"]): pair for pair in pairs}
     rows = []
     for i, row in enumerate(names):
         cells = []
         for j, column in enumerate(names):
-            pair = found.get((row, column) if i < j else (column, row))
+            pair = by_names.get((row, column) if i < j else (column, row))
             side = "after" if i < j else "before"
             value = None if pair is None else pair[side]
             shade = 0 if value is None else min(int(abs(value) * 5 + 0.5), 5)
@@ -134,11 +134,11 @@ def matrix(pairs: list[dict[str, Any]]) -> dict[str, Any] | None:
 def changed(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the pairs whose correlation changed most."""
     order = sorted(pairs, key=lambda pair: -abs(pair["before"] - pair["after"]))
-    return order[:MOST_PAIRS]
+    return order[:MAX_PAIRS]
 
 
 def bars(sizes: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the columns of the histogram of class sizes: places, heights and labels in a box."""
+    """Return the bars of the histogram of class sizes: positions, heights and labels."""
     if not sizes:
         return None
     width, height, gap = 640.0, 150.0, 4.0
@@ -161,7 +161,7 @@ def bars(sizes: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def size_label(bar: dict[str, Any]) -> str:
-    """Return the sizes that a bar stands for, thousands shortened: `2k–5k` ends before 5,000."""
+    """Return the label of a bar, thousands abbreviated: `2k–5k` excludes 5,000."""
     if bar["to"] is None:
         return f"{_short(bar['from'])}+"
     if bar["from"] == bar["to"]:

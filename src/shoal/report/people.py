@@ -1,4 +1,4 @@
-"""Whom a release is about: people, households and rows, as a report states them."""
+"""The people, households and rows that a release is about."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from shoal.report.masking import Mask
 
 
 def records(release: Release, mask: Mask) -> dict[str, Any]:
-    """Return how many rows and people were released and left out.
+    """Return how many rows and people were released and suppressed.
 
-    What would be about fewer than the least count of people is told in words, and totals that
-    would give it away are not told.
+    Counts about fewer people than the mask allows are given in words, and totals that would reveal
+    them are omitted.
     """
     tally = Tally.of(release.classes)
     touched = _touched(release)
@@ -36,7 +36,7 @@ def records(release: Release, mask: Mask) -> dict[str, Any]:
 
 
 def _touched(release: Release) -> int:
-    """Return how many people have a row that is left out."""
+    """Return how many people have a suppressed row."""
     table, hidden = release.original, release.suppressed
     if hidden is None:
         return 0
@@ -46,7 +46,7 @@ def _touched(release: Release) -> int:
 
 
 def unit(kept: Release) -> dict[str, Any]:
-    """Return what identifies people and households, and what that says of the rows.
+    """Return the columns that identify people and households, and the counts that follow.
 
     kept: the released rows alone.
     """
@@ -69,31 +69,31 @@ def _statement(kept: Release) -> str:
         named = f"person: {', '.join(table.person.columns)}"
         rows = counted(table.records, "row")
         people = counted(table.people, "person", "people")
-        told = f"The release is about {people} in {rows} ({named})."
+        statement = f"The release is about {people} in {rows} ({named})."
     elif table.rows_are_people:
-        told = "The data owner stated that every row is a different person."
+        statement = "The data owner stated that every row is a different person."
     else:
-        told = "No person column was declared: each row counts as one person."
+        statement = "No person column was declared: each row counts as one person."
     if table.household is not None:
         named = f"household: {', '.join(table.household.columns)}"
-        told += f" They belong to {counted(table.household.count, 'household')} ({named})."
-    return told
+        statement += f" They belong to {counted(table.household.count, 'household')} ({named})."
+    return statement
 
 
-def released_in_words(told: dict[str, Any]) -> str:
-    """Return what is released and what is left out, as the first clause of the verdict.
+def released_in_words(counts: dict[str, Any]) -> str:
+    """Return what is released and what is suppressed, as the first clause of the verdict.
 
-    told: as `records` returns it.
+    counts: as `records` returns it.
     """
-    rows, people = told["released"], told["released_people"]
+    rows, people = counts["released"], counts["released_people"]
     if rows == people:
         what = counted(rows, "record is", "records are")
     else:
         what = f"{people_in_rows(people, rows)} are"
-    left = told["suppressed"]
-    if left == 0:
+    suppressed = counts["suppressed"]
+    if suppressed == 0:
         return f"{what} released"
-    if isinstance(left, str):
-        return f"{what} released, {left} left out"
+    if isinstance(suppressed, str):
+        return f"{what} released, {suppressed} suppressed"
     several = " rows" if rows != people else ""
-    return f"{what} released, {left:,}{several} left out"
+    return f"{what} released, {suppressed:,}{several} suppressed"

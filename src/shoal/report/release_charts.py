@@ -1,6 +1,6 @@
-"""Charts of a release for notebooks: a column before and after, sizes of classes, losses.
+"""Charts of a release for notebooks: a column before and after, class sizes, losses.
 
-They show what the report shows: nothing that fewer people share than it names.
+Like the report, they show nothing that too few people share.
 """
 
 from __future__ import annotations
@@ -26,13 +26,18 @@ _AFTER, _BEFORE = "#0b6e8a", "#c5ccd3"
 def release_chart(release: Release, column: str | None = None, *, of: str = "classes") -> Any:
     """Return an Altair chart of a release.
 
-    column: a quasi-identifier or sensitive column, whose values are shown before and after.
-    of: without a column, `classes` for their sizes or `loss` for what each column lost.
+    Parameters:
+        release: The release to draw.
+        column: A quasi-identifier or sensitive column, to show its values before and after.
+        of: Without a column, `classes` for class sizes or `loss` for the loss of each column.
+
+    Returns:
+        The chart.
     """
     if release.withheld:
         raise InputError(
-            "a chart compares with the original, of which a release with a differential privacy "
-            "claim must not say anything; chart the rows of to_pandas() instead"
+            "a chart compares the release with the original table, which a release with a "
+            "differential privacy claim must not reveal; plot the rows of to_pandas() instead"
         )
     kept = released_only(release)
     mask = Mask(max(int(getattr(release.model, "least_size", 1)), LEAST))
@@ -49,7 +54,7 @@ def _before_and_after(kept: Release, name: str, mask: Mask) -> Any:
         raise UnknownColumn(f"no chart of column {name!r}; there are {', '.join(shown)}")
     found = distribution(kept.original[name], kept.recodings.get(name), kept.original, mask)
     if not found["groups"]:
-        raise InputError(f"column {name!r} has no values that enough people share to be shown")
+        raise InputError(f"column {name!r} cannot be shown: too few people share each value")
     sides = ("before", "after") if name in kept.recodings else ("after",)
     values = [
         {"value": group["label"], "side": side, "share": group[side]}
@@ -57,7 +62,7 @@ def _before_and_after(kept: Release, name: str, mask: Mask) -> Any:
         for side in sides
     ]
     labels = [group["label"] for group in found["groups"]]
-    title = f"{name} before and after" if len(sides) > 1 else f"{name}, published as it is"
+    title = f"{name} before and after" if len(sides) > 1 else f"{name}, published unchanged"
     return _bars(values, labels, "share", title, "share of the released rows", sides=sides)
 
 
@@ -78,7 +83,7 @@ def _loss_by_column(kept: Release, mask: Mask) -> Any:
     found = losses(kept, mask)["attributes"]
     values = [{"value": each["column"], "loss": each["loss"]} for each in found]
     labels = [each["column"] for each in sorted(found, key=lambda each: -each["loss"])]
-    title = "Loss by column (ncp: 0 keeps every cell, 1 hides all)"
+    title = "Loss by column (ncp: 0 = all cells exact, 1 = all hidden)"
     return _bars(values, labels, "loss", title, "ncp")
 
 

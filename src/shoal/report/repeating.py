@@ -1,6 +1,6 @@
-"""How a release came about, so that somebody else can make it again and know it when they see it.
+"""How a release was made, so that others can reproduce it and recognize the file.
 
-No digest of the original is told: on a small table it could be used to check guesses.
+A digest of the original table is not given: for a small table it could be used to check guesses.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shoal.anonymize import METHODS
 from shoal.core.files import check_readable
 from shoal.core.release import Release
 
-_CHUNK = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 def repeating(
@@ -45,15 +45,15 @@ def repeating(
 def digest(path: Path) -> dict[str, Any]:
     """Return a file's name, size and SHA-256."""
     check_readable(path)
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     with path.open("rb") as handle:
-        while chunk := handle.read(_CHUNK):
-            found.update(chunk)
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": found.hexdigest()}
+        while chunk := handle.read(_CHUNK_BYTES):
+            sha256.update(chunk)
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256.hexdigest()}
 
 
 def plain(value: Any) -> Any:
-    """Return an option's value as JSON can hold it; a function or class goes by its full name."""
+    """Return an option's value as plain data; a function or class becomes its qualified name."""
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -64,8 +64,9 @@ def plain(value: Any) -> Any:
 
 
 def _call(release: Release, options: Mapping[str, Any], seed: int | None) -> str:
-    """Return the call that makes the release in Python."""
+    """Return the Python call that makes the release."""
     model = " & ".join(repr(part) for part in release.model.parts)
-    told = [f"{name}={value!r}" for name, value in options.items() if name != "seed"]
-    told += [] if seed is None else [f"seed={seed}"]
-    return f"shoal.anonymize({', '.join(['table', model, repr(release.run.method), *told])})"
+    arguments = ["table", model, repr(release.run.method)]
+    arguments += [f"{name}={value!r}" for name, value in options.items() if name != "seed"]
+    arguments += [] if seed is None else [f"seed={seed}"]
+    return f"shoal.anonymize({', '.join(arguments)})"

@@ -1,4 +1,4 @@
-"""The report of an evaluation of networks under attack, as plain data; the page draws the same.
+"""The report of an evaluation of networks under attack, as plain data.
 
 Tables 4.3 to 4.8 and equations 4.3.1 to 4.3.5 of Liang, "Algorithms in privacy & security for data
 analytics and machine learning", 2020, with intervals over the pictures.
@@ -38,13 +38,13 @@ def robust_contents(
     command: str | None = None,
     files: Sequence[Path] = (),
 ) -> dict[str, Any]:
-    """Return all that the report says, as JSON can hold it.
+    """Return the contents of the report as plain data that JSON can represent.
 
-    judged: by the scale of the noise, `0` for none.
-    attack: how the examples were found, as `shoal robust attack` keeps it.
-    distribution: the shape of the noise that they were judged with.
+    judged: the evaluation at each scale of noise, `0` for none.
+    attack: how the examples were found, as `shoal robust attack` records it.
+    distribution: the distribution of the noise during the evaluation.
     pictures: examples to show, each with source, width and caption.
-    files: what it was made from; names, sizes and digests are told.
+    files: the input files; the report gives their names, sizes and digests.
     """
     rows = results(judged)
     chosen = headline(judged, attack)
@@ -74,20 +74,20 @@ def robust_contents(
 
 
 def headline(judged: Mapping[str, Judged], attack: Mapping[str, Any]) -> str:
-    """Return the noise that the attack met, or else the first that was judged."""
+    """Return the scale of noise that the attack was made with, or the first one evaluated."""
     met = noise_name(attack["noise"])
     return met if met in judged else next(iter(judged))
 
 
 def noise_name(scale: float) -> str:
-    """Return what a scale of noise is called among those judged."""
+    """Return the name of a scale of noise."""
     return f"{scale:.12g}"
 
 
 def results(judged: Mapping[str, Judged]) -> list[dict[str, Any]]:
-    """Return, for each scale of noise, what vote and networks got right, and what they said else.
+    """Return, for each scale of noise, the accuracy of the vote and the networks, and their errors.
 
-    vote_on_successes: the share right among examples that had reached their goal.
+    vote_on_successes: the accuracy on examples that had reached their goal.
     """
     from shoal.robust import accuracies, classifications, mean_perturbations
 
@@ -112,14 +112,14 @@ def results(judged: Mapping[str, Judged]) -> list[dict[str, Any]]:
 
 
 def bins(judged: Mapping[str, Judged]) -> Any:
-    """Return what became of the examples by perturbation, one scale of noise after the other."""
+    """Return the outcomes of the examples by size of perturbation, for each scale of noise."""
     from shoal.robust import by_bin
 
     return stacked({scale: by_bin(each, bins=BINS) for scale, each in judged.items()})
 
 
 def stacked(tables: Mapping[str, Any]) -> Any:
-    """Return Arrow tables under each other, with the scale of the noise first."""
+    """Return Arrow tables concatenated, with the scale of noise as the first column."""
     import pyarrow as pa
 
     return pa.concat_tables(
@@ -129,7 +129,10 @@ def stacked(tables: Mapping[str, Any]) -> Any:
 
 
 def _unmet(judged: Mapping[str, Judged], attack: Mapping[str, Any], distribution: str) -> list[str]:
-    """Return the noise that the attacker did not meet; one with a copy meets none, and knows."""
+    """Return the scales of noise that the attack was not made for.
+
+    An attacker with a copy of the networks attacks without noise, knowingly: none are returned.
+    """
     if attack["threat"] == "copy":
         return []
     met = {noise_name(attack["noise"])}
@@ -139,16 +142,16 @@ def _unmet(judged: Mapping[str, Judged], attack: Mapping[str, Any], distribution
 
 
 def over_pictures(judged: Judged, those: Bools | Counts, tries: int = 1) -> Interval:
-    """Return the share of some examples; those of one picture are no independent tries.
+    """Return the share of some examples; examples of the same picture are not independent.
 
-    those: (examples,) which, or, where each was tried several times, how many times.
+    those: (examples,) whether each example counts, or how many of its tries do.
     """
-    _, places = np.unique(_column(judged, "sample"), return_inverse=True)
-    return clustered_proportion(np.bincount(places, weights=those), tries * np.bincount(places))
+    _, picture = np.unique(_column(judged, "sample"), return_inverse=True)
+    return clustered_proportion(np.bincount(picture, weights=those), tries * np.bincount(picture))
 
 
 def _of_one(judged: Judged) -> Interval:
-    """Return the share that one of these networks gets right, on average."""
+    """Return the average accuracy of a single network."""
     return over_pictures(judged, _column(judged, "right"), judged.networks)
 
 
@@ -171,14 +174,14 @@ def _sizes(judged: Judged) -> list[dict[str, Any]]:
     reached, sizes = _column(judged, "success"), _column(judged, "perturbation")
     edges = size_bins(sizes, BINS)
     sizes = np.minimum(sizes, edges[-1])
-    told = []
+    rows = []
     for name, those in (("yes", reached), ("no", ~reached)):
         counts, _ = np.histogram(sizes[those], edges)
-        told += [
+        rows += [
             {"low": float(low), "high": float(high), "success": name, "examples": int(count)}
             for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
         ]
-    return told
+    return rows
 
 
 def _verdict(row: Mapping[str, Any], met: Mapping[str, Any], distribution: str) -> str:
@@ -187,12 +190,12 @@ def _verdict(row: Mapping[str, Any], met: Mapping[str, Any], distribution: str) 
     mean = "" if met["perturbation"] is None else f" of mean size {met['perturbation']:.2f}"
     who = "one network" if met["networks"] == 1 else f"the vote of {met['networks']} networks"
     return (
-        f"{under}, {who} gets {percent(row['vote_attacked'])} of {met['number']:,} adversarial "
-        f"examples{mean} right (95 % interval {percent(interval['low'])} to "
-        f"{percent(interval['high'])}, over {met['pictures']} pictures), and takes "
-        f"{percent(row['target'])} for what the attacker wanted. Of the same pictures without "
-        f"attack it gets {percent(row['vote_clean'])} right. This is what one attack found; "
-        "nothing is proven, and another may find more."
+        f"{under}, {who} classifies {percent(row['vote_attacked'])} of {met['number']:,} "
+        f"adversarial examples{mean} correctly (95 % confidence interval "
+        f"{percent(interval['low'])} to {percent(interval['high'])}, over {met['pictures']} "
+        f"pictures), and {percent(row['target'])} as the class that the attacker wanted. Without "
+        f"the attack it classifies {percent(row['vote_clean'])} of the same pictures correctly. "
+        "This is the result of one attack; it proves nothing, and another attack may do better."
     )
 
 
@@ -206,10 +209,10 @@ def _attacker(attack: Mapping[str, Any]) -> str:
 def _aim(attack: Mapping[str, Any]) -> str:
     if attack.get("superimposed"):
         return (
-            f"the vote, by the {attack['superimposed']} smallest perturbations that single "
-            "networks fell for, laid over each other"
+            f"the vote, by superimposing the {attack['superimposed']} smallest perturbations that "
+            "fooled single networks"
         )
-    return "the vote itself" if attack["vote"] else "each network by itself"
+    return "the vote" if attack["vote"] else "each network separately"
 
 
 def _column(judged: Judged, name: str) -> Any:

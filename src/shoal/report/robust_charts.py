@@ -14,12 +14,12 @@ _WIDTH, _HEIGHT = 620, 220
 _PANELS, _PANEL = 3, 190  # panels side by side, and how wide each is
 
 
-def charts(told: Row) -> dict[str, str]:
+def charts(report: Row) -> dict[str, str]:
     """Return the charts of a report as SVG, by name."""
-    rows = [{**row, "label": noise_label(row["noise"])} for row in told["bins"]]
+    rows = [{**row, "label": noise_label(row["noise"])} for row in report["bins"]]
     drawn = {
-        "sizes": _sizes(told["sizes"], laid_over=bool(told["attack"]["superimposed"])),
-        "networks": _networks(rows, told["examples"]["networks"]),
+        "sizes": _sizes(report["sizes"], superimposed=bool(report["attack"]["superimposed"])),
+        "networks": _networks(rows, report["examples"]["networks"]),
         "votes": _votes(rows),
         "accuracy": _accuracy(rows),
     }
@@ -31,12 +31,12 @@ def noise_label(scale: float) -> str:
     return f"noise {scale:g}" if scale else "no noise"
 
 
-def _sizes(rows: Sequence[Row], *, laid_over: bool) -> Any:
+def _sizes(rows: Sequence[Row], *, superimposed: bool) -> Any:
     """Bars for how many examples have a perturbation of each size."""
     import altair as alt
 
     names = {"yes": "reached the goal", "no": "did not"}
-    if laid_over:
+    if superimposed:
         names = {"yes": "all perturbations", "no": "fewer"}
     shown = [{**row, "reached": names[row["success"]]} for row in rows if row["examples"]]
     return (
@@ -59,7 +59,7 @@ def _networks(rows: Sequence[Row], networks: int) -> Any:
 
     shown = _long(rows, {"to_target": "to the goal", "to_other": "to another class"})
     y = alt.Y("value:Q", title="networks", scale=alt.Scale(domain=[0, networks]))
-    return _panels(_dotted(shown, y, _whither(), rows), rows)
+    return _panels(_dotted(shown, y, _outcome_colour(), rows), rows)
 
 
 def _votes(rows: Sequence[Row]) -> Any:
@@ -77,14 +77,14 @@ def _votes(rows: Sequence[Row]) -> Any:
             x=alt.X("low:Q", bin="binned", title=_SIZE, scale=_from_zero(_greatest(rows))),
             x2="high:Q",
             y=alt.Y("value:Q", title="share of examples", stack="zero"),
-            color=_whither(),
+            color=_outcome_colour(),
         )
     )
     return _panels(drawn, rows)
 
 
 def _accuracy(rows: Sequence[Row]) -> Any:
-    """Lines for the share that the vote gets right, one for each scale of noise."""
+    """Lines for the accuracy of the vote, one for each scale of noise."""
     import altair as alt
 
     shown = [{**row, "value": row["accuracy"]} for row in rows if row["examples"]]
@@ -96,12 +96,12 @@ def _accuracy(rows: Sequence[Row]) -> Any:
         scale=alt.Scale(domain=labels, scheme="viridis") if labels[1:] else alt.Scale(range=[INK]),
         legend=alt.Legend(orient="top"),
     )
-    y = alt.Y("value:Q", title="share right", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("value:Q", title="accuracy", scale=alt.Scale(domain=[0, 1]))
     return _dotted(shown, y, colour, rows).properties(width=_WIDTH, height=_HEIGHT)
 
 
 def _dotted(shown: Sequence[Row], y: Any, colour: Any, rows: Sequence[Row]) -> Any:
-    """Thin lines, with dots that are larger where more examples stand behind them."""
+    """Thin lines, with dots sized by the number of examples."""
     import altair as alt
 
     x = alt.X("middle:Q", title=_SIZE, scale=_from_zero(_greatest(rows)))
@@ -124,17 +124,17 @@ def _panels(chart: Any, rows: Sequence[Row]) -> Any:
 
 
 def _long(rows: Sequence[Row], names: dict[str, str]) -> list[Row]:
-    """Return a row for each bin and name; bins without examples have none."""
+    """Return a row for each bin and name, without bins that have no examples."""
     kept = ("label", "middle", "examples")
     return [
-        {**{key: row[key] for key in kept}, "what": told, "value": row[name]}
+        {**{key: row[key] for key in kept}, "what": title, "value": row[name]}
         for row in rows
         if row["examples"]
-        for name, told in names.items()
+        for name, title in names.items()
     ]
 
 
-def _whither() -> Any:
+def _outcome_colour() -> Any:
     return _colour("what", ["to the goal", "to another class"], [_GOAL, _OTHER])
 
 

@@ -1,4 +1,4 @@
-"""What an evaluation of networks under attack leaves open, in words for those who decide."""
+"""What an evaluation of networks under attack does not show, in words for the people who decide."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from typing import Any
 from shoal.core.wording import listed_names
 from shoal.report.limits import Limit, limit
 
-_FEW = 30  # pictures, below which the interval says little
+_MIN_PICTURES = 30  # with fewer, the interval is not informative
 
 
 def robust_limits(
     attack: Mapping[str, Any], scales: Sequence[str], unmet: Sequence[str], met: Mapping[str, Any]
 ) -> list[Limit]:
-    """Return the limits that apply to this evaluation, those of every one after its own.
+    """Return the limits that apply to this evaluation.
 
-    unmet: those of the scales of noise that the attacker did not meet.
+    unmet: the scales of noise that the attack was not made for.
     """
-    told = [_PROOF, _stronger(attack, scales)]
+    listed = [_PROOF, _stronger(attack, scales)]
     if unmet:
-        told.append(_unmet(attack, unmet))
-    told.append(_pictures(met))
+        listed.append(_unmet(attack, unmet))
+    listed.append(_pictures(met))
     if met["unchanged"]:
-        told.append(_unchanged(met["unchanged"]))
-    return [*told, _SIZES, _TRAINING, _PRIVACY]
+        listed.append(_unchanged(met["unchanged"]))
+    return [*listed, _SIZES, _TRAINING, _PRIVACY]
 
 
 _PROOF = limit(
     "No proof",
-    "There is no bound in noise or vote inside which an answer is certain. What held was found by "
-    "attacking, with one method and one set of options, and says nothing of others.",
+    "Noise and vote give no bound within which an answer is certain. The results come from one "
+    "attack method with one set of options, and say nothing about other attacks.",
 )
 
 
 def _stronger(attack: Mapping[str, Any], scales: Sequence[str]) -> Limit:
-    """Say who could have done better."""
+    """Return the stronger attacks that were not tried."""
     others = [] if attack["vote"] else ["an attack on the vote itself (--vote)"]
-    copied = attack["threat"] == "copy" or attack["noise"] == 0  # then a query tells as much
+    copied = attack["threat"] == "copy" or attack["noise"] == 0  # a query then reveals as much
     if attack["threat"] != "averages" and any(map(float, scales)):
-        others.append("one who averages many queries a step (--threat averages)")
+        others.append("an attacker who averages many queries per step (--threat averages)")
     if not copied:
-        others.append("one who has the networks, or has trained ones like them (--threat copy)")
+        others.append("an attacker who has the networks, or similar ones (--threat copy)")
     others.append("more steps, or another method (--method, -O)")
-    told = f"Not tried here, and each may do better: {'; '.join(others)}."
-    return limit("Stronger attackers", told)
+    text = f"The following were not tried, and each may do better: {'; '.join(others)}."
+    return limit("Stronger attackers", text)
 
 
 def _unmet(attack: Mapping[str, Any], unmet: Sequence[str]) -> Limit:
@@ -52,45 +52,46 @@ def _unmet(attack: Mapping[str, Any], unmet: Sequence[str]) -> Limit:
     if not attack["noise"]:
         met = "no noise"
     return limit(
-        "Noise that the attacker did not meet",
-        f"The attacker met {met}. The figures for {listed_names(unmet)} are "
-        "of examples that were made for another defence; who attacks that one would make others.",
+        "Noise that the attack was not made for",
+        f"The attack was made against {met}. The figures for {listed_names(unmet)} use examples "
+        "that were made for a different defence; an attacker of that defence would make others.",
     )
 
 
 def _pictures(met: Mapping[str, Any]) -> Limit:
-    few = met["pictures"] < _FEW
-    told = "That is few. " if few else ""
+    few = met["pictures"] < _MIN_PICTURES
+    caution = "These are few. " if few else ""
     return limit(
-        "Few pictures, and chosen ones" if few else "Chosen pictures",
-        f"All examples start from {met['pictures']} pictures. {told}The interval is over pictures, "
-        "as examples of one picture fare alike; it knows nothing of networks trained anew. The "
-        "pictures are ones that the vote gets right without noise: accuracy on all is lower.",
+        "Few and selected pictures" if few else "Selected pictures",
+        f"All examples start from {met['pictures']} pictures. {caution}The confidence interval "
+        "treats pictures, not examples, as independent, and does not account for retraining the "
+        "networks. The vote classifies all of these pictures correctly without noise: accuracy on "
+        "all pictures is lower.",
     )
 
 
 def _unchanged(count: int) -> Limit:
     return limit(
-        "Attacks that found nothing",
-        f"{count:,} examples are the originals themselves, as the attack found nothing. They count "
-        "among the examples, mostly as right, and with a perturbation of 0.",
+        "Attacks without a result",
+        f"{count:,} examples equal their originals, because the attack found nothing. They count "
+        "as examples with a perturbation of 0, and mostly as correct.",
     )
 
 
 _SIZES = limit(
-    "What people see",
-    "Sizes are lengths of the perturbation over those of the picture. A large one may be hard to "
-    "see and a small one plain; and an example that people, too, would take for something else is "
-    "no failure of the networks. Look at the pictures.",
+    "Visibility to people",
+    "The size is the norm of the perturbation divided by the norm of the picture. A large "
+    "perturbation may be hard to see and a small one obvious, and an example that people would "
+    "also misclassify is not a failure of the networks. Look at the pictures.",
 )
 _TRAINING = limit(
-    "Other ways in",
-    "Poisoned training rows, stolen networks, and pictures of a kind that the networks never saw "
-    "are no matter of this page.",
+    "Other attacks",
+    "This report does not cover poisoned training data, stolen networks, or pictures of a kind "
+    "that the networks were not trained on.",
 )
 _PRIVACY = limit(
     "Privacy",
-    "Nothing here is about privacy. The noise is no differential privacy, and a model that holds "
-    "may still tell who was in its training rows. Pictures on this page are data: mind who gets "
-    "it, or leave them out (--pictures 0).",
+    "This report is not about privacy. The noise is not differential privacy, and a robust model "
+    "may still reveal who was in its training data. The pictures on this page are data: consider "
+    "who receives it, or leave them out (--pictures 0).",
 )

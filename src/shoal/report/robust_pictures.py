@@ -1,4 +1,4 @@
-"""Pictures of adversarial examples: the original, what was added, and the sum, side by side."""
+"""Pictures of adversarial examples: original, perturbation and adversarial picture side by side."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _GAP = 2  # pixels between pictures, before they are enlarged
 
 
 def check_ending(path: Path, *, force: bool) -> None:
-    """Refuse early a picture that could not be saved."""
+    """Raise an error before any work if the picture could not be saved."""
     if path.suffix not in ENDINGS:
-        raise OutputError(f"{path}: a picture ends in {' or '.join(ENDINGS)}; rename it")
+        raise OutputError(f"{path}: the name of a picture must end in {' or '.join(ENDINGS)}")
     check_writable(path, force=force)
 
 
 def worth_showing(samples: Any, sizes: Any, fooled: Bools, most: int) -> list[int]:
-    """Return places of examples that changed something, half of them such that fooled the vote.
+    """Return the indices of changed examples, about half of which fooled the vote, those first.
 
-    Those first; of either half the smallest change of each picture before a second one of any.
+    Within each half, the smallest change of every picture comes before the second of any picture.
     """
     halves = []
     for those in (fooled, ~fooled):
@@ -50,7 +50,7 @@ def worth_showing(samples: Any, sizes: Any, fooled: Bools, most: int) -> list[in
 def triptychs(originals: Any, adversarial: Any) -> Any:
     """Return (rows, height, width, channels) bytes: original, perturbation, adversarial.
 
-    Grey in the middle is no change; its contrast is each example's own.
+    In the perturbation, grey means no change; its contrast is stretched for each example.
     """
     change = adversarial - originals
     most = np.maximum(np.abs(change).max(axis=(1, 2, 3), keepdims=True), 1e-12)
@@ -62,7 +62,7 @@ def triptychs(originals: Any, adversarial: Any) -> Any:
 def write_pictures(
     path: Path, pictures: Any, captions: list[str], *, zoom: int, force: bool
 ) -> None:
-    """Write one picture of all rows, or a page with a caption each, by the name's ending."""
+    """Write all rows as one picture (.png), or as a page with a caption for each (.html)."""
     enlarged = pictures.repeat(zoom, axis=1).repeat(zoom, axis=2)
     if path.suffix == ".png":
         gap = np.full((len(enlarged), _GAP * zoom, *enlarged.shape[2:]), 255, dtype=np.uint8)
@@ -78,7 +78,7 @@ def png(pixels: Any) -> bytes:
     """Return (height, width, 1 or 3) bytes as a PNG file."""
     height, width, channels = pixels.shape
     if channels not in (1, 3):
-        raise OutputError(f"pictures of {channels} channels cannot be shown, only of 1 or 3")
+        raise OutputError(f"pictures must have 1 or 3 channels to be shown, not {channels}")
     lines = np.zeros((height, 1 + width * channels), dtype=np.uint8)  # each begins with its filter
     lines[:, 1:] = pixels.reshape(height, -1)
     colour = 0 if channels == 1 else 2
@@ -91,7 +91,7 @@ def png(pixels: Any) -> bytes:
 
 
 def address(pixels: Any) -> str:
-    """Return (height, width, 1 or 3) bytes as what a page shows without loading anything."""
+    """Return (height, width, 1 or 3) bytes as a data URL."""
     return f"data:image/png;base64,{b64encode(png(pixels)).decode()}"
 
 

@@ -1,7 +1,8 @@
-"""The report of a release with claims: what follows from its rows and from public inputs, no more.
+"""The report of a release with differential privacy claims.
 
-Losses, distributions before, the number of records and how many were left out depend on records
-that are not released, and so do not stand here.
+It contains only what follows from the released rows and from public inputs. Losses, original
+distributions, and the numbers of original and suppressed records depend on records that are not
+released, so the report omits them.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from shoal.report.page import in_words
 from shoal.report.repeating import plain, repeating
 from shoal.risk.reidentification import Reidentification
 
-NOT_TOLD = (
-    "how many records the table has, and how many of them were drawn or left out",
-    "what the release lost against the table, and who stood out there",
-    "in which order the rows came: they are sorted by what is published of them",
-    "how long the run took",
+OMITTED = (
+    "the number of records in the table, and how many were drawn or suppressed",
+    "the information loss, and how many people were unique in the table",
+    "the original order of the rows: they are sorted by their published values",
+    "the running time",
 )
 
 
@@ -37,20 +38,20 @@ def withheld_contents(
     released: Path | None,
     order: str,
 ) -> dict[str, Any]:
-    """Return what may be told; tables with the same released rows and node give the same.
+    """Return the contents of the report; equal released rows and nodes give equal contents.
 
-    guarantee: what was promised and reached, counted in the published rows.
+    guarantee: the guarantee and the levels achieved, counted on the published rows.
     """
     found = Reidentification.of(released_only(release.shown))
     fewest = found.fewest if release.rows_per_person == 1 else release.verify().smallest
-    rows = int(release.classes.rows.sum())  # published rows do not tell how many people they are
+    rows = int(release.classes.rows.sum())  # people cannot be counted from published rows
     claims = [plain(claim.to_dict()) for claim in release.claims]
     return {
-        "verdict": _verdict(release, rows, [told["claim"] for told in claims]),
+        "verdict": _verdict(release, rows, [claim["claim"] for claim in claims]),
         "records": {"released": rows},
         "guarantee": guarantee,
         "claims": claims,
-        "not_told": list(NOT_TOLD),
+        "not_told": list(OMITTED),
         "risk": {
             "by_class": True,
             "fewest_candidates": rounded(fewest),
@@ -72,58 +73,58 @@ def _verdict(release: Release, rows: int, claims: list[str]) -> str:
 
 
 def _columns(release: Release) -> list[dict[str, Any]]:
-    """Return every column with its role and what became of it; figures of it are left out."""
+    """Return every column with its role and how it is released, without figures."""
     table, node = release.original, release.node or {}
     held = [
         {"name": c.name, "role": str(c.role), "treatment": _treatment(release, c, node.get(c.name))}
         for c in table
     ]
-    nobody = "left out: nobody gave it a role"
-    return held + [{"name": n, "role": None, "treatment": nobody} for n in table.unassigned]
+    no_role = "left out: it has no role"
+    return held + [{"name": n, "role": None, "treatment": no_role} for n in table.unassigned]
 
 
 def _treatment(release: Release, column: Column, level: int | None) -> str:
     if column.role == "identifier":
         return "left out: it names a person"
     if level is None or level == 0:
-        return "released as it is; records that differ in it are in different classes"
+        return "released unchanged; records with different values are in different groups"
     tree = release.recodings[column.name].column.hierarchy
     height = level if tree is None else tree.height
     if level == height:
         return "hidden entirely"
-    return f"published at level {level} of its hierarchy, of {height}"
+    return f"generalized by its hierarchy (level {level} of {height})"
 
 
 _LIMITS = (
     limit(
-        "What holds of many",
-        "The claim bounds what anybody learns from one person's record being there. It does not "
-        "hide what is true of many people alike, such as that a disease goes with a trade, and "
-        "then of a person of whom the trade is known.",
+        "Facts about many people",
+        "The claim limits what anyone can learn from the presence of one person's record. It does "
+        "not hide facts that are true of many people, such as that a disease is common in an "
+        "occupation, nor what follows from them about a person whose occupation is known.",
     ),
     limit(
-        "One record a person",
+        "One record per person",
         "Neighbouring tables differ in one record. A person with several records, or a family, is "
-        "protected less: ε counts once for each of their records, and δ grows faster still.",
+        "protected less: ε counts once for each of their records, and δ grows even faster.",
     ),
     limit(
-        "What is taken for public",
-        "Names, roles and types of columns, the hierarchies and the options of the run. A "
-        "hierarchy built from the table itself, of its quantiles or its longest value, is not, "
-        "and then the claim does not hold.",
+        "What is assumed to be public",
+        "The names, roles and types of columns, the hierarchies and the options of the run are "
+        "assumed to be public. A hierarchy built from the table itself, such as from its quantiles "
+        "or its longest value, is not public, and the claim then does not hold.",
     ),
     limit(
         "Several releases",
-        "Each further release of the same people adds its ε and its δ. Keep account of them.",
+        "Each further release about the same people adds its ε and its δ. Keep track of the sum.",
     ),
     limit(
-        "Beside the release",
-        "The time that the run took, an error, or a figure told to a colleague may depend on "
-        "records that are not released. Nothing but the release and this report is covered.",
+        "Other outputs of the run",
+        "The running time, an error message, or a figure shared with a colleague may depend on "
+        "records that are not released. The claim covers only the release and this report.",
     ),
     limit(
-        "The word anonymous",
-        "This is no legal opinion: that depends on who receives the data, what else they have, and "
-        "the law of the place.",
+        "The word “anonymous”",
+        "This is not a legal opinion: that depends on who receives the data, what other data they "
+        "have, and the applicable law.",
     ),
 )

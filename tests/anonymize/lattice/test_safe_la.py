@@ -385,7 +385,7 @@ def test_a_coarser_column_is_text_whatever_ages_there_are():
 
 def test_its_lattice_is_not_drawn(tmp_path):
     release = released([(20, "a", "u", 1.5)] * 3, (0, 0), 3)
-    with pytest.raises(InputError, match="must not tell what its lattice looks like"):
+    with pytest.raises(InputError, match="cannot draw its lattice"):
         draw_release(release, tmp_path / "lattice.svg")
 
 

@@ -67,7 +67,12 @@ def test_values_far_apart_stay_possible():
         ({"x": [1]}, {"y": [1]}, {}, "no released attribute 'x'"),
         ({"x": [1]}, {"x": [1]}, {}, "either a deviation .for numbers. or a share of mistakes"),
         ({"x": [1]}, {"x": [1]}, {"deviations": {"x": 0}}, "deviation of x must be more than 0"),
-        ({"x": [1]}, {"x": [1]}, {"mistakes": {"x": 2}}, "mistakes in x must be 0 or more and at most 1"),
+        (
+            {"x": [1]},
+            {"x": [1]},
+            {"mistakes": {"x": 2}},
+            "mistakes in x must be 0 or more and",
+        ),
         ({"x": ["secret"]}, {"x": [1]}, {"deviations": {"x": 1}}, "x has a deviation, so its"),
         ({"x": [1, math.inf]}, {"x": [1, 2]}, {"deviations": {"x": 1}}, "x: 1 infinite value"),
         ({"x": [1, 2]}, {"x": [1]}, {"deviations": {"x": 1}}, "as many rows as columns"),
