@@ -66,9 +66,9 @@ def test_a_folder_is_no_file(anonymize, folder):
     refused(anonymize(file="people"), "people: is a directory", "name the file inside it")
 
 
-def test_a_spreadsheet_is_refused_with_the_way_out(anonymize, folder):
+def test_a_damaged_spreadsheet_is_refused(anonymize, folder):
     (folder / "people.xlsx").write_bytes(b"PK")
-    refused(anonymize(file="people.xlsx"), "people.xlsx", "save the sheet as CSV")
+    refused(anonymize(file="people.xlsx"), "people.xlsx", "damaged or not a spreadsheet")
 
 
 def test_a_torn_packed_file_is_refused(anonymize, folder):

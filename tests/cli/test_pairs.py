@@ -72,7 +72,7 @@ def test_files_in_the_wrong_order_are_told(shoal, clinic, command, first):
     found = shoal(*command, "out.csv", "klinik.csv", "--schema", "klinik.yaml")
     assert (found.status, found.out) == (2, "")
     assert found.err == (
-        f"shoal: out.csv looks like a release, and klinik.csv does not; {first} comes first, "
+        f"shoal: out.csv looks like a release, and klinik.csv does not; {first} comes first and "
         "RELEASED second: swap the two files\n"
     )
 

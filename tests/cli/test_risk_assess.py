@@ -66,7 +66,7 @@ def test_doubts_and_absence_change_the_answer(ask):
     [
         (("--known", "z"), "no attribute 'z'"),
         (("--wrong", "x"), "must have the form column=0.1"),
-        (("--wrong", "x=0.9"), "0.5 at most"),
+        (("--wrong", "x=0.9"), "at most 0.5"),
         (("--method", "quick"), "method must be one of"),
         (("--wrong", "x=0.1", "--absent"), "does not cover people outside"),
     ],

@@ -101,7 +101,7 @@ def test_a_full_output_has_a_status_of_its_own(run, folder, more):
     assert status == 4
     assert said.splitlines()[-1] == (
         "shoal: the output stream cannot be written to (No space left on device); "
-        "files that the command names were written"
+        "the output files of the command were written"
     )
     assert (folder / "out.csv").exists()
 
@@ -144,7 +144,8 @@ def test_a_fault_shows_where_and_no_cell(shoal, monkeypatch, error):
     monkeypatch.setattr("shoal.reading.files.check_readable", broken(error))
     found = shoal("verify", "people.csv", "--quasi", "age", "-k", 2)
     assert (found.status, found.out) == (3, "")
-    assert found.err.startswith(f"shoal: a fault in Shoal: {type(error).__name__} at shoal.read")
+    shown = f"shoal: an internal error of Shoal: {type(error).__name__} at shoal.read"
+    assert found.err.startswith(shown)
     assert "SHOAL_TRACEBACK=1" in found.err
     assert CELL not in found.err
 
@@ -161,9 +162,9 @@ def test_a_traceback_is_shown_on_request(shoal, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "status", "told"),
     [
-        (MemoryError(CELL), 2, "memory ran out; close other programs"),
+        (MemoryError(CELL), 2, "out of memory; close other programs"),
         (KeyboardInterrupt(), 130, "interrupted"),
-        (EOFError(CELL), 3, "a fault in Shoal: EOFError at"),
+        (EOFError(CELL), 3, "an internal error of Shoal: EOFError at"),
         (
             OSError(errno.ENOSPC, CELL, "some/file"),
             2,

@@ -29,7 +29,7 @@ def test_an_identifier_that_repeats_is_suggested_as_the_person():
     assert schema(found)["person"] == "patient_id"
     hint = found["hints"][-1]
     assert hint["columns"] == ["patient_id"]
-    told = "8 rows about 4 people; k counts people, so check that it identifies them"
+    told = "8 rows about 4 people; k counts people, so check that this column identifies them"
     assert hint["hint"] == told
 
 

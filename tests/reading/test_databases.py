@@ -7,6 +7,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -24,14 +25,13 @@ def tool(name):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server():
     """The address of a new PostgreSQL server with one table."""
     if tool("initdb") is None or tool("pg_ctl") is None:
         pytest.skip("NOT TESTED: reading PostgreSQL; install the distribution's postgresql package")
     user = "nobody" if os.geteuid() == 0 else None  # the server refuses to run as root
-    home = tmp_path_factory.mktemp("postgres")
-    for folder in (home, *home.parents[:2]):
-        folder.chmod(0o755)
+    home = Path(tempfile.mkdtemp())  # another user must be able to reach it
+    home.chmod(0o755)
     data = home / "data"
     data.mkdir()
     if user:
@@ -56,6 +56,7 @@ def server(tmp_path_factory):
         yield address
     finally:
         subprocess.run([tool("pg_ctl"), "-D", data, "-m", "immediate", "stop"], check=True, **run)
+        shutil.rmtree(home)
 
 
 def fill(address):

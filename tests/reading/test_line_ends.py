@@ -56,7 +56,7 @@ def test_no_cell_changes_however_the_text_is_cut(rows, size):
 
 
 def test_a_quote_that_is_never_closed_is_passed_on(monkeypatch):
-    monkeypatch.setattr(line_ends, "_LONGEST", 4)
+    monkeypatch.setattr(line_ends, "_MAX_RECORD_BYTES", 4)
     assert even('a\r\n"bcdefgh\r\nij\r\n', size=3) == 'a\n"bcdefgh\r\nij\r\n'
 
 

@@ -128,7 +128,7 @@ def test_a_blank_cell_is_a_missing_value_where_all_such_rows_have_none():
     [
         (["secret", "secret", "20-x", "38"], "'age': 3 cells, in 2 distinct forms, cannot be read"),
         (["[50, 60]", "24", "30", "38"], "'age': 1 cell, in 1 distinct form, "),
-        (["24", "24", "30", "38"], "1 of 4 rows do not cover any row of the original"),
+        (["24", "24", "30", "38"], "1 of 4 rows do not cover any remaining row of the original"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_counts(table, cells, told):
@@ -139,16 +139,18 @@ def test_what_does_not_fit_is_refused_with_counts(table, cells, told):
 
 def test_a_sensitive_value_that_moved_is_noticed(table):
     data = published([21, 24, 30, 38], ["aa", "ab", "ba", "ba"], illness=["cold", "flu"] * 2)
-    with pytest.raises(shoal.InputError, match="of 4 rows do not cover any row of the original"):
+    with pytest.raises(
+        shoal.InputError, match="of 4 rows do not cover any remaining row of the original"
+    ):
         released(data, table)
 
 
 @pytest.mark.parametrize(
     ("keys", "key", "told"),
     [
-        (["p0", "p0"], "id", "key 'id': 1 of the released 2 rows with no key"),
-        (["p0", None], "id", "key 'id': 1 of the released 2 rows with no key"),
-        (["p0", "p9"], "id", "key 'id': 1 of 2 rows with a key that is not in the original"),
+        (["p0", "p0"], "id", "key 'id': 1 of the released 2 rows have no key"),
+        (["p0", None], "id", "key 'id': 1 of the released 2 rows have no key"),
+        (["p0", "p9"], "id", "key 'id': 1 of 2 rows have a key that is not in the original"),
         (["p1", "p0"], "id", "2 of 2 rows do not cover .* not true"),
         (["p0", "p1"], "town", "key 'town': 1 of the original's 4 rows"),
         (["p0", "p1"], "weight", "'weight'"),

@@ -12,7 +12,7 @@ import pytest
 from tests.report.report_tables import made, table
 
 import shoal
-from shoal import KAnonymity, LDiversity, OutputError, Recoding, Release
+from shoal import KAnonymity, LDiversity, OutputError, Recoding, Release, Role
 from shoal.reading import released
 from shoal.report import contents
 from shoal.report.columns import treatment
@@ -26,6 +26,7 @@ BY_NAME = {"options", "versions", "undefined", "figures", "levels"}  # their key
 @pytest.fixture(scope="module")
 def release():
     some = shoal.datasets.patients(400, seed=2)
+    some = some.with_column(replace(some["cost"], role=Role.INSENSITIVE))
     return shoal.anonymize(some, KAnonymity(4) & LDiversity(2, "diagnosis"))
 
 
@@ -181,7 +182,7 @@ def test_correlations_are_those_of_the_metric(told, release):
 def test_without_a_second_column_there_are_no_correlations():
     some = shoal.Table.from_arrow(pa.table({"age": [1, 1, 2, 2]}), {"age": "quasi"})
     found = contents(shoal.anonymize(some, KAnonymity(2)))["correlations"]
-    assert found == {"pairs": [], "reason": "needs at least two quasi-identifiers"}
+    assert found == {"pairs": [], "reason": "it takes two quasi-identifiers or more"}
 
 
 def test_attacks_are_those_of_the_checks(told, release):

@@ -40,7 +40,6 @@ OCCUPATIONS: dict[str, Tree] = {
     "Learning": [each.name for each in vocabulary.LEARNING],
     "At home": [each.name for each in vocabulary.AT_HOME],
 }
-_TARIFF_STEP = 500
 SCHEMA: dict[str, dict[str, dict[str, Any]]] = {
     "columns": {
         "patient_id": {"role": "identifier"},
@@ -60,7 +59,7 @@ SCHEMA: dict[str, dict[str, dict[str, Any]]] = {
             "hierarchy": {"dates": ["month", "year", "decade"]},
         },
         "diagnosis": {"role": "sensitive", "kind": "nominal", "hierarchy": {"tree": DIAGNOSES}},
-        "cost": {"role": "sensitive", "kind": "numeric"},
+        "cost": {"role": "identifier"},  # exact amounts identify nearly everyone
     }
 }
 
@@ -142,10 +141,8 @@ def _patient_numbers(start: int, rows: int, seed: int) -> pa.StringArray:
 
 
 def _cost(rng: np.random.Generator, median: Floats, age: Counts) -> pa.Array:
-    """Return costs in steps of a tariff, as exact ones would identify nearly everyone."""
     spread = np.exp(0.5 * rng.standard_normal(len(age), dtype=np.float32))
-    exact = median * (1 + 0.006 * np.maximum(age - 40, 0)) * spread
-    cents = 100 * _TARIFF_STEP * np.maximum(np.rint(exact / _TARIFF_STEP), 1)
+    cents = np.rint(100 * median * (1 + 0.006 * np.maximum(age - 40, 0)) * spread)
     words = np.zeros((len(age), 2), dtype="<i8")  # a decimal is 16 bytes, low half first
     words[:, 0] = cents
     return pa.Array.from_buffers(pa.decimal128(10, 2), len(age), [None, pa.py_buffer(words)])
