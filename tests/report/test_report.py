@@ -23,11 +23,15 @@ PAGE = Path(__file__).parents[2] / "docs" / "report.md"
 BY_NAME = {"options", "versions", "undefined", "figures", "levels"}  # their keys are names
 
 
+def patients():
+    """Return patients whose exact costs are published."""
+    some = shoal.datasets.patients(400, seed=2)
+    return some.with_column(replace(some["cost"], role=Role.INSENSITIVE))
+
+
 @pytest.fixture(scope="module")
 def release():
-    some = shoal.datasets.patients(400, seed=2)
-    some = some.with_column(replace(some["cost"], role=Role.INSENSITIVE))
-    return shoal.anonymize(some, KAnonymity(4) & LDiversity(2, "diagnosis"))
+    return shoal.anonymize(patients(), KAnonymity(4) & LDiversity(2, "diagnosis"))
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +186,7 @@ def test_correlations_are_those_of_the_metric(told, release):
 def test_without_a_second_column_there_are_no_correlations():
     some = shoal.Table.from_arrow(pa.table({"age": [1, 1, 2, 2]}), {"age": "quasi"})
     found = contents(shoal.anonymize(some, KAnonymity(2)))["correlations"]
-    assert found == {"pairs": [], "reason": "it takes two quasi-identifiers or more"}
+    assert found == {"pairs": [], "reason": "needs at least two quasi-identifiers"}
 
 
 def test_attacks_are_those_of_the_checks(told, release):
@@ -229,7 +233,7 @@ def test_the_released_file_is_known_by_its_digest(release, tmp_path):
 
 
 def test_equal_releases_give_equal_reports(release, tmp_path):
-    again = shoal.anonymize(shoal.datasets.patients(400, seed=2), release.model)
+    again = shoal.anonymize(patients(), release.model)
     release.report(tmp_path / "a.html")
     again.report(tmp_path / "b.html")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
