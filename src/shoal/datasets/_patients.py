@@ -59,7 +59,7 @@ SCHEMA: dict[str, dict[str, dict[str, Any]]] = {
             "hierarchy": {"dates": ["month", "year", "decade"]},
         },
         "diagnosis": {"role": "sensitive", "kind": "nominal", "hierarchy": {"tree": DIAGNOSES}},
-        "cost": {"role": "identifier"},  # exact amounts identify nearly everyone
+        "cost": {"role": "insensitive"},
     }
 }
 
