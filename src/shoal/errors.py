@@ -34,8 +34,8 @@ class InputError(ShoalError, ValueError):
 class HierarchyError(InputError):
     """A hierarchy does not fit a column, or is not nested.
 
-    missing: original values without an entry.
-    torn: labels that are not nested: their members have different labels at the next level.
+    `missing`: original values without an entry.
+    `torn`: labels that are not nested: their members have different labels at the next level.
     Both contain cell values and are for the data owner only (`shoal hierarchy check`); the message
     only counts them.
     """

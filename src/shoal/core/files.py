@@ -35,7 +35,7 @@ def _identities(path: Path) -> set[object]:
 
 
 def is_database(path: object) -> bool:
-    """Tell whether a source is the address of a database, and refuse one that holds a password.
+    """Return whether a source is the address of a database, and refuse one that holds a password.
 
     Addresses are shown in messages and reports, and other users of a machine can see commands.
 

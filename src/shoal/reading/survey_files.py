@@ -63,7 +63,7 @@ def _reader(pyreadstat: Any, path: Path) -> Callable[..., Any]:
 
 
 def _labelled(cells: Any, labels: dict[Any, str]) -> Any:
-    """Return coded cells as ordered categories; a code without a label is named by itself."""
+    """Return coded cells as ordered categories; a code without a label keeps its number."""
     codes = sorted({*labels, *cells.unique().drop_null().to_pylist()}, key=_rank)
     texts = [labels.get(code) or _code(code) for code in codes]
     if len(set(texts)) < len(texts):  # two codes of one label stay two values

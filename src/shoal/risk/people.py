@@ -24,7 +24,7 @@ Numbers = TypeVar("Numbers", Counts, Floats)
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Who has rows in which class: one entry for each pair of a class and a person.
+    """People and the classes of their rows: one entry for each pair of a class and a person.
 
     place, person: (pairs,) the class and the person. rows: (pairs,) her records in that class.
     count: how many people there are, those without a row in any class included.

@@ -92,7 +92,7 @@ def people_cracks(
 class _Shares:
     """The rows and records of each person in each part of a graph.
 
-    asks, holds: who has how many rows to be matched, and how many released records, in which part.
+    asks, holds: for each person and part, the rows to be matched and the released records.
     """
 
     def __init__(self, graph: Graph, person: Unit) -> None:
@@ -116,7 +116,9 @@ class _Shares:
         holds, asks = self.holds, self.asks
         keys = asks.place.astype(np.int64) * asks.count + asks.person
         wanted = holds.place.astype(np.int64) * holds.count + holds.person
-        rows = asks.rows[np.searchsorted(keys, wanted)]  # who holds a record asks for it, too
+        rows = asks.rows[
+            np.searchsorted(keys, wanted)
+        ]  # holders of a record match it
         inside = self.is_uniform[holds.place]
         n, a, b = self.sizes[holds.place][inside], rows[inside], holds.rows[inside]
         logs = np.bincount(holds.person[inside], log_missed(n, a, b), minlength=holds.count)

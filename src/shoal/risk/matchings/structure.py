@@ -1,4 +1,4 @@
-"""Attack matrices: who may be whose record, and what falls apart.
+"""Attack matrices: which people can own which records, and the independent components.
 
 Row i is a person, column j a record, an entry how much the attacker holds the pair for; only
 ratios count. Pairs that lie in no perfect matching are dropped, for an attacker who knows that
