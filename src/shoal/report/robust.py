@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal._version import __version__
 from shoal.core.arrays import Bools, Counts
 from shoal.report.page import percent
 from shoal.report.repeating import digest, plain
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT = {"name": "shoal-robust-report", "version": 1}
 BINS = 20  # of perturbation
-_PACKAGES = ("shoal", "torch", "numpy")
+_PACKAGES = ("torch", "numpy")
 
 
 def robust_contents(
@@ -67,7 +68,10 @@ def robust_contents(
         "limits": robust_limits(attack, list(judged), _unmet(judged, attack, distribution), met),
         "repeat": {
             "command": command,
-            "versions": {name: version(name) for name in _PACKAGES},
+            "versions": {
+                "shoal": __version__,
+                **{name: version(name) for name in _PACKAGES},
+            },
             "files": [digest(path) for path in files],
         },
     }

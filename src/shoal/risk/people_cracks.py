@@ -116,9 +116,7 @@ class _Shares:
         holds, asks = self.holds, self.asks
         keys = asks.place.astype(np.int64) * asks.count + asks.person
         wanted = holds.place.astype(np.int64) * holds.count + holds.person
-        rows = asks.rows[
-            np.searchsorted(keys, wanted)
-        ]  # holders of a record match it
+        rows = asks.rows[np.searchsorted(keys, wanted)]  # holders of a record match it
         inside = self.is_uniform[holds.place]
         n, a, b = self.sizes[holds.place][inside], rows[inside], holds.rows[inside]
         logs = np.bincount(holds.person[inside], log_missed(n, a, b), minlength=holds.count)
