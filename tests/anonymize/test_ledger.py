@@ -60,7 +60,7 @@ def test_claims_that_prove_nothing_are_not_counted(table):
     ledger = Ledger(2.0, 0.9)
     with pytest.raises(InputError, match="for testing only"):
         shoal.anonymize(table, KAnonymity(3), "safe-la", ledger=ledger, **OPTIONS)
-    with pytest.raises(InputError, match="mondrian makes no claim"):
+    with pytest.raises(InputError, match="mondrian makes no differential privacy claim"):
         shoal.anonymize(table, KAnonymity(3), "mondrian", ledger=ledger)
     assert ledger.entries == ()
 

@@ -53,7 +53,7 @@ def test_each_run_is_a_row(found):
 def test_a_run_without_a_release_says_why(found):
     reasons = [row["reason"] for row in found]
     assert reasons[:2] == ["", ""]
-    assert "cannot keep k-anonymity(k=3)" in reasons[2]
+    assert "cannot meet k-anonymity(k=3)" in reasons[2]
     assert reasons[3] == "the process exited with status 3"
     assert reasons[4].startswith("liar broke k-anonymity(k=3) in ")
 

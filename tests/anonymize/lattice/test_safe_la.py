@@ -435,4 +435,4 @@ def test_the_command_tells_the_claim_and_nothing_of_those_left_out(
         assert data["options"]["delta"] == 1e-4
         assert data["claims"][0]["delta"] == sampling_delta(90, 0.7, 1.5 - 0.1)
     else:
-        assert "together: ε = 0.1 + 1.4 = 1.5" in told
+        assert "total: ε = 0.1 + 1.4 = 1.5" in told
