@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 import shoal
+from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError, NotAnonymous, OutputError
 from shoal.privacy import KAnonymity

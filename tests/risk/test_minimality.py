@@ -9,8 +9,9 @@ from tests.examples import examples
 from tests.risk.with_people import about
 
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy import AlphaKAnonymity, KAnonymity, KKAnonymity, LDiversity
 from shoal.risk import minimality

@@ -20,14 +20,14 @@ from shoal.anonymize.requests import Described, as_model
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.options import check_seed
 from shoal.core.progress import report
-from shoal.core.release import Release, Run
+from shoal.core.provenance import Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.privacy.model import Model
 
 if TYPE_CHECKING:
-    from shoal.core.column import Column
     from shoal.core.people import Unit
     from shoal.dp.claims import Claim
     from shoal.dp.ledger import Ledger
@@ -149,18 +149,13 @@ def _check_same(release: Release, table: Table, algorithm: Any) -> None:
     columns = [[(column.name, column.role) for column in each] for each in (table, original)]
     same = columns[0] == columns[1] and table.records == original.records
     if same and table.counts is None:
-        same = all(_same_cells(*pair) for pair in zip(table, original, strict=True))
+        same = all(a.has_same_cells(b) for a, b in zip(table, original, strict=True))
     same = same and all(
         _same_units(getattr(table, what), getattr(original, what), table.counts is None)
         for what in ("person", "household")
     )
     if not same:
         raise NotAnonymous(f"{algorithm.name} released another table; nothing was released")
-
-
-def _same_cells(one: Column, other: Column) -> bool:
-    codes = one.codes is other.codes or np.array_equal(one.codes, other.codes)
-    return codes and (one.values is other.values or bool(one.values.equals(other.values)))
 
 
 def _same_units(one: Unit | None, other: Unit | None, by_row: bool) -> bool:

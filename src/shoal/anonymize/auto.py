@@ -9,7 +9,8 @@ from shoal.anonymize.freeform.doka_hungarian import DokaHungarian
 from shoal.anonymize.partition.anneal import Anneal
 from shoal.anonymize.partition.mondrian import Mondrian
 from shoal.anonymize.partition.optimal import Optimal
-from shoal.core.release import Release, Run
+from shoal.core.provenance import Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range, check_whole
 

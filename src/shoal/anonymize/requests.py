@@ -17,18 +17,7 @@ from shoal.privacy.model import Model
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """The roles of a frame's columns, as lists of names.
-
-    Parameters:
-        quasi: Columns that others may know about a person; they are generalized.
-        sensitive: Columns that others must not learn about a person; they are published unchanged.
-        insensitive: Columns that are published unchanged and need no protection.
-        identifier: Columns that name people; they are not published.
-        person: Columns that identify the person of a row; guarantees then count people.
-        household: The same for households.
-        rows_are_people: State that every row is a different person, although identifiers repeat.
-        hierarchies: Hierarchies or recipes by column, such as `{"age": {"intervals": [5, 10]}}`.
-    """
+    """The roles of a frame's columns, with the options of the same names of `anonymize`."""
 
     quasi: str | Sequence[str] = ()
     sensitive: str | Sequence[str] = ()

@@ -3,8 +3,9 @@
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.hierarchy import Hierarchy
+from shoal.core.provenance import Proof, Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Proof, Release, Run
+from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.verification import Verification

@@ -211,6 +211,12 @@ class Column:
                 "fix them, or make the column nominal"
             )
 
+    def has_same_cells(self, other: Column) -> bool:
+        """Return whether two columns have the same value in every row."""
+        if self.codes is not other.codes and not np.array_equal(self.codes, other.codes):
+            return False
+        return self.values is other.values or bool(self.values.equals(other.values))
+
     def take(self, rows: Any) -> Column:
         """Return the column at these row positions, with the same domain."""
         return replace(self, codes=self.codes[rows])

@@ -88,9 +88,12 @@ def _fits(recoding: Recoding, cells: Any) -> tuple[Codes, Bools]:
     known = np.array([place.get(text, -1) for text in new.labels], dtype=np.int32)
     fits = np.zeros((len(subsets), new.domain), dtype=np.bool_)
     fits[subsets.whole] = True
-    for value in np.flatnonzero(known >= 0).tolist():
-        codes = np.full(len(subsets), known[value], dtype=np.int32)
-        fits[:, value] |= subsets.hold(np.arange(len(subsets), dtype=np.int32), codes)
+    index = np.full(column.domain, -1, dtype=np.int64)  # of each original value among the new
+    index[known[known >= 0]] = np.flatnonzero(known >= 0)
+    indptr, members = subsets.flat()
+    entries = np.repeat(np.arange(len(subsets)), np.diff(indptr))
+    seen = index[members] >= 0
+    fits[entries[seen], index[members][seen]] = True
     numeric = column.kind is Kind.NUMERIC and ground.is_numeric(new.values.type)
     if numeric and (known < 0).any():
         low, high = published_bounds(recoding)

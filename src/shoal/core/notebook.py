@@ -27,6 +27,12 @@ def html_table(
     )
 
 
+def html_rows(caption: str, data: Any, note: str = "") -> str:
+    """Return the rows of an Arrow table the same way."""
+    rows = zip(*(column.to_pylist() for column in data.columns), strict=True)
+    return html_table(caption, data.column_names, rows, note)
+
+
 def _text(cell: Any) -> str:
     if cell is None:
         return ""

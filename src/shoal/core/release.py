@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,73 +22,18 @@ from shoal.core.coverage import Coverage
 from shoal.core.frames import to_pandas, to_polars
 from shoal.core.grouping import group
 from shoal.core.native import Origin
-from shoal.core.notebook import html_table
+from shoal.core.notebook import html_rows
+from shoal.core.provenance import Candidate, Promise, Proof, Run
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.row_order import Order, canonical, check_order
 from shoal.core.spelled import fitted
 from shoal.core.table import Table
-from shoal.core.verification import Guarantee, Verification, recount
+from shoal.core.verification import Guarantee, Verification, bound_people, recount
 from shoal.core.wording import counted
 from shoal.core.writing import check_ending, decoded, write_table
 from shoal.errors import InputError, NotAnonymous
 
 _SHOWN = 8  # rows of a release in a notebook
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a release was produced, in enough detail to repeat it."""
-
-    method: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    seed: int | None = None
-    versions: Mapping[str, str] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A lattice node that meets the model: its levels, its cost, and its suppressed records."""
-
-    node: Mapping[str, int]
-    loss: float
-    suppressed: int
-
-
-@dataclass(frozen=True)
-class Proof:
-    """Proven quality of a release.
-
-    loss: its weighted penalties, summed over all cells.
-    bound: lower bound on the loss of any release of this table with groups of the same least size.
-    """
-
-    loss: float
-    bound: float
-
-    @property
-    def gap(self) -> float:
-        """Largest possible reduction of the loss, as a share of it."""
-        return max(self.loss - self.bound, 0.0) / self.loss if self.loss else 0.0
-
-    @property
-    def proven(self) -> bool:
-        """Whether the loss is optimal, up to rounding."""
-        return self.gap < 1e-6
-
-
-class Promise(Protocol):
-    """A claim about the mechanism that drew a release; the released rows cannot show it."""
-
-    def describe(self) -> str:
-        """Return the claim in plain words."""
-
-    def arithmetic(self) -> list[str]:
-        """Return the derivation of its figures, line by line."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the claim as plain data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,15 +100,13 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        checked = self.verify()
-        data = self.to_arrow().take(canonical(self.to_arrow())[:_SHOWN])
+        data, checked = self.to_arrow(), self.verify()
         people = counted(checked.people, "person", "people")
-        return html_table(
+        return html_rows(
             f"{self.model}: {'holds' if checked else 'does not hold'}",
-            data.column_names,
-            zip(*(column.to_pylist() for column in data.columns), strict=True),
+            data.take(canonical(data)[:_SHOWN]),
             f"{people} in {counted(checked.classes, 'class')}, the smallest of "
-            f"{checked.smallest:,}; the first {data.num_rows} of "
+            f"{checked.smallest:,}; the first rows of "
             f"{counted(checked.records, 'published row')} are shown.",
         )
 
@@ -344,10 +287,11 @@ class Release:
 
         found = recount(published, self.original, self.model, rows, coverage)
         if found.holds and self.shown is not self:
-            found = self._without_people(recount(published, self.shown.original, self.model, rows))
+            by_row = recount(published, self.shown.original, self.model, rows)
+            found = bound_people(by_row, self.model, self.rows_per_person)
         hidden = self.suppressed
         truthful = all(
-            _is_same(recoding.column, self.original[name])
+            recoding.column.has_same_cells(self.original[name])
             and recoding.labelled()
             and recoding.covers()
             for name, recoding in self.recodings.items()
@@ -357,21 +301,6 @@ class Release:
             counts = self.original.counts
             expected -= int(hidden.sum() if counts is None else counts[hidden].sum())
         return replace(found, truthful=truthful and published.num_rows == expected)
-
-    def _without_people(self, by_row: Verification) -> Verification:
-        """Return the outcome of a check that holds, reduced to what the rows alone show.
-
-        by_row: the same check with every row as a different person. The number of people in a class
-        is at least its rows divided by `rows_per_person`, and at least the checked k.
-        """
-        each = self.rows_per_person
-        if each == 1 or not by_row.classes:
-            return by_row
-        asked = max(int(part.k) for part in self.model.parts)
-        least = max(asked, -(-by_row.smallest // each))
-        levels = {str(part): float(least) for part in self.model.parts}
-        people = max(asked, -(-by_row.records // each))
-        return replace(by_row, smallest=least, people=people, levels=levels)
 
     def write(
         self,
@@ -469,8 +398,3 @@ class Release:
             target=target,
             force=force,
         )
-
-
-def _is_same(column: Column, other: Column) -> bool:
-    """Return whether two columns have the same value in every row."""
-    return bool(column.values.equals(other.values) and np.array_equal(column.codes, other.codes))

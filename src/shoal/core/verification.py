@@ -96,6 +96,21 @@ def recount(
     return judge(Classes.by_quasi(table, origin=original), guarantee, coverage)
 
 
+def bound_people(by_row: Verification, guarantee: Guarantee, rows_per_person: int) -> Verification:
+    """Return what the released rows alone imply about people, for a check that holds.
+
+    by_row: the same check with every row counted as a person. A class has at least its rows divided
+        by `rows_per_person` people, and at least the k that was checked.
+    """
+    if rows_per_person == 1 or not by_row.classes:
+        return by_row
+    asked = max(int(part.k) for part in guarantee.parts)
+    least = max(asked, -(-by_row.smallest // rows_per_person))
+    levels = {str(part): float(least) for part in guarantee.parts}
+    people = max(asked, -(-by_row.records // rows_per_person))
+    return replace(by_row, smallest=least, people=people, levels=levels)
+
+
 def judge(
     classes: Classes, guarantee: Guarantee, coverage: Callable[[], Coverage] | None = None
 ) -> Verification:

@@ -21,8 +21,9 @@ from shoal.core.classes import Classes
 from shoal.core.column import Column, Role
 from shoal.core.formulas import unescape_formulas
 from shoal.core.frames import from_frame
+from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee
 from shoal.core.wording import counted

@@ -15,8 +15,9 @@ from shoal.core.column import Column
 from shoal.core.coverage import as_published
 from shoal.core.grouping import group
 from shoal.core.labels import range_labels, set_labels
+from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, Run
+from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.errors import InputError
 

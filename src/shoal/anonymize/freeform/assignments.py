@@ -22,8 +22,9 @@ from shoal.anonymize.partition.groups import Weights, check_divisible, reweighte
 from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
 from shoal.core.progress import report
+from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model, check_whole

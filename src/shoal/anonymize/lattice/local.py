@@ -17,8 +17,9 @@ from shoal.anonymize.lattice.views import unguided, view
 from shoal.core.arrays import Codes
 from shoal.core.column import Column
 from shoal.core.progress import report
+from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, Run
+from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.errors import Infeasible

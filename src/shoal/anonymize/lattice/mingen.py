@@ -16,7 +16,8 @@ from shoal.anonymize.lattice.objectives import Costs
 from shoal.anonymize.lattice.searching import Ground, check_share
 from shoal.anonymize.lattice.views import release_at, view
 from shoal.core.progress import report
-from shoal.core.release import Candidate, Release
+from shoal.core.provenance import Candidate
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
 

@@ -13,7 +13,8 @@ import numpy as np
 from shoal.anonymize.lattice.lattice import Node
 from shoal.anonymize.lattice.searching import Ground, check_share
 from shoal.anonymize.lattice.views import release_at, view
-from shoal.core.release import Candidate, Release
+from shoal.core.provenance import Candidate
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
 

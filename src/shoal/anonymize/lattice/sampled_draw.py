@@ -17,8 +17,9 @@ from shoal.anonymize.lattice.searching import measurable
 from shoal.anonymize.lattice.views import unguided
 from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.grouping import Grouping, group
+from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Release, Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model

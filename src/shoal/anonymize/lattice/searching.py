@@ -14,7 +14,7 @@ from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.views import most_suppressed, view
 from shoal.core.arrays import Bools
 from shoal.core.progress import report
-from shoal.core.release import Candidate
+from shoal.core.provenance import Candidate
 from shoal.core.table import Table
 from shoal.core.wording import counted
 from shoal.errors import Infeasible, InputError

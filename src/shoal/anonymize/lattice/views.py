@@ -11,8 +11,9 @@ from shoal.anonymize.lattice.lattice import Lattice, named_node
 from shoal.core.arrays import Bools, Counts
 from shoal.core.classes import Classes
 from shoal.core.grouping import group
+from shoal.core.provenance import Candidate, Run
 from shoal.core.recoding import Recoding
-from shoal.core.release import Candidate, Release, Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model

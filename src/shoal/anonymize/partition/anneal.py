@@ -16,7 +16,8 @@ import numpy as np
 
 from shoal.anonymize.partition.groups import Weights, release_groups
 from shoal.core.arrays import Codes
-from shoal.core.release import Release, Run
+from shoal.core.provenance import Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range, check_whole
 

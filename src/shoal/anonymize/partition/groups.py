@@ -11,7 +11,8 @@ import numpy as np
 from shoal.anonymize.partition.judging import check_feasible
 from shoal.core.arrays import Codes
 from shoal.core.column import MAX_WEIGHT
-from shoal.core.release import Release, Run
+from shoal.core.provenance import Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity

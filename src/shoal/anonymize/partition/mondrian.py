@@ -17,7 +17,8 @@ from shoal.anonymize.partition.cutting.spaces import Layout, lay_out
 from shoal.anonymize.partition.judging import Judge, check_feasible, sides
 from shoal.core.arrays import Codes
 from shoal.core.progress import report
-from shoal.core.release import Release, Run
+from shoal.core.provenance import Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model

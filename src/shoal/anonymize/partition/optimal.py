@@ -17,7 +17,8 @@ import numpy as np
 from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.partition.groups import Weights, release_groups, reweighted
 from shoal.core.arrays import Codes
-from shoal.core.release import Proof, Release, Run
+from shoal.core.provenance import Proof, Run
+from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range, check_whole
 

@@ -1,0 +1,63 @@
+"""How a release was produced: the run, the nodes it was chosen from, proofs and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a release was produced, in enough detail to repeat it."""
+
+    method: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A lattice node that meets the model: its levels, its cost, and its suppressed records."""
+
+    node: Mapping[str, int]
+    loss: float
+    suppressed: int
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Proven quality of a release.
+
+    loss: its weighted penalties, summed over all cells.
+    bound: lower bound on the loss of any release of this table with groups of the same least size.
+    """
+
+    loss: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """Largest possible reduction of the loss, as a share of it."""
+        return max(self.loss - self.bound, 0.0) / self.loss if self.loss else 0.0
+
+    @property
+    def proven(self) -> bool:
+        """Whether the loss is optimal, up to rounding."""
+        return self.gap < 1e-6
+
+
+class Promise(Protocol):
+    """A claim about the mechanism that drew a release; the released rows cannot show it."""
+
+    def describe(self) -> str:
+        """Return the claim in plain words."""
+
+    def arithmetic(self) -> list[str]:
+        """Return the derivation of its figures, line by line."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the claim as plain data."""
