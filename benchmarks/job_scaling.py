@@ -10,7 +10,7 @@ import pyarrow as pa
 import shoal
 from jobs import answer, receive
 from meter import cpu_seconds, metered
-from shoal.core.progress import Progress, listening
+from shoal.support.progress import Progress, listening
 from tables import wide
 
 

@@ -12,7 +12,7 @@ import shoal
 from jobs import answer, receive
 from meter import medians, metered
 from shoal.core import Role
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 
 REPEATS = 3
 

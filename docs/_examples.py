@@ -151,7 +151,8 @@ def _call(words: list[str]) -> tuple[int, str]:
             [sys.executable, *arguments], capture_output=True, text=True, check=False
         )
         return ended.returncode, _tidy(ended.stdout + ended.stderr)
-    from shoal.cli import console, main
+    from shoal.cli import main
+    from shoal.cli.shared import console
 
     printed = io.StringIO()
     with (

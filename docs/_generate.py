@@ -22,7 +22,7 @@ import typer
 import shoal
 from shoal import errors
 from shoal.cli import app
-from shoal.cli.examples import EXAMPLES
+from shoal.cli.shared.examples import EXAMPLES
 
 DOCS = Path(__file__).parent
 

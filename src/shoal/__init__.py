@@ -11,8 +11,7 @@ from shoal._version import __version__ as __version__
 from shoal.anonymize import METHODS, anonymize, methods
 from shoal.anonymize.methods import *  # noqa: F403  every method under its name
 from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table
-from shoal.core import recipes as hierarchies
-from shoal.core.first_use import on_first_use
+from shoal.core.hierarchies import recipes as hierarchies
 from shoal.errors import (
     BudgetSpent,
     HierarchyError,
@@ -27,6 +26,7 @@ from shoal.errors import (
 )
 from shoal.privacy import MODELS, models
 from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
+from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
     from shoal import dp, metrics, report, risk, robust, sklearn, utility

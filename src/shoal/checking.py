@@ -10,13 +10,13 @@ from shoal.anonymize import check_askable
 from shoal.anonymize.requests import as_model
 from shoal.core.classes import Classes
 from shoal.core.column import Kind, Role
-from shoal.core.frames import from_frame
+from shoal.core.publishing.frames import from_frame
 from shoal.core.roles import as_names
 from shoal.core.table import Table
 from shoal.core.verification import Verification, judge
-from shoal.core.wording import counted
 from shoal.errors import InputError, NotAnonymous
 from shoal.privacy.model import Model
+from shoal.support.wording import counted
 
 
 def check(

@@ -11,17 +11,17 @@ import pyarrow as pa
 
 from shoal.anonymize import anonymize
 from shoal.anonymize.requests import as_model
-from shoal.core.arrays import Bools, Counts
-from shoal.core.cells import published_bounds
 from shoal.core.column import Kind
 from shoal.core.covering import UNCOVERED, Covering
-from shoal.core.extras import requires
-from shoal.core.frames import from_frame
+from shoal.core.publishing.cells import published_bounds
+from shoal.core.publishing.frames import from_frame
 from shoal.core.recoding import Recoding
 from shoal.core.roles import as_names
 from shoal.core.table import Table
-from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
+from shoal.support.arrays import Bools, Counts
+from shoal.support.extras import requires
+from shoal.support.wording import counted
 
 with requires("learn"):
     from sklearn.base import BaseEstimator, TransformerMixin

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from shoal.cli import console, main
+from shoal.cli import main
+from shoal.cli.shared import console
 
 SECRET = "QXZW"  # in cells, never in a message
 PEOPLE = "name,age,town,disease\n" + "".join(
@@ -52,7 +53,7 @@ def networks(tmp_path_factory):
     """Two networks that have learned the digits a little."""
     import torch
 
-    from shoal.cli.robust_files import read_pictures
+    from shoal.cli.robust.files import read_pictures
     from shoal.robust import DIGITS, Training, shared, train
 
     torch.set_num_threads(1)

@@ -298,7 +298,7 @@ def test_a_folder_that_takes_no_files_is_refused(anonymize):
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(anonymize, monkeypatch):
-    from shoal.core import writing
+    from shoal.core.publishing import writing
 
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from shoal import __version__, anonymize
-from shoal.cli import console
-from shoal.cli.examples import EXAMPLES
-from shoal.core import compiling as unkept
+from shoal.cli.shared import console
+from shoal.cli.shared.examples import EXAMPLES
 from shoal.reading import read
+from shoal.support import compiling as unkept
 
 ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name")
 GROUPED = "age,town,disease\n" + "30–31,x,flu\n30–31,x,cold\n" * 2 + "40,y,flu\n40,y,cold\n"

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from shoal.anonymize.lattice.node_choice import NodeChoice
-from shoal.cli import console, main
+from shoal.cli import main
+from shoal.cli.shared import console
 from shoal.dp import mechanisms
 
 TOWNS = ["a", "b;c", "d, e", 'f"g', "é"]

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from shoal.cli.repeating import typed
+from shoal.cli.shared.repeating import typed
 
 
 @pytest.mark.parametrize(("value", "word"), [(True, "--header"), (False, "--no-header")])

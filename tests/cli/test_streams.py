@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from shoal.cli import main
-from shoal.cli.streams import encodable, spelled
+from shoal.cli.shared.streams import encodable, spelled
 
 ROLES = ("--quasi", "age", "--sensitive", "disease")
 CELL = "QXZW"

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from shoal.cli.console import verdict
+from shoal.cli.shared.console import verdict
 
 ROLES = ("--quasi", "age", "--sensitive", "diagnosis,place")
 PLACES = "place is published unchanged and singles out 40 of 40 people (100 %)"

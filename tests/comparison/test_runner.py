@@ -11,8 +11,8 @@ from tests.comparison import tasks
 
 from shoal.comparison import runner
 from shoal.comparison.runner import Outcome, run_tasks
-from shoal.core.progress import listening
 from shoal.errors import InputError, OutputError
+from shoal.support.progress import listening
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.core.column import Column, Kind, Role
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import InputError
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from shoal.core import recipes
 from shoal.core.column import Column
 from shoal.core.declared import undeclared
+from shoal.core.hierarchies import recipes
 from shoal.core.table import Table
 
 

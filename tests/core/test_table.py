@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.core.column import Column
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.table import Table
 from shoal.errors import InputError
 

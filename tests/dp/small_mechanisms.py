@@ -16,11 +16,11 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.dp.binomial import exact_chance
 from shoal.dp.claims import DPUnderSampling
 from shoal.dp.kept_rows import expected_kept, kept_sensitivity
 from shoal.dp.mechanisms import probabilities
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 Table = Sequence[int]
 Outcome = tuple[int, ...]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics import class_loss, published_loss, published_loss_by_attribute

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from shoal import datasets, metrics
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table

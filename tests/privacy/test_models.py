@@ -15,7 +15,7 @@ from tests.cases import told
 from tests.examples import examples
 
 from shoal.core.classes import SUPPRESSED, Classes
-from shoal.core.recipes import tree
+from shoal.core.hierarchies.recipes import tree
 from shoal.core.table import Table
 from shoal.privacy import (
     MODELS,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.examples import examples
 
-from shoal.core.recipes import tree
+from shoal.core.hierarchies.recipes import tree
 from shoal.errors import InputError
 from shoal.privacy import TCloseness
 from shoal.privacy.t_closeness import DISTANCES

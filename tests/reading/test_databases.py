@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.core.files import is_database
 from shoal.reading import Format, read_arrow
+from shoal.support.files import is_database
 
 pytest.importorskip("adbc_driver_postgresql")
 

@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.core.column import Kind
-from shoal.core.values import combined
+from shoal.core.values.encoding import combined
 from shoal.reading.inference import typed
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.core.writing import write_table
+from shoal.core.publishing.writing import write_table
 from shoal.reading import Format, line_ends, read_arrow
 from shoal.reading.line_ends import with_even_ends
 

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from shoal.cli import console, main
+from shoal.cli import main
+from shoal.cli.shared import console
 
 PEOPLE = "name,age,town,disease\n" + "".join(
     f"Quentin {i},{30 + i % 4},{'Ulm' if i % 2 else 'Kiel'},{'flu' if i % 3 else 'cold'}\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.risk.with_people import about
 
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release

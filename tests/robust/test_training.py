@@ -11,10 +11,10 @@ from tests.robust.conftest import TINY
 from torch import nn
 from torch.nn import functional
 
-from shoal.core.progress import listening
 from shoal.errors import InputError, NotConverged
 from shoal.robust import Architecture, Training, draws, partitioned, shared, train
 from shoal.robust.training import shifted
+from shoal.support.progress import listening
 
 SHORT = Training(epochs=3, batch=32, rate=0.05, decay=1e-3, every=1)
 

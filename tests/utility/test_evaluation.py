@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shoal
 from shoal import InputError, KAnonymity, Recoding, Release, Table
-from shoal.core.progress import listening
+from shoal.support.progress import listening
 from shoal.utility import CLASSIFIERS, ENCODINGS, REGRESSORS, evaluate
 
 QUICK = {"bayes": GaussianNB()}

@@ -18,14 +18,14 @@ from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the metho
 from shoal.anonymize.methods import METHODS
 from shoal.anonymize.requests import Described, as_model
 from shoal.core.fingerprint import schema_fingerprint
-from shoal.core.options import check_seed
-from shoal.core.progress import report
 from shoal.core.provenance import Run
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.core.wording import counted
 from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.privacy.model import Model
+from shoal.support.options import check_seed
+from shoal.support.progress import report
+from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.people import Unit

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin, get_t
 
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.errors import InputError, unknown
+from shoal.errors import unknown
 from shoal.privacy.model import Model
 
 
@@ -52,10 +52,3 @@ def make(algorithm: type[Any], options: Mapping[str, Any]) -> Any:
         if name not in known:
             raise unknown(f"{algorithm.name} has no option", name, known)
     return algorithm(**options)
-
-
-def check_choice(option: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    """Reject a value that is not among the allowed ones."""
-    if value not in allowed:
-        choices = ", ".join(str(choice) for choice in allowed)
-        raise InputError(f"{option} must be one of {choices}, not {value!r}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.core.native import origin_of
+from shoal.core.publishing.native import origin_of
 from shoal.core.roles import as_names, roles_of, warn_unassigned
 from shoal.core.table import Table
 from shoal.errors import InputError

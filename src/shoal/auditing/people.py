@@ -8,7 +8,7 @@ from typing import Any
 from shoal.anonymize.lattice.safe_la import SafeLA
 from shoal.auditing import AuditCase
 from shoal.auditing.sampled_tables import BETA, CHOICE, N0, distribution, run, small_table
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.table import Table
 from shoal.privacy.k_anonymity import KAnonymity
 

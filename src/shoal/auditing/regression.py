@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from shoal.auditing import AuditCase
-from shoal.core.arrays import Bools, Floats
 from shoal.dp.functional_logistic_regression import FunctionalLogisticRegression
+from shoal.support.arrays import Bools, Floats
 
 EPSILON = 1.0
 _EDGES = np.array([-16.0, -4.0, -1.0, -0.25, 0.0, 0.25, 1.0, 4.0, 16.0])  # of a weight

@@ -17,11 +17,11 @@ import pyarrow as pa
 from shoal.anonymize.lattice.safe_la import SafeLA
 from shoal.anonymize.lattice.sampled_draw import SampledDraw
 from shoal.auditing import AuditCase
-from shoal.core.arrays import Codes
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.support.arrays import Codes
 
 K, BETA, CHOICE, N0 = 4, 0.5, 1.0, 4
 TOWNS, ILLNESSES = ("a", "b"), ("cold", "flu")

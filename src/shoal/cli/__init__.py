@@ -27,8 +27,8 @@ from shoal.cli import (
     utility,
     verify,
 )
-from shoal.cli.options import Command, Group
-from shoal.cli.streams import CLOSED_PIPE, OutputFailed, guarded
+from shoal.cli.shared.options import Command, Group
+from shoal.cli.shared.streams import CLOSED_PIPE, OutputFailed, guarded
 
 app = typer.Typer(
     name="shoal",
@@ -100,9 +100,9 @@ def main() -> None:
 
 def _run() -> int:
     """Run the command and return its exit status."""
-    from shoal.cli.console import noting_unkept_kernels
-    from shoal.core.files import guard_inputs
+    from shoal.cli.shared.console import noting_unkept_kernels
     from shoal.errors import ShoalError
+    from shoal.support.files import guard_inputs
 
     try:
         with guard_inputs(), noting_unkept_kernels():
@@ -127,7 +127,7 @@ def _run() -> int:
 
 
 def _say(message: object, status: int = 0) -> int:
-    from shoal.cli.console import err, one_line
+    from shoal.cli.shared.console import err, one_line
 
     err.print(f"shoal: {one_line(message)}")
     return status
@@ -139,7 +139,7 @@ def _interrupted() -> int:
 
 def _file_trouble(error: OSError) -> str:
     """Return the file and the kind of error; the message of a library might contain more."""
-    from shoal.core.files import reason
+    from shoal.support.files import reason
 
     if isinstance(error.filename, (str, bytes)):
         return f"{os.fsdecode(error.filename)}: cannot be read or written ({reason(error)})"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import announce_compilation, bars, emit, note, out
-from shoal.cli.dp_ledger import KeyFile, opened
-from shoal.cli.method_options import chosen_method
-from shoal.cli.options import (
+from shoal.cli.dp.ledger import KeyFile, opened
+from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
+from shoal.cli.shared.method_options import chosen_method
+from shoal.cli.shared.options import (
     File,
     Force,
     Hierarchies,
@@ -21,13 +21,13 @@ from shoal.cli.options import (
     seed_option,
     wanted_model,
 )
-from shoal.cli.repeating import typed
-from shoal.cli.sources import EveryRole, Form, grouped, load
+from shoal.cli.shared.repeating import typed
+from shoal.cli.shared.sources import EveryRole, Form, grouped, load
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
+    from shoal.core.publishing.row_order import Order
     from shoal.core.release import Release
-    from shoal.core.row_order import Order
     from shoal.core.table import Table
 
 Output = Annotated[
@@ -134,8 +134,8 @@ def anonymize(
     --report, the output of --json includes the contents of the report.
     """
     from shoal.anonymize import anonymize as run
-    from shoal.cli.summary import show_summary, summarize
-    from shoal.core.files import check_readable
+    from shoal.cli.shared.summary import show_summary, summarize
+    from shoal.support.files import check_readable
 
     check_readable(file)
     wanted = wanted_model(k, model)
@@ -191,7 +191,7 @@ def anonymize(
 
 def _note_formulas(release: Release, output: Path) -> None:
     """Print which columns of a text file contain cells that a spreadsheet would run."""
-    from shoal.core.formulas import count_formulas
+    from shoal.core.publishing.formulas import count_formulas
 
     if output.suffix.lower() == ".parquet":
         return

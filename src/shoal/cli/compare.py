@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.padding import Padding
 
-from shoal.cli.console import announce_compilation_of, bars, emit, grid, note, out, share
-from shoal.cli.method_options import method_options
-from shoal.cli.options import (
+from shoal.cli.shared.console import announce_compilation_of, bars, emit, grid, note, out, share
+from shoal.cli.shared.method_options import method_options
+from shoal.cli.shared.options import (
     File,
     Force,
     Hierarchies,
@@ -20,9 +20,9 @@ from shoal.cli.options import (
     names,
     seed_option,
 )
-from shoal.cli.sources import EveryRole, Form, grouped, load
-from shoal.core.wording import counted, people_in_rows
+from shoal.cli.shared.sources import EveryRole, Form, grouped, load
 from shoal.errors import InputError
+from shoal.support.wording import counted, people_in_rows
 
 if TYPE_CHECKING:
     from shoal.comparison import Comparison
@@ -116,7 +116,7 @@ def compare(
     """
     from shoal.comparison import METHODS_BY_DEFAULT
     from shoal.comparison import compare as run
-    from shoal.core.files import check_readable
+    from shoal.support.files import check_readable
 
     check_readable(file)
     check_outputs(output, picture, force=force)

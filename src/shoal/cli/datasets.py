@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, emit, grid, out
-from shoal.cli.options import Command, Force, Group, Json, seed_option
-from shoal.core.wording import counted
+from shoal.cli.shared.console import bars, emit, grid, out
+from shoal.cli.shared.options import Command, Force, Group, Json, seed_option
 from shoal.errors import InputError
+from shoal.support.wording import counted
 
 _MAX_ROWS = 100_000_000
 app = typer.Typer(cls=Group, help="List example tables, or generate one.")
@@ -74,7 +74,7 @@ def patients(
     json: Json = False,
 ) -> None:
     """Generate a hospital table, and write its schema to the same folder."""
-    from shoal.core.writing import check_ending
+    from shoal.core.publishing.writing import check_ending
     from shoal.datasets.writing import write_patients
 
     if not 1 <= rows <= _MAX_ROWS:

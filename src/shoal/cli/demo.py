@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import announce_compilation, bars, emit, grid, out
-from shoal.cli.options import Force, Json, seed_option
-from shoal.core.files import replace_files
+from shoal.cli.shared.console import announce_compilation, bars, emit, grid, out
+from shoal.cli.shared.options import Force, Json, seed_option
+from shoal.support.files import replace_files
 
 _FILES = ("patients.csv", "patients.yaml", "anonymous.csv", "report.html")
 
@@ -33,7 +33,7 @@ def demo(
     other files with these names are replaced only with --force.
     """
     from shoal.anonymize import anonymize as run
-    from shoal.cli.summary import show_summary, summarize
+    from shoal.cli.shared.summary import show_summary, summarize
     from shoal.datasets.writing import write_patients
     from shoal.privacy import KAnonymity, LDiversity
     from shoal.reading import read
@@ -67,8 +67,8 @@ def demo(
 
 def _check_folder(folder: Path, *, force: bool) -> None:
     """Raise an error before any work if the files cannot be written or are not from a demo."""
-    from shoal.core.files import check_writable
     from shoal.datasets.writing import schema_text
+    from shoal.support.files import check_writable
 
     if not folder.is_dir():
         return

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, emit, grid, note, out
-from shoal.cli.options import Json
+from shoal.cli.shared.console import bars, emit, grid, note, out
+from shoal.cli.shared.options import Json
 
 
 def experiment(

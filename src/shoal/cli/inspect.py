@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.padding import Padding
 
-from shoal.cli.console import about, bars, emit, grid, listed, notes, number, out, show_warnings
-from shoal.cli.options import File, Force, Hierarchies, Json, names
-from shoal.cli.risk_record import Fraction, show_uniqueness
-from shoal.cli.sources import Form, Roles, grouped, hierarchies_of
-from shoal.core.files import check_readable, check_writable, replace_file
+from shoal.cli.risk.record import Fraction, show_uniqueness
+from shoal.cli.shared.console import (
+    about,
+    bars,
+    emit,
+    grid,
+    listed,
+    notes,
+    number,
+    out,
+    show_warnings,
+)
+from shoal.cli.shared.options import File, Force, Hierarchies, Json, names
+from shoal.cli.shared.sources import Form, Roles, grouped, hierarchies_of
 from shoal.errors import OutputError
+from shoal.support.files import check_readable, check_writable, replace_file
 
 if TYPE_CHECKING:
     from shoal.reading.formats import Format
@@ -124,7 +134,7 @@ def _check_schema(output: Path, *, force: bool) -> None:
 
 def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, Any]:
     """Return the specification of a sensitive column: kind, order, bounds and hierarchy."""
-    from shoal.core.hierarchy import Hierarchy
+    from shoal.core.hierarchies.hierarchy import Hierarchy
 
     tree = trees.get(name, known.get("hierarchy"))
     read = Hierarchy.read(tree) if isinstance(tree, (str, Path)) else tree

@@ -11,8 +11,8 @@ from typing import Any
 from rich.padding import Padding
 from rich.text import Text
 
-from shoal.cli.console import emit, grid, out
-from shoal.cli.options import Json
+from shoal.cli.shared.console import emit, grid, out
+from shoal.cli.shared.options import Json
 
 _WORDS = {
     "int": "a whole number",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import announce_compilation, bars, emit, grid, number, out, share
-from shoal.cli.options import Hierarchies, Json, Key
-from shoal.cli.pairs import Original, Released, load_pair
-from shoal.cli.sources import EveryRole, Form, grouped
+from shoal.cli.shared.console import announce_compilation, bars, emit, grid, number, out, share
+from shoal.cli.shared.options import Hierarchies, Json, Key
+from shoal.cli.shared.pairs import Original, Released, load_pair
+from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.core.tally import Tally, released_of
-from shoal.core.wording import counted
+from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.release import Release

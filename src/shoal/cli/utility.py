@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.console import bars, emit, grid, number, out
-from shoal.cli.options import Hierarchies, Json, Key, names, seed_option
-from shoal.cli.pairs import Original, Released, load_pair
-from shoal.cli.sources import EveryRole, Form, grouped, load
-from shoal.core.wording import counted, rows_about
+from shoal.cli.shared.console import bars, emit, grid, number, out
+from shoal.cli.shared.options import Hierarchies, Json, Key, names, seed_option
+from shoal.cli.shared.pairs import Original, Released, load_pair
+from shoal.cli.shared.sources import EveryRole, Form, grouped, load
+from shoal.support.wording import counted, rows_about
 
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column that models predict.")]
 Test = Annotated[
@@ -74,7 +74,7 @@ def utility(
     Rows are matched by position or by --key. Original rows without a released row count as
     suppressed.
     """
-    from shoal.core.files import check_readable
+    from shoal.support.files import check_readable
     from shoal.utility import evaluate
 
     if test is not None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.console import about, emit, grid, notes, number, out, show_warnings, verdict
-from shoal.cli.options import File, Hierarchies, Json, K, Key, names, wanted_model
-from shoal.cli.sources import (
+from shoal.cli.shared.console import about, emit, grid, notes, number, out, show_warnings, verdict
+from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wanted_model
+from shoal.cli.shared.sources import (
     Form,
     Roles,
     as_written,
@@ -21,8 +21,8 @@ from shoal.cli.sources import (
     of_release,
     with_missing_as_text,
 )
-from shoal.core.wording import counted
 from shoal.errors import InputError
+from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
@@ -80,10 +80,10 @@ def verify(
     """
     from shoal.anonymize import check_askable
     from shoal.core.classes import Classes
-    from shoal.core.files import check_readable
     from shoal.privacy import profile
     from shoal.reading import released
     from shoal.risk.caveats import caveats, to_dict
+    from shoal.support.files import check_readable
 
     check_readable(file)
     wanted = wanted_model(k, model) if k is not None or model else None

@@ -75,7 +75,7 @@ class Bench:
 
     def _timed(self, trial: Trial) -> tuple[Release, dict[str, float | None]]:
         """Make the release; repeat the timing if it was mostly loading or compiling kernels."""
-        from shoal.core.compiling import event
+        from shoal.support.compiling import event
 
         with event.install_recorder("numba:compile") as compiling:
             release, cost = _run(self.table, trial)

@@ -16,7 +16,7 @@ from shoal.report.repeating import plain
 if TYPE_CHECKING:
     from shoal.comparison.bench import Bench
     from shoal.comparison.grid import Trial
-    from shoal.core.hierarchy import Hierarchy
+    from shoal.core.hierarchies.hierarchy import Hierarchy
     from shoal.core.table import Table
 
 

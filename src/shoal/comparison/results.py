@@ -16,12 +16,12 @@ from shoal.comparison.bench import COST, LABELS, RISKS, RUN, SHAPE
 from shoal.comparison.front import pareto
 from shoal.comparison.grid import Trial
 from shoal.comparison.runner import Outcome
-from shoal.core.frames import to_pandas, to_polars
-from shoal.core.notebook import html_table
-from shoal.core.writing import write_table
+from shoal.core.publishing.frames import to_pandas, to_polars
+from shoal.core.publishing.writing import write_table
 from shoal.errors import InputError
 from shoal.metrics import METRICS
 from shoal.metrics.hierarchy_ncp import HIERARCHY_NCP
+from shoal.support.notebook import html_table
 
 Row = dict[str, Any]
 _TEXT = ("method", "options", "model", "status", "reason", *LABELS)

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from shoal.comparison.parcels import pack
-from shoal.core.files import replace_file
-from shoal.core.progress import report
-from shoal.core.unnamed_files import open_unnamed
 from shoal.errors import InputError, OutputError
+from shoal.support.files import replace_file
+from shoal.support.progress import report
+from shoal.support.unnamed_files import open_unnamed
 
 Task = TypeVar("Task")
 _PAUSE_SECONDS = 0.02  # between two polls of the processes

@@ -2,7 +2,7 @@
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.provenance import Proof, Run
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 SAMPLE = 32  # tuples, and twice as many boxes, from which a split is chosen
 _MIN_PAIRS = 4096  # a node with fewer pairs is not split,

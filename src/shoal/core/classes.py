@@ -11,11 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.grouping import group, sum_by
 from shoal.core.histogram import Histogram, count_values
 from shoal.core.people import Unit, count_distinct
 from shoal.core.table import Table
+from shoal.support.arrays import Codes, Counts, Floats, frozen
 
 SUPPRESSED = -1
 

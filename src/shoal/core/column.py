@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core import domains
-from shoal.core import values as ground
-from shoal.core.arrays import Codes, Floats, frozen
-from shoal.core.data_types import DataType, read_as
-from shoal.core.domains import labels_of
-from shoal.core.ruler import Ruler
-from shoal.core.wording import counted
+from shoal.core.values import domains, encoding
+from shoal.core.values.data_types import DataType, read_as
+from shoal.core.values.domains import labels_of
+from shoal.core.values.ruler import Ruler
 from shoal.errors import InputError, did_you_mean
+from shoal.support.arrays import Codes, Floats, frozen
+from shoal.support.wording import counted
 
 if TYPE_CHECKING:
-    from shoal.core.hierarchy import Hierarchy
+    from shoal.core.hierarchies.hierarchy import Hierarchy
 
 MAX_WEIGHT = 1e12  # so that sums and squares of weighted losses stay in the range of floats
 
@@ -274,18 +273,18 @@ class Column:
             return cls._unchanged(name, data, role, kind, weight, wanted, values, bounds)
         made = domains.encode(data, name, wanted, values, guarded=role is Role.SENSITIVE)
         if order is None and kind in (None, Kind.ORDINAL) and values is None:
-            order = ground.category_order(data)
+            order = encoding.category_order(data)
         chosen = _kind(name, kind, order, made.values)
         if order is None and chosen is Kind.ORDINAL and kind is not None:
             order = values
         if order is not None:
             made, chosen = domains.reordered(made, order, name), Kind.ORDINAL
-        elif chosen is Kind.ORDINAL and not ground.is_numeric(made.values.type):
+        elif chosen is Kind.ORDINAL and not encoding.is_numeric(made.values.type):
             raise InputError(
                 f"column {name!r}: an ordinal column of text needs its order: "
                 "add  order: [least, …, greatest]  to the schema"
             )
-        limits = None if bounds is None else ground.bounds(bounds, made.values.type, name)
+        limits = None if bounds is None else encoding.bounds(bounds, made.values.type, name)
         if limits is not None and chosen is Kind.NUMERIC:
             domains.check_bounds(made.values.take(pa.array(made.codes)), name, limits)
         declared = None if wanted is None else str(wanted)
@@ -313,7 +312,7 @@ class Column:
         closed = values is not None or (wanted is not None and wanted.name == "boolean")
         if wanted is not None and wanted.numeric and bounds is not None:
             cells = read_as(array, wanted, name)
-            domains.check_bounds(cells, name, ground.bounds(bounds, cells.type, name))
+            domains.check_bounds(cells, name, encoding.bounds(bounds, cells.type, name))
             closed = True
         codes = np.arange(len(array), dtype=np.int32)
         return cls(
@@ -323,8 +322,8 @@ class Column:
 
     def with_hierarchy(self, hierarchy: Hierarchy | Mapping[str, Any]) -> Column:
         """Return the column with this hierarchy, or the one its recipe builds."""
-        from shoal.core.hierarchy import Hierarchy
-        from shoal.core.recipes import build
+        from shoal.core.hierarchies.hierarchy import Hierarchy
+        from shoal.core.hierarchies.recipes import build
 
         if isinstance(hierarchy, Hierarchy):
             return replace(self, hierarchy=hierarchy.aligned(self))
@@ -334,7 +333,7 @@ class Column:
 
 
 def _kind(name: str, kind: Kind | str | None, order: Sequence[Any] | None, values: Any) -> Kind:
-    numeric = ground.is_numeric(values.type)
+    numeric = encoding.is_numeric(values.type)
     chosen = Kind(kind) if kind else Kind.NUMERIC if numeric else Kind.NOMINAL
     if chosen is Kind.NUMERIC and not numeric and len(values) > values.null_count:
         raise InputError(

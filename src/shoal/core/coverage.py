@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, frozen
 from shoal.core.classes import SUPPRESSED
 from shoal.core.grouping import group, sum_by
-from shoal.core.hierarchy import ROOT
-from shoal.core.progress import report
+from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.recoding import Recoding
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Codes, Counts, frozen
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.core._fits import Cells, Search

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core import values as ground
-from shoal.core.arrays import Bools, Codes, Counts, frozen
-from shoal.core.cells import published_bounds
 from shoal.core.column import Column, Kind
 from shoal.core.grouping import group
+from shoal.core.publishing.cells import published_bounds
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
+from shoal.core.values import encoding
+from shoal.support.arrays import Bools, Codes, Counts, frozen
 
 UNCOVERED = -1
 _PAIRS = 1 << 24  # of rows and classes that are compared at a time
@@ -94,7 +94,7 @@ def _fits(recoding: Recoding, cells: Any) -> tuple[Codes, Bools]:
     entries = np.repeat(np.arange(len(subsets)), np.diff(indptr))
     seen = index[members] >= 0
     fits[entries[seen], index[members][seen]] = True
-    numeric = column.kind is Kind.NUMERIC and ground.is_numeric(new.values.type)
+    numeric = column.kind is Kind.NUMERIC and encoding.is_numeric(new.values.type)
     if numeric and (known < 0).any():
         low, high = published_bounds(recoding)
         where = new.to_numbers(new.positions)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, frozen
+from shoal.support.arrays import Codes, Counts, frozen
 
 _KEY_LIMIT = 2**62
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, frozen
 from shoal.core.column import Column
 from shoal.core.grouping import sum_by
+from shoal.support.arrays import Codes, Counts, frozen
 
 
 @dataclass(frozen=True, eq=False)

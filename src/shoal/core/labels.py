@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.arrays import Bools, Codes, Floats, frozen
 from shoal.core.column import Column, Kind
-from shoal.core.hierarchy import ROOT
+from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.subsets import Subsets
-from shoal.core.values import is_text
+from shoal.core.values.encoding import is_text
+from shoal.support.arrays import Bools, Codes, Floats, frozen
 
 # inside a range or set such a text cannot be parsed back as one value
 _MISREAD = r'^$|^"|^missing$|,|^\s|\s$| or missing$'

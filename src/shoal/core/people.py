@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from shoal.core import values as ground
-from shoal.core.arrays import Codes, Counts, frozen
 from shoal.core.grouping import group, group_keys
-from shoal.core.wording import counted, folded_name
+from shoal.core.values import encoding
 from shoal.errors import InputError, RepeatedIdentifier
+from shoal.support.arrays import Codes, Counts, frozen
+from shoal.support.wording import counted, folded_name
 
 _PERSON = (
     r"patient|person|subject|participant|respondent|member|customer|client|user|student|pupil"
@@ -61,14 +61,14 @@ class Unit:
         """
         encoded = []
         for name in columns:
-            cells = ground.without_blanks(ground.combined(data.column(name), name))
+            cells = encoding.without_blanks(encoding.combined(data.column(name), name))
             if cells.null_count:
                 raise InputError(
                     f"column {name!r} identifies the {what}, but "
                     f"{counted(cells.null_count, 'row has', 'rows have')} no value in it; "
                     "fill them in or remove these rows"
                 )
-            encoded.append(ground.encode(cells, name))
+            encoded.append(encoding.encode(cells, name))
         found = group([codes for codes, _ in encoded], [len(values) for _, values in encoded])
         return cls(tuple(columns), found.ids, len(found))
 
@@ -141,8 +141,8 @@ def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | Non
     for name in numbers:
         if _kind_of_name(name) < best:
             continue
-        cells = ground.without_blanks(ground.combined(data.column(name), name)).drop_null()
-        if ground.is_text(cells.type) and words_per_value(cells) >= _TEXT_WORDS:
+        cells = encoding.without_blanks(encoding.combined(data.column(name), name)).drop_null()
+        if encoding.is_text(cells.type) and words_per_value(cells) >= _TEXT_WORDS:
             continue
         try:
             found.append(Deciding(name, len(pc.unique(cells)), len(cells)))

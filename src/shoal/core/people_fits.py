@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, frozen
 from shoal.core.coverage import Fits, strong_parts
 from shoal.core.grouping import group, group_keys
-from shoal.core.progress import report
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Codes, Counts, frozen
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats, frozen
 from shoal.core.column import Column
-from shoal.core.hierarchy import ROOT
+from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.labels import agree, hierarchy_bounds, member_bounds
 from shoal.core.subsets import Subsets
+from shoal.support.arrays import Bools, Codes, Counts, Floats, frozen
 
 Summary = Literal["range", "set", "representative"]
 NO_LEVEL = -1

@@ -14,24 +14,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.arrays import Bools, Codes, Counts
-from shoal.core.cells import Cells, check_cells, with_bounds, with_intervals
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.column import Column, Role
 from shoal.core.coverage import Coverage
-from shoal.core.frames import to_pandas, to_polars
 from shoal.core.grouping import group
-from shoal.core.native import Origin
-from shoal.core.notebook import html_rows
 from shoal.core.provenance import Candidate, Promise, Proof, Run
+from shoal.core.publishing.cells import Cells, check_cells, with_bounds, with_intervals
+from shoal.core.publishing.frames import to_pandas, to_polars
+from shoal.core.publishing.native import Origin
+from shoal.core.publishing.row_order import Order, canonical, check_order
+from shoal.core.publishing.writing import check_ending, decoded, write_table
 from shoal.core.recoding import Recoding, Summary
-from shoal.core.row_order import Order, canonical, check_order
-from shoal.core.spelled import fitted
 from shoal.core.table import Table
+from shoal.core.values.spelled import fitted
 from shoal.core.verification import Guarantee, Verification, bound_people, recount
-from shoal.core.wording import counted
-from shoal.core.writing import check_ending, decoded, write_table
 from shoal.errors import InputError, NotAnonymous
+from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.notebook import html_rows
+from shoal.support.wording import counted
 
 _SHOWN = 8  # rows of a release in a notebook
 
@@ -349,7 +349,7 @@ class Release:
                 "match the values that they cover; nothing was written"
             )
         if escape_formulas and check_ending(Path(path)) != ".parquet":
-            from shoal.core.formulas import escape_formulas as escape
+            from shoal.core.publishing.formulas import escape_formulas as escape
 
             published = escape(published)
         write_table(published, Path(path), force=force)

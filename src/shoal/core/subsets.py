@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, frozen
+from shoal.support.arrays import Bools, Codes, Counts, frozen
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.column import Column
 from shoal.core.histogram import Histogram
 from shoal.core.labels import hierarchy_bounds, range_labels, set_labels
 from shoal.core.recoding import NO_LEVEL, Recoding
 from shoal.core.subsets import Subsets
+from shoal.support.arrays import Bools, Codes, Counts
 
 _BITS = 62  # a set over at most this many values fits in one integer
 

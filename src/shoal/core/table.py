@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.column import Column, Role
-from shoal.core.frames import check_unique, from_frame
 from shoal.core.grouping import group, sum_by
-from shoal.core.native import Origin
-from shoal.core.notebook import html_table
 from shoal.core.people import Unit, check_repeated, distinct_rows, joined
+from shoal.core.publishing.frames import check_unique, from_frame
+from shoal.core.publishing.native import Origin
 from shoal.core.roles import as_names
-from shoal.core.specs import checked_spec, encoding_options, without_missing
-from shoal.core.wording import counted
+from shoal.core.values.specs import checked_spec, encoding_options, without_missing
 from shoal.errors import InputError, UnknownColumn, did_you_mean
+from shoal.support.arrays import Codes, Counts, Floats, frozen
+from shoal.support.notebook import html_table
+from shoal.support.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +308,7 @@ class Table:
 
 def _column(arrow: Any, name: str, specs: Mapping[str, dict[str, Any]]) -> Column:
     """Encode a column; levels of its hierarchy may come from other columns of the data."""
-    from shoal.core.column_trees import from_columns, source_columns
+    from shoal.core.hierarchies.column_trees import from_columns, source_columns
 
     spec = encoding_options(specs[name])
     sources = source_columns(spec.get("hierarchy"), name)

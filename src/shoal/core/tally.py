@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from shoal.core.classes import Classes
-from shoal.core.wording import counted
+from shoal.support.wording import counted
 
 
 @dataclass(frozen=True)

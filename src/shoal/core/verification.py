@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core import values as ground
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.coverage import Coverage
 from shoal.core.table import Table
-from shoal.core.wording import counted
+from shoal.core.values import encoding
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.wording import counted
 
 
 class Guarantee(Protocol):
@@ -177,7 +177,7 @@ def published_table(published: Any, original: Table) -> Table:
     columns = []
     for column in original.columns:
         if column.role is Role.QUASI:
-            codes, values = ground.encode(published.column(column.name), column.name)
+            codes, values = encoding.encode(published.column(column.name), column.name)
             columns.append(Column(column.name, Role.QUASI, Kind.NOMINAL, codes, values))
         elif column.role is Role.SENSITIVE:
             codes = _old_codes(published.column(column.name), column)
@@ -186,11 +186,11 @@ def published_table(published: Any, original: Table) -> Table:
 
 
 def _old_codes(cells: Any, column: Column) -> Codes:
-    plain = ground.combined(cells, column.name)
+    plain = encoding.combined(cells, column.name)
     if column.missing is not None:
-        plain = ground.without_blanks(plain)
+        plain = encoding.without_blanks(plain)
     try:
-        known = ground.combined(plain.cast(column.values.type), column.name)
+        known = encoding.combined(plain.cast(column.values.type), column.name)
         found = pc.index_in(known, value_set=column.values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(f"column {column.name!r}: its type differs from the original's") from None

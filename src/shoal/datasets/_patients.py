@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.core.arrays import Counts, Floats
 from shoal.datasets import _vocabulary as vocabulary
 from shoal.errors import InputError
+from shoal.support.arrays import Counts, Floats
 
 Tree: TypeAlias = "dict[str, Tree] | list[str]"
 Dates = NDArray[np.datetime64]

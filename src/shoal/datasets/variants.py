@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.column import Column, Kind, Role
-from shoal.core.random_trees import random
+from shoal.core.hierarchies.random_trees import random
 from shoal.core.table import Table
 from shoal.errors import InputError
 

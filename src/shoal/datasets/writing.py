@@ -6,11 +6,11 @@ from pathlib import Path
 
 import yaml
 
-from shoal.core.files import check_writable, replace_file
-from shoal.core.progress import report
-from shoal.core.writing import check_ending, open_writer
+from shoal.core.publishing.writing import check_ending, open_writer
 from shoal.datasets import patient_chunks, patient_schema
 from shoal.errors import InputError
+from shoal.support.files import check_writable, replace_file
+from shoal.support.progress import report
 
 
 def write_patients(path: Path, rows: int, seed: int = 0, *, force: bool = False) -> Path:

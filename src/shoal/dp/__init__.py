@@ -5,13 +5,13 @@ Arithmetic and audits are imported here; mechanisms, regression and ledgers on f
 
 from typing import TYPE_CHECKING
 
-from shoal.core.first_use import on_first_use
 from shoal.dp.audit import Audit, audit
 from shoal.dp.audit_exact import ExactAudit, audit_exactly
 from shoal.dp.claims import DP, Claim, DPUnderSampling
 from shoal.dp.kept_rows import expected_kept, kept_sensitivity
 from shoal.dp.sampling import least_epsilon, least_k, sampling_delta, sampling_loss
 from shoal.dp.sampling_sides import SamplingLoss
+from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
     from shoal.dp.composition import Composed, compose

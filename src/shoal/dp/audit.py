@@ -13,8 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from shoal.core.arrays import Bools
-from shoal.core.progress import report
 from shoal.dp.audit_bounds import (
     lower_bound,
     noticeable_delta,
@@ -26,6 +24,8 @@ from shoal.dp.audit_bounds import (
 from shoal.dp.audit_events import Coded, Outcomes, in_words, strongest_sets
 from shoal.dp.claims import Claim
 from shoal.errors import InputError
+from shoal.support.arrays import Bools
+from shoal.support.progress import report
 
 Input = TypeVar("Input")
 Once = Callable[[Input, np.random.Generator], Hashable]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.core.arrays import Floats
+from shoal.support.arrays import Floats
 
 POWER = 0.9  # probability that a violation of the reported size is detected
 

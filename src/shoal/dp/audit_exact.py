@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.wording import counted
 from shoal.dp.claims import Claim
 from shoal.errors import InputError
+from shoal.support.wording import counted
 
 Probability = Fraction | float
 Distribution = Mapping[Any, Probability] | Sequence[Probability] | NDArray[np.float64]

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from shoal.core.wording import counted
 from shoal.dp.rates import check_count
 from shoal.dp.sampling import ROUNDING, Form, least_epsilon, sampling_loss
 from shoal.errors import InputError, unknown
+from shoal.support.wording import counted
 
 ProtectedUnit = Literal["record", "person", "household"]
 _SHORT = 1e-9  # relative amount by which a stated δ may be too small

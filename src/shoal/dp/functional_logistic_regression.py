@@ -18,8 +18,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shoal.core.arrays import Bools, Floats
-from shoal.core.wording import counted
 from shoal.dp.claims import DP, figure
 from shoal.dp.mechanisms import laplace
 from shoal.dp.taylor import (
@@ -32,6 +30,8 @@ from shoal.dp.taylor import (
     unscaled,
 )
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Floats
+from shoal.support.wording import counted
 
 
 class UnfitLabels(InputError, ValueError):  # noqa: N818

@@ -11,9 +11,9 @@ from typing import overload
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
 from shoal.dp.binomial import exact_chance, exact_tail
 from shoal.dp.rates import Number, as_rate, check_count, is_exact
+from shoal.support.arrays import Counts, Floats
 
 
 @overload

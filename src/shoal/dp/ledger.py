@@ -16,12 +16,12 @@ from pathlib import Path
 
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.table import Table
-from shoal.core.wording import counted
 from shoal.dp.claims import Claim
 from shoal.dp.composition import Composed
 from shoal.dp.ledger_book import ADD_REMOVE, FAILED, RELEASED, Book, Entry, Grant, format_budget
 from shoal.dp.ledger_files import locked, read_book, write_book
 from shoal.errors import InputError
+from shoal.support.wording import counted
 
 
 class Ledger:

@@ -17,10 +17,10 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from shoal.core.files import read_text, replace_file
 from shoal.dp.claims import check_budget
 from shoal.dp.ledger_book import FAILED, RELEASED, RESERVED, Book, Entry, Grant
 from shoal.errors import InputError, OutputError
+from shoal.support.files import read_text, replace_file
 
 FORMAT, VERSION = "shoal privacy ledger", 2
 

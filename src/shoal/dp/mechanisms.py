@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats
-from shoal.core.extras import requires
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Codes, Counts, Floats
+from shoal.support.extras import requires
 
 _BITS = 64
 

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Floats
 
 Norm = Literal["l1", "l2"]
 _GRID = 2.0**26  # contributions are whole multiples of its inverse, so that sums are exact

@@ -11,9 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from shoal.core.files import replace_file
 from shoal.experiments.runs import Row
 from shoal.report.charts import save_chart, styled, with_unique_ids
+from shoal.support.files import replace_file
 
 
 @dataclass(frozen=True)

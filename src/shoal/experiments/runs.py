@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shoal.core.files import replace_file
-from shoal.core.progress import report
 from shoal.errors import ShoalError
+from shoal.support.files import replace_file
+from shoal.support.progress import report
 
 Task = Mapping[str, Any]
 Row = dict[str, Any]

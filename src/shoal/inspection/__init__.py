@@ -15,10 +15,8 @@ import pyarrow as pa
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.people import Unit
-from shoal.core.progress import report
-from shoal.core.spelled import is_spelled
 from shoal.core.table import Table
-from shoal.core.wording import counted
+from shoal.core.values.spelled import is_spelled
 from shoal.errors import InputError, unknown
 from shoal.inspection.drafts import suggest_hierarchies
 from shoal.inspection.hints import misread_texts, noticed
@@ -35,6 +33,8 @@ from shoal.inspection.schemas import (
 from shoal.inspection.uniqueness import estimate_uniqueness, near_keys, standing_out
 from shoal.risk import checks
 from shoal.risk.singling_out import UNCHANGED, singling_out
+from shoal.support.progress import report
+from shoal.support.wording import counted
 
 _TYPES = (
     (pa.types.is_boolean, "true/false"),

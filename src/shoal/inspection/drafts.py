@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.core.column import Column
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.recipes import build, suggest
+from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.core.hierarchies.recipes import build, suggest
 from shoal.core.table import Table
 from shoal.inspection.recipes import suggest_recipe
 

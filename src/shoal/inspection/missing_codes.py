@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.core.column import Column, Kind
-from shoal.core.data_types import DATE, FLOAT
-from shoal.core.values import is_text
-from shoal.core.wording import counted
+from shoal.core.values.data_types import DATE, FLOAT
+from shoal.core.values.encoding import is_text
+from shoal.support.arrays import Floats
+from shoal.support.wording import counted
 
 _WORDS = frozenset(
     "? ?? . .. - -- --- * na n/a n.a. #n/a <na> nan null nil none (null) missing (missing) blank"

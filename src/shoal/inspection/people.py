@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core import values as ground
 from shoal.core.column import Role
 from shoal.core.grouping import group
 from shoal.core.people import Unit, deciding_identifier
-from shoal.core.wording import counted, folded_name, rows_about
+from shoal.core.values import encoding
 from shoal.inspection.words import is_identifying
+from shoal.support.wording import counted, folded_name, rows_about
 
 _HOUSEHOLD = r"^(household|family|hh|haushalts?|familien?|hogar|menage)"
 _NUMBER = r"_?(id|nr|no|num|number|nummer|key)$"
@@ -120,9 +120,9 @@ def _unit(data: Any, columns: Sequence[str]) -> Unit:
     """Return the units of some columns; a row without a value is its own unit."""
     encoded, blank = [], np.zeros(data.num_rows, dtype=np.bool_)
     for name in columns:
-        cells = ground.without_blanks(ground.combined(data.column(name), name))
+        cells = encoding.without_blanks(encoding.combined(data.column(name), name))
         blank |= cells.is_null().to_numpy(zero_copy_only=False)
-        encoded.append(ground.encode(cells, name))
+        encoded.append(encoding.encode(cells, name))
     ids = group([codes for codes, _ in encoded], [len(values) for _, values in encoded]).ids
     ids = ids.astype(np.int64)
     ids[blank] = ids.max(initial=0) + 1 + np.arange(int(blank.sum()))

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.column import Column, Kind
-from shoal.core.values import is_text
-from shoal.core.wording import folded_name
+from shoal.core.values.encoding import is_text
 from shoal.inspection import words
 from shoal.inspection.shapes import Shape, is_fractional
+from shoal.support.wording import folded_name
 
 _CODES = r"zip|post_?code|postal|(^|_)(plz|code)($|_)"  # numbers that are not amounts
 _USUAL = (0.05, 0.95)  # quantiles that enclose most rows

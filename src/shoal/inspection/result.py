@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.core.frames import from_frame
-from shoal.core.notebook import html_table
+from shoal.core.publishing.frames import from_frame
 from shoal.core.roles import as_names
-from shoal.core.wording import counted
 from shoal.inspection import describe, suggest_schema
+from shoal.support.notebook import html_table
+from shoal.support.wording import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.column import Column, Kind, Role
-from shoal.core.spelled import is_spelled
-from shoal.core.values import is_text
+from shoal.core.values.encoding import is_text
+from shoal.core.values.spelled import is_spelled
 from shoal.inspection.bands import order_bands
 from shoal.inspection.recipes import is_coded
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.column import Column
-from shoal.core.data_types import FLOAT
 from shoal.core.people import words_per_value
-from shoal.core.spelled import is_spelled
-from shoal.core.values import is_text
+from shoal.core.values.data_types import FLOAT
+from shoal.core.values.encoding import is_text
+from shoal.core.values.spelled import is_spelled
 
 _SAMPLE = 2_000  # values that are examined
 _PROSE_WORDS = 5  # on average

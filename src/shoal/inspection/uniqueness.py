@@ -9,10 +9,10 @@ from typing import Any
 from shoal.core.column import Column
 from shoal.core.grouping import group
 from shoal.core.people import Unit, count_distinct
-from shoal.core.progress import report
 from shoal.core.table import Table
 from shoal.risk import identifying_columns, population_uniqueness
 from shoal.risk.singling_out import count_alone
+from shoal.support.progress import report
 
 _MAX_COMBINATIONS = 12
 _MAX_COLUMNS_FOR_TRIPLES = 16

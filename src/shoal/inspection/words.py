@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 
 from shoal.core.people import is_free_text
-from shoal.core.wording import folded_name
+from shoal.support.wording import folded_name
 
 _PEOPLE = (
     r"(patient|person|subject|participant|respondent|member|customer|client|user|student|pupil"

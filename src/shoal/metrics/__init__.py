@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shoal.core.notebook import html_table
 from shoal.core.release import Release
 from shoal.errors import unknown
 from shoal.metrics.absolute_distance import absolute_distance, absolute_distance_by_attribute
@@ -56,6 +55,7 @@ from shoal.metrics.squared_distance_error import (
     squared_distance_error,
     squared_distance_error_by_attribute,
 )
+from shoal.support.notebook import html_table
 
 
 class Losses(dict[str, float]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 class Side(NamedTuple):

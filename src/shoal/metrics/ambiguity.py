@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
 from shoal.core.release import Release
 from shoal.metrics.boxes import released_boxes
 from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Counts, Floats
 
 
 def ambiguity(release: Release, *, raw: bool = False) -> float:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.column import Kind
 from shoal.core.release import Release
 from shoal.metrics.association import phi_squared, side, work
@@ -26,6 +25,7 @@ from shoal.metrics.metric import Metric
 from shoal.metrics.needs import refuse, without_pairs
 from shoal.metrics.scale import scaled
 from shoal.metrics.squared_distance_error import places_on_extent
+from shoal.support.arrays import Floats, weighted_sum
 
 if TYPE_CHECKING:
     from shoal.metrics._association import Side

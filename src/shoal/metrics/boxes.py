@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.column import Column
 from shoal.core.grouping import group
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
+from shoal.support.arrays import Codes, Counts, Floats
 
 
 def with_hidden_rows(release: Release) -> dict[str, Recoding]:

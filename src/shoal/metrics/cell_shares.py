@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Bools
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
+from shoal.support.arrays import Bools
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.column import Column
 from shoal.core.histogram import Histogram
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
+from shoal.support.arrays import Floats, weighted_sum
 
 
 def class_width(column: Column, values: Histogram) -> Floats:

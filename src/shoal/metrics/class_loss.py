@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.column import Column
 from shoal.core.release import Release
 from shoal.metrics.cells import class_width, set_share
 from shoal.metrics.costs import with_suppressed
 from shoal.metrics.metric import Metric
+from shoal.support.arrays import Floats, weighted_sum
 
 
 def class_loss(release: Release) -> float:

@@ -11,13 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from shoal.core.arrays import Codes
 from shoal.core.column import Column
 from shoal.core.histogram import count_values
 from shoal.core.release import Release
 from shoal.metrics.metric import Metric
 from shoal.metrics.needs import target_column, without_target
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Codes
 
 
 def classification(release: Release, target: str | None = None, *, raw: bool = False) -> float:

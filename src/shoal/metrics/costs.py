@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.cells import mean_over_records
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Floats
 
 
 class Price(NamedTuple):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Floats
-from shoal.core.progress import report
 from shoal.metrics.boxes import Boxes
+from shoal.support.arrays import Floats
+from shoal.support.progress import report
 
 _MAX_BYTES = 2**26  # of bit sets at a time
 

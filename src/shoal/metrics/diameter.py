@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 
-from shoal.core.arrays import Codes
 from shoal.core.release import Release
 from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Codes
 
 _CELLS = 4_000_000  # compared at a time
 

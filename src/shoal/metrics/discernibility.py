@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from shoal.core.arrays import Counts
 from shoal.core.release import Release
 from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Counts
 
 
 def discernibility(release: Release, *, raw: bool = False) -> float:

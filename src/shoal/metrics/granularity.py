@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.costs import Price, loss, loss_by_attribute, loss_by_record
 from shoal.metrics.metric import Metric
+from shoal.support.arrays import Floats
 
 
 def granularity(release: Release, *, raw: bool = False) -> float:

@@ -12,11 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.core.release import Release
 from shoal.metrics.boxes import estimated_shares, released_boxes
 from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Floats
 
 
 def hellinger(release: Release, *, raw: bool = False) -> float:

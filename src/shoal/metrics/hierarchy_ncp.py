@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.metrics.cells import over_members, set_share
 from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record
 from shoal.metrics.metric import Metric
+from shoal.support.arrays import Bools, Floats
 
 
 def hierarchy_ncp(release: Release) -> float:

@@ -10,14 +10,14 @@ from functools import partial
 
 import numpy as np
 
-from shoal.core.arrays import Floats
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.recoding import NO_LEVEL, Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.metrics.cells import over_members
 from shoal.metrics.costs import Price, loss, loss_by_attribute, loss_by_record
 from shoal.metrics.metric import Metric
+from shoal.support.arrays import Floats
 
 
 def information_loss(release: Release, *, raw: bool = False) -> float:

@@ -12,13 +12,13 @@ from functools import partial
 
 import numpy as np
 
-from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.release import Release
 from shoal.metrics.boxes import Boxes, estimated_shares, original_boxes, released_boxes
 from shoal.metrics.covering import log_weights
 from shoal.metrics.metric import Metric
 from shoal.metrics.needs import refuse
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Floats, weighted_sum
 
 _QUICK_PAIRS = 2_000_000_000  # about a second; above it the metric runs only if named
 _MAX_PAIRS = 100_000_000_000

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shoal.core.arrays import Floats
 from shoal.core.release import Release
+from shoal.support.arrays import Floats
 
 Reason = Callable[[Release], str | None]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record
 from shoal.metrics.metric import Metric
+from shoal.support.arrays import Floats
 
 
 def ncp(release: Release) -> float:

@@ -9,12 +9,12 @@ from typing import NoReturn
 
 import numpy as np
 
-from shoal.core import values as ground
-from shoal.core.arrays import Codes, Floats
 from shoal.core.column import Column, Role
 from shoal.core.recoding import NO_LEVEL, Recoding
 from shoal.core.release import Release
+from shoal.core.values import encoding
 from shoal.errors import InputError
+from shoal.support.arrays import Codes, Floats
 
 _PASSED_ON = (Role.SENSITIVE, Role.INSENSITIVE)
 
@@ -88,5 +88,5 @@ def target_column(release: Release, target: str | None) -> Column:
         )
     if column.role is Role.SENSITIVE:
         return column
-    codes, values = ground.encode(column.to_arrow(), target)
+    codes, values = encoding.encode(column.to_arrow(), target)
     return Column(target, Role.INSENSITIVE, column.kind, codes, values)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, weighted_sum
 from shoal.core.grouping import sum_by
 from shoal.core.histogram import count_values
 from shoal.core.recoding import Recoding
@@ -21,6 +20,7 @@ from shoal.metrics.cells import over_members
 from shoal.metrics.costs import with_suppressed
 from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Counts, Floats, weighted_sum
 
 
 class _Bits(NamedTuple):

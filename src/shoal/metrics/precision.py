@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from shoal.core.arrays import Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.metrics.costs import Price, loss_by_attribute, loss_by_record, paid
 from shoal.metrics.metric import Metric
 from shoal.metrics.needs import known_levels, refuse, without_levels
+from shoal.support.arrays import Floats
 
 
 def precision(release: Release, *, raw: bool = False) -> float:

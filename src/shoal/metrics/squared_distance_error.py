@@ -13,7 +13,6 @@ from functools import partial
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Floats, weighted_sum
 from shoal.core.column import Column
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
@@ -21,6 +20,7 @@ from shoal.metrics.boxes import with_hidden_rows
 from shoal.metrics.cells import over_members
 from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
+from shoal.support.arrays import Codes, Floats, weighted_sum
 
 
 def squared_distance_error(release: Release, *, raw: bool = False) -> float:

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
 from shoal.core.classes import Classes
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model, check_enough, check_range, check_whole
+from shoal.support.arrays import Bools, Floats
 
 
 @dataclass(frozen=True)

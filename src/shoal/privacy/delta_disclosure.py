@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
 from shoal.core.classes import Classes
 from shoal.privacy.model import ROUNDING, Model, check_range
+from shoal.support.arrays import Bools, Floats
 
 
 @dataclass(frozen=True)

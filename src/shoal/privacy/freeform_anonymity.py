@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.core.arrays import Bools
 from shoal.core.coverage import Coverage
 from shoal.privacy.model import CoverageModel
+from shoal.support.arrays import Bools
 
 
 @dataclass(frozen=True)

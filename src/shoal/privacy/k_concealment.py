@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.core.arrays import Bools
 from shoal.core.coverage import Coverage
 from shoal.privacy.model import CoverageModel
+from shoal.support.arrays import Bools
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.people import count_distinct
 from shoal.privacy.model import ROUNDING, Model, check_flag, check_range, check_whole
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.arrays import Bools, Floats
 from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import ROUNDING, Model, check_range
+from shoal.support.arrays import Bools, Floats
 
 
 @dataclass(frozen=True)

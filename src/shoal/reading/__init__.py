@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.column import Role
-from shoal.core.frames import from_frame
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.native import origin_of
+from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.core.publishing.frames import from_frame
+from shoal.core.publishing.native import origin_of
 from shoal.core.roles import UnassignedColumns, as_names, unassigned_message, warn_unassigned
-from shoal.core.specs import without_missing
 from shoal.core.table import Table
+from shoal.core.values.specs import without_missing
 from shoal.errors import InputError
 from shoal.reading.checks import as_declared, check_dates, check_kinds, is_declared
 from shoal.reading.files import Format, read_arrow

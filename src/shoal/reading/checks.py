@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow.compute as pc
 
 from shoal.core.column import Kind, Role
-from shoal.core.data_types import read_as
-from shoal.core.domains import declared_type
-from shoal.core.values import combined, is_numeric, is_text
+from shoal.core.values.data_types import read_as
+from shoal.core.values.domains import declared_type
+from shoal.core.values.encoding import combined, is_numeric, is_text
 from shoal.errors import InputError
 from shoal.reading.formats import undated_columns
 from shoal.reading.inference import misfits

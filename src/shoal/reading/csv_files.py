@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core.values import without_codes
+from shoal.core.values.encoding import without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
 from shoal.reading.dialects import Dialect, sniff

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from shoal.core.extras import requires
-from shoal.core.files import DATABASE
 from shoal.errors import InputError
+from shoal.support.extras import requires
+from shoal.support.files import DATABASE
 
 
 def read_query(address: str, query: str | None) -> Any:

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from shoal.core.files import utf8_path
 from shoal.errors import InputError
+from shoal.support.files import utf8_path
 
 
 def query(

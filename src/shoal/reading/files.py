@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from shoal.core.files import check_readable, is_database
 from shoal.reading.checks import check_rows
 from shoal.reading.csv_files import read_csv
 from shoal.reading.databases import read_query
@@ -21,6 +20,7 @@ from shoal.reading.spreadsheets import ENDINGS as SPREADSHEETS
 from shoal.reading.spreadsheets import read_spreadsheet
 from shoal.reading.survey_files import ENDINGS as SURVEYS
 from shoal.reading.survey_files import read_survey
+from shoal.support.files import check_readable, is_database
 
 
 def read_arrow(

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.files import check_sign
-from shoal.core.specs import missing_texts
+from shoal.core.values.specs import missing_texts
 from shoal.errors import InputError
 from shoal.reading.notations import Notation, date_pattern
+from shoal.support.files import check_sign
 
 _GUESSED = b"shoal.guessed"
 _UNDATED = b"shoal.undated"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.core.data_types import DATE, FLOAT, TIME
+from shoal.core.values.data_types import DATE, FLOAT, TIME
 from shoal.errors import InputError
 from shoal.reading.dialects import Dialect
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.data_types import (
+from shoal.core.values.data_types import (
     DATE,
     FLOAT,
     MAX_DIGITS,
@@ -22,8 +22,8 @@ from shoal.core.data_types import (
     WHOLE,
     decimal_type,
 )
-from shoal.core.spelled import as_number, spelled
-from shoal.core.values import float_text
+from shoal.core.values.encoding import float_text
+from shoal.core.values.spelled import as_number, spelled
 from shoal.reading.notations import Notation
 
 

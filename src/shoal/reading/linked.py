@@ -16,17 +16,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core import values as ground
-from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
-from shoal.core.formulas import unescape_formulas
 from shoal.core.people import Unit
+from shoal.core.publishing.formulas import unescape_formulas
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
-from shoal.core.wording import counted
+from shoal.core.values import encoding
 from shoal.errors import InputError
 from shoal.reading.released_cells import Forms, unread_cells
 from shoal.reading.released_lists import merged
+from shoal.support.arrays import Codes, Counts
+from shoal.support.wording import counted
 
 _MAX_READINGS = 9  # of one text
 
@@ -61,14 +61,14 @@ def read_published(
 def _column(
     cells: Any, column: Column, in_every_way: bool, refuse_unread: bool
 ) -> tuple[Codes, Subsets]:
-    plain = ground.combined(cells, column.name)
+    plain = encoding.combined(cells, column.name)
     if pa.types.is_null(plain.type):
         plain = plain.cast(pa.string())
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     forms = Forms(column)
-    several = in_every_way and ground.is_text(column.values.type)
-    texts = ground.texts(encoded.dictionary)
+    several = in_every_way and encoding.is_text(column.values.type)
+    texts = encoding.texts(encoded.dictionary)
     runs = [
         # a blank means a missing value if there is one, and any value otherwise
         merged(run for way in islice(forms.readings(text), _MAX_READINGS) for run in way.runs)
@@ -92,7 +92,7 @@ def rows_by_key(asked: Any, known: Any, key: str) -> Counts:
     for data in (asked, known):
         if key not in data.column_names:
             raise InputError(f"key {key!r}: one of the files has no such column")
-        cells = pa.array(ground.texts(ground.combined(data.column(key), key)), pa.string())
+        cells = pa.array(encoding.texts(encoding.combined(data.column(key), key)), pa.string())
         repeated = len(cells) - len(pc.unique(cells.drop_null()))
         if repeated:
             raise InputError(
@@ -115,7 +115,7 @@ def rows_by_person(asked: Any, known: Any, columns: Sequence[str]) -> tuple[Coun
     """
     texts = [
         {
-            name: pa.array(ground.texts(ground.combined(data.column(name), name)), pa.string())
+            name: pa.array(encoding.texts(encoding.combined(data.column(name), name)), pa.string())
             for name in columns
         }
         for data in (known, asked)

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.data_types import DataType
+from shoal.core.values.data_types import DataType
 from shoal.errors import InputError
 
 _PARTS = {

@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core.files import utf8_path
-from shoal.core.values import is_text, without_codes
+from shoal.core.values.encoding import is_text, without_codes
 from shoal.errors import InputError, ShoalError
 from shoal.reading.checks import check_names
 from shoal.reading.formats import Format, with_dates_checked
+from shoal.support.files import utf8_path
 
 
 def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:

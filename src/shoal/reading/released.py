@@ -15,23 +15,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core import values as ground
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Role
-from shoal.core.formulas import unescape_formulas
-from shoal.core.frames import from_frame
 from shoal.core.provenance import Run
+from shoal.core.publishing.formulas import unescape_formulas
+from shoal.core.publishing.frames import from_frame
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
+from shoal.core.values.encoding import combined, texts, without_blanks
 from shoal.core.verification import Guarantee
-from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.reading.files import Format, read_arrow
 from shoal.reading.released_cells import Forms
 from shoal.reading.released_columns import Cells, read_cells, recoding
 from shoal.reading.row_matching import match_rows
+from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.wording import counted
 
 MATCHED = (
     "rows were matched to the original by their values; some rows match several originals, so "
@@ -169,14 +169,14 @@ def _line_up(data: Any, original: Table, rows: Counts) -> _LinedUp:
 
 
 def _cells(data: Any, column: Column, rows: Counts) -> Cells:
-    plain = ground.combined(data.column(column.name), column.name)
+    plain = combined(data.column(column.name), column.name)
     if pa.types.is_null(plain.type):
         plain = plain.cast(pa.string())
     if column.role is Role.SENSITIVE and column.missing is not None:
-        plain = ground.without_blanks(plain)
+        plain = without_blanks(plain)
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-    return Cells(ground.texts(encoded.dictionary), codes, column.codes[rows])
+    return Cells(texts(encoded.dictionary), codes, column.codes[rows])
 
 
 def _changed(cells: Cells, column: Column) -> Bools:
@@ -189,8 +189,8 @@ def _changed(cells: Cells, column: Column) -> Bools:
 
 def _by_key(data: Any, column: Column) -> Counts:
     """Return, for each released row, the original row with the same key."""
-    known = pa.array(ground.texts(column.to_arrow()), pa.string())
-    asked = pa.array(ground.texts(ground.combined(data.column(column.name), column.name)))
+    known = pa.array(texts(column.to_arrow()), pa.string())
+    asked = pa.array(texts(combined(data.column(column.name), column.name)))
     asked = asked.cast(pa.string())
     for cells, whose in ((known, "the original's"), (asked, "the released")):
         repeated = len(cells) - len(pc.unique(cells.drop_null()))

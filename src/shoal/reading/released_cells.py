@@ -17,13 +17,13 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from shoal.core.column import Column
-from shoal.core.hierarchy import ROOT
+from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.recoding import NO_LEVEL
 from shoal.core.subsets import Subsets
-from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.reading.released_lists import Runs, cut, merged, plain
 from shoal.reading.released_scales import Scale, Span, scale_of
+from shoal.support.wording import counted
 
 _COMPARED = re.compile(r"(?P<sign>>=|=>|≥|<=|=<|≤|>|<)\s*(?P<end>.+)", re.DOTALL)
 _AND_MORE = re.compile(r"(?P<end>.*[0-9])\s*\+")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.column import Column
-from shoal.core.hierarchy import ROOT
+from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.labels import hierarchy_bounds
 from shoal.core.recoding import Recoding
 from shoal.core.subsets import Subsets
 from shoal.reading.released_cells import Forms, Reading, at_level, unread_cells
 from shoal.reading.released_lists import merged
+from shoal.support.arrays import Bools, Codes, Counts
 
 _MAX_READINGS = 8  # further readings of one text
 _NOTHING = Reading(())

@@ -18,9 +18,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core import values as ground
 from shoal.core.column import Column
-from shoal.core.ruler import PLAIN, Ruler, exact_numbers
+from shoal.core.values import encoding
+from shoal.core.values.ruler import PLAIN, Ruler, exact_numbers
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _INFINITE = re.compile(r"[+-]?(inf|infinity|∞)", re.IGNORECASE)
@@ -142,14 +142,14 @@ def scale_of(column: Column) -> Scale | None:
     """Return the scale of a column whose values have an order, or else None."""
     kind, known = column.values.type, column.known
     labels = [text or "" for text in column.labels[:known]]
-    if ground.is_numeric(kind) and pa.types.is_temporal(kind):
-        keys: Sequence[Any] = ground.positions(column.values)[:known].tolist()
+    if encoding.is_numeric(kind) and pa.types.is_temporal(kind):
+        keys: Sequence[Any] = encoding.positions(column.values)[:known].tolist()
         if not column.ruler.plain:
             keys = exact_numbers(column.values)[:known]
         made = Days if pa.types.is_date(kind) else Seconds if pa.types.is_timestamp(kind) else Ranks
         if _ascends(keys):
             return made(keys, dict(zip(labels, keys, strict=True)), column.ruler)
-    elif ground.is_numeric(kind):
+    elif encoding.is_numeric(kind):
         keys = [Decimal(text) for text in labels]
         if _ascends(keys):
             places = dict(zip(labels, keys, strict=True))

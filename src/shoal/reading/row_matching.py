@@ -14,16 +14,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core import values as ground
-from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column, Role
 from shoal.core.coverage import Fits
 from shoal.core.grouping import Grouping, group, sum_by
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
-from shoal.core.wording import counted
+from shoal.core.values import encoding
 from shoal.errors import InputError
 from shoal.reading.linked import read_published
+from shoal.support.arrays import Codes, Counts
+from shoal.support.wording import counted
 
 
 class Matched(NamedTuple):
@@ -110,8 +110,8 @@ def _unchanged(data: Any, original: Table) -> list[_Attribute]:
 
 
 def _by_text(cells: Any, column: Column) -> _Attribute:
-    mine = pa.array(ground.texts(ground.combined(column.to_arrow(), column.name)), pa.string())
-    theirs = pa.array(ground.texts(ground.combined(cells, column.name)), pa.string())
+    mine = pa.array(encoding.texts(encoding.combined(column.to_arrow(), column.name)), pa.string())
+    theirs = pa.array(encoding.texts(encoding.combined(cells, column.name)), pa.string())
     known = pc.fill_null(
         mine, ""
     ).dictionary_encode()  # a file does not distinguish missing from empty

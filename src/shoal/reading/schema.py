@@ -11,13 +11,13 @@ from typing import Any
 import yaml
 
 from shoal.core.column import MAX_WEIGHT
-from shoal.core.data_types import TYPES, DataType
-from shoal.core.files import read_text
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.roles import as_names
-from shoal.core.specs import checked_words
+from shoal.core.values.data_types import TYPES, DataType
+from shoal.core.values.specs import checked_words
 from shoal.errors import InputError
 from shoal.reading.yaml_files import Refused, load_yaml
+from shoal.support.files import read_text
 
 _UNITS = ("person", "household")
 _TOP = (*_UNITS, "columns", "file")

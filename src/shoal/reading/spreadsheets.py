@@ -12,12 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core import values as ground
-from shoal.core.extras import requires
-from shoal.core.values import without_codes
+from shoal.core.values import encoding
+from shoal.core.values.encoding import without_codes
 from shoal.errors import InputError, unknown
 from shoal.reading.checks import check_names
 from shoal.reading.formats import Format
+from shoal.support.extras import requires
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _KINDS: dict[type, Any] = {
@@ -118,4 +118,4 @@ def _text(cell: Any) -> str | None:
         return cell
     if isinstance(cell, datetime) and cell.time() == time():
         cell = cell.date()
-    return ground.texts(pa.array([cell]))[0]
+    return encoding.texts(pa.array([cell]))[0]

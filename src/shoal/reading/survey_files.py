@@ -11,11 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core.extras import requires
-from shoal.core.values import without_codes
+from shoal.core.values.encoding import without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
 from shoal.reading.formats import Format
+from shoal.support.extras import requires
 
 ENDINGS = (".dta", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt")
 

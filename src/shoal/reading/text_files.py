@@ -15,9 +15,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from shoal.core.unnamed_files import open_unnamed, path_of
 from shoal.errors import InputError, OutputError
 from shoal.reading.line_ends import line_ends, with_even_ends
+from shoal.support.unnamed_files import open_unnamed, path_of
 
 _CHUNK_BYTES = 1 << 20
 _MARKS = {  # longer ones first, because one begins with another

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.arrays import Floats
 from shoal.core.column import Column
+from shoal.support.arrays import Floats
 
 MAX_BINS = 15
 _TAIL = 0.01  # of the people may lie beyond each outer end

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts
 from shoal.core.classes import Classes
 from shoal.core.release import Release
 from shoal.report.masking import Mask, rounded
 from shoal.risk.reidentification import Reidentification
+from shoal.support.arrays import Counts
 
 MAX_BARS = 15
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.core.release import Release
-from shoal.core.wording import counted, percent_of
 from shoal.report.masking import Mask
 from shoal.risk.caveats import caveats
 from shoal.risk.singling_out import SinglingOut, Uniques
+from shoal.support.wording import counted, percent_of
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from shoal.core.extras import requires
-from shoal.core.files import check_writable, replace_file
 from shoal.errors import OutputError
+from shoal.support.extras import requires
+from shoal.support.files import check_writable, replace_file
 
 INK, SOFT, PAPER = "#1f2933", "#6b7785", "#ffffff"
 ENDINGS = (".png", ".svg", ".html")

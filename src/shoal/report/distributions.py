@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.core.column import Column, Kind
 from shoal.core.grouping import sum_by
 from shoal.core.recoding import Recoding
@@ -20,6 +19,7 @@ from shoal.core.table import Table
 from shoal.metrics.boxes import Boxes, estimated_shares
 from shoal.report.bins import bins
 from shoal.report.masking import Mask, names_any, people_weights, rounded, sum_weights
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 MAX_NAMED_GROUPS = 15
 _NAMED_SHARE = 0.9  # of the people should be in a named group

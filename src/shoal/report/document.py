@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.core.column import Role
-from shoal.core.files import check_writable, replace_file
-from shoal.core.progress import report as report_progress
+from shoal.core.publishing.row_order import Order
 from shoal.core.release import Release
-from shoal.core.row_order import Order
 from shoal.core.verification import Verification
 from shoal.errors import NotAnonymous, OutputError
 from shoal.report.attacks import attacks, sensitive_columns
@@ -32,6 +30,8 @@ from shoal.report.people import records, released_in_words, unit
 from shoal.report.repeating import repeating
 from shoal.report.withheld import withheld_contents
 from shoal.risk.reidentification import Reidentification
+from shoal.support.files import check_writable, replace_file
+from shoal.support.progress import report as report_progress
 
 ENDINGS = (".html", ".json")
 FORMAT = {"name": "shoal-report", "version": 1}

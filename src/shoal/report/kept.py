@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column, Role
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
+from shoal.support.arrays import Codes, Counts
 
 
 def released_only(release: Release) -> Release:

@@ -10,7 +10,6 @@ from typing import Literal, get_args
 import numpy as np
 
 from shoal.anonymize import check_askable
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.searching import Ground, check_share, minimal
@@ -19,6 +18,7 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.report.masking import LEAST, Mask
+from shoal.support.options import check_choice
 
 MAX_NODES = 3_000  # more would be illegible
 MAX_LINE_NODES = 60

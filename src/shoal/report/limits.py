@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.core.column import Role
 from shoal.core.release import Release
-from shoal.core.wording import listed_names
+from shoal.support.wording import listed_names
 
 Limit = dict[str, str]
 

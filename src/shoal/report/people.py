@@ -8,8 +8,8 @@ import numpy as np
 
 from shoal.core.release import Release
 from shoal.core.tally import Tally
-from shoal.core.wording import counted, people_in_rows
 from shoal.report.masking import Mask
+from shoal.support.wording import counted, people_in_rows
 
 
 def records(release: Release, mask: Mask) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.anonymize import METHODS
-from shoal.core.files import check_readable
 from shoal.core.release import Release
+from shoal.support.files import check_readable
 
 _CHUNK_BYTES = 1 << 20
 

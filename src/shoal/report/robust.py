@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal._version import __version__
-from shoal.core.arrays import Bools, Counts
 from shoal.report.page import percent
 from shoal.report.repeating import digest, plain
 from shoal.report.robust_limits import robust_limits
 from shoal.risk.proportion import Interval, clustered_proportion
+from shoal.support.arrays import Bools, Counts
 
 if TYPE_CHECKING:
     from shoal.robust import Judged

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.core.wording import listed_names
 from shoal.report.limits import Limit, limit
+from shoal.support.wording import listed_names
 
 _MIN_PICTURES = 30  # with fewer, the interval is not informative
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools
-from shoal.core.files import check_writable, replace_file
 from shoal.errors import OutputError
+from shoal.support.arrays import Bools
+from shoal.support.files import check_writable, replace_file
 
 ENDINGS = (".png", ".html")
 _GAP = 2  # pixels between pictures, before they are enlarged

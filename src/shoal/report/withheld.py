@@ -12,7 +12,6 @@ from typing import Any
 
 from shoal.core.column import Column
 from shoal.core.release import Release
-from shoal.core.wording import counted
 from shoal.report.candidates import size_bars
 from shoal.report.kept import released_only
 from shoal.report.limits import limit
@@ -20,6 +19,7 @@ from shoal.report.masking import Mask, rounded
 from shoal.report.page import in_words
 from shoal.report.repeating import plain, repeating
 from shoal.risk.reidentification import Reidentification
+from shoal.support.wording import counted
 
 OMITTED = (
     "the number of records in the table, and how many were drawn or suppressed",

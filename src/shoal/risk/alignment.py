@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core import values as ground
-from shoal.core.arrays import Codes, Counts
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.column import Kind, Role
-from shoal.core.frames import from_frame
 from shoal.core.grouping import group
+from shoal.core.publishing.frames import from_frame
 from shoal.core.table import Table
-from shoal.core.wording import counted
+from shoal.core.values import encoding
 from shoal.errors import InputError
+from shoal.support.arrays import Codes, Counts
+from shoal.support.wording import counted
 
 
 def aligned(
@@ -79,7 +79,7 @@ def _in_order(data: Sequence[Any]) -> list[Counts]:
 
 def _by_key(keys: Sequence[Any], name: str) -> list[Counts]:
     """Return, for the rows of each release, the index of the person among all people."""
-    cells = [pa.array(ground.texts(ground.combined(key, name)), pa.string()) for key in keys]
+    cells = [pa.array(encoding.texts(encoding.combined(key, name)), pa.string()) for key in keys]
     for number, cell in enumerate(cells, start=1):
         repeated = len(cell) - len(pc.unique(cell.drop_null()))
         if repeated:
@@ -110,8 +110,8 @@ def _people(data: Sequence[Any], places: Sequence[Counts], names: Sequence[str])
 
 
 def _check_agreement(number: int, name: str, cells: Any, people: Any, place: Counts) -> None:
-    mine = ground.combined(cells, name)
-    theirs = ground.combined(people, name).take(pa.array(place))
+    mine = encoding.combined(cells, name)
+    theirs = encoding.combined(people, name).take(pa.array(place))
     try:
         same = pc.equal(mine.cast(theirs.type), theirs)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -131,7 +131,7 @@ def _check_agreement(number: int, name: str, cells: Any, people: Any, place: Cou
 
 def _ids(frame: Any, quasi: Sequence[str], place: Counts, people: int) -> Codes:
     ids = np.full(people, SUPPRESSED, dtype=np.int32)
-    encoded = [ground.encode(frame.column(name), name) for name in quasi]
+    encoded = [encoding.encode(frame.column(name), name) for name in quasi]
     if len(place):
         found = group([codes for codes, _ in encoded], [len(values) for _, values in encoded])
         ids[place] = found.ids

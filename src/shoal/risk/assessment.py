@@ -15,12 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
-from shoal.core.arrays import Bools, Counts, Floats, frozen
-from shoal.core.notebook import html_table
 from shoal.core.people import Unit
 from shoal.core.release import Release
-from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import check_range, check_whole
 from shoal.risk.assumptions import GUARANTEES, assumptions
@@ -29,6 +25,10 @@ from shoal.risk.graphs import Graph, check_known, consistency
 from shoal.risk.household import HouseholdRisk, household_risk
 from shoal.risk.known_rows import KnownRows, known_rows
 from shoal.risk.people import Edges, Members, by_person
+from shoal.support.arrays import Bools, Counts, Floats, frozen
+from shoal.support.notebook import html_table
+from shoal.support.options import check_choice
+from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.risk.cracks import Cracks

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.coverage import Fits
 from shoal.core.grouping import sum_by
-from shoal.core.progress import report
+from shoal.support.arrays import Codes, Counts, Floats
+from shoal.support.progress import report
 
 _MOST = 400_000  # edges that the solver is given: some seconds
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.coverage import Fits
@@ -20,6 +19,7 @@ from shoal.core.grouping import group
 from shoal.core.histogram import Histogram, count_values
 from shoal.core.release import Release
 from shoal.risk.people import Edges, Members
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 Source = Release | Classes
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.core.release import Release
-from shoal.core.wording import count_of, counted
 from shoal.errors import InputError
 from shoal.risk.candidates import Source, is_freeform
 from shoal.risk.homogeneity import Homogeneity, homogeneity
 from shoal.risk.singling_out import SinglingOut, is_notable, singling_out
+from shoal.support.wording import count_of, counted
 
 Say = Callable[[int, int], str]
 

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from shoal.core.release import Release
-from shoal.core.wording import counted
 from shoal.risk.candidates import Source
 from shoal.risk.homogeneity import NEARLY, Homogeneity, homogeneity
 from shoal.risk.minimality import Minimality, minimality
 from shoal.risk.similarity import Similarity, is_comparable, similarity
 from shoal.risk.skewness import Skewness, skewness
+from shoal.support.wording import counted
 
 Severity = Literal["fine", "look", "serious"]
 MANY = 0.2  # share of people from which a finding is serious

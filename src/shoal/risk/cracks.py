@@ -15,15 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts, Floats
 from shoal.core.grouping import sum_by
-from shoal.core.progress import report
 from shoal.errors import InputError
 from shoal.risk.graphs import Graph
 from shoal.risk.matchings.collapse import merge
 from shoal.risk.matchings.profile import plan, sweep
 from shoal.risk.matchings.structure import Edges
 from shoal.risk.matchings.worm import balanced, sample
+from shoal.support.arrays import Bools, Counts, Floats
+from shoal.support.progress import report
 
 _EDGES = 20_000  # maximum edges of a part for which a sweep is planned
 _STEPS = 5_000_000  # maximum steps of one sweep; longer ones are sampled

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.grouping import group
 from shoal.core.histogram import Histogram, count_values
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
+from shoal.support.arrays import Bools, Codes, Counts
 
 MOST = 32  # cuts tried of a class by one column, evenly spread
 

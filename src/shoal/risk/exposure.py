@@ -22,13 +22,13 @@ from shoal.core.classes import SUPPRESSED
 from shoal.core.coverage import as_published
 from shoal.core.grouping import Grouping, group
 from shoal.core.people import Unit
-from shoal.core.progress import report
 from shoal.core.release import Release
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
 from shoal.risk.assessment import Method, assess
 from shoal.risk.graphs import check_known, published_as
 from shoal.risk.people import Members
+from shoal.support.progress import report
 
 _SETS = 20_000  # maximum number of sets of one size
 Names = tuple[str, ...]

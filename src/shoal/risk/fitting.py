@@ -14,12 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.arrays import Bools, Codes, Counts, frozen
 from shoal.core.classes import SUPPRESSED
 from shoal.core.column import Column
 from shoal.core.coverage import Fits, as_published
 from shoal.core.grouping import group
-from shoal.core.hierarchy import ROOT
+from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.people import Unit
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
@@ -27,6 +26,7 @@ from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.risk.people import Edges, Members
+from shoal.support.arrays import Bools, Codes, Counts, frozen
 
 if TYPE_CHECKING:
     from shoal.core._fits import Cells

@@ -15,15 +15,15 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats, frozen
 from shoal.core.classes import SUPPRESSED
 from shoal.core.column import Role
 from shoal.core.coverage import Coverage, strong_parts
 from shoal.core.grouping import sum_by
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
-from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
+from shoal.support.arrays import Bools, Codes, Counts, Floats, frozen
+from shoal.support.wording import counted
 
 _MAX_PAIRS = 2**26  # pairs of kinds that are stored
 

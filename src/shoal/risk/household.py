@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
 from shoal.core.classes import Classes
 from shoal.core.grouping import group
 from shoal.core.table import Table
 from shoal.risk.people import at_least_once
+from shoal.support.arrays import Bools, Floats
 
 
 @dataclass(frozen=True)

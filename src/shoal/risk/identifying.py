@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column, Role
 from shoal.core.grouping import Grouping, group
 from shoal.core.people import Unit
-from shoal.core.progress import report
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import check_range, check_whole
 from shoal.risk.people import Members, highest_by_person
 from shoal.risk.population.frequencies import chosen_columns
 from shoal.risk.proportion import proportion
+from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
 
 _MOST_SETS = 200_000  # sets of columns that are looked at
 

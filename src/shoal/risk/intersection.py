@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.grouping import group
 from shoal.core.release import Release
@@ -25,6 +24,7 @@ from shoal.risk.homogeneity import homogeneity
 from shoal.risk.overlaps import overlay
 from shoal.risk.people import Members, by_person, row_weights
 from shoal.risk.reidentification import Reidentification
+from shoal.support.arrays import Codes, Counts
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts
 from shoal.core.grouping import group
 from shoal.core.people import Unit
 from shoal.core.release import Release
@@ -26,6 +25,7 @@ from shoal.risk.fitting import (
     shared_columns,
 )
 from shoal.risk.people import Members, by_person, row_weights
+from shoal.support.arrays import Counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.people import Unit
 from shoal.risk.assignment import Assignment
 from shoal.risk.fitting import Fitting
 from shoal.risk.people import Edges, Members, at_least_once
 from shoal.risk.proportion import Interval, clustered_proportion, proportion, sum_of_chances
+from shoal.support.arrays import Bools, Codes, Counts
 
 ABSENT = -1  # an identified person without a released record
 _DRAWS = 50  # ways to break ties over which people found are averaged

@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts
-from shoal.core.options import check_seed
 from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -28,6 +26,8 @@ from shoal.risk.assignment import best_assignment
 from shoal.risk.fitting import Published, fit_people, published_cells, shared_columns
 from shoal.risk.link_success import ABSENT, Success, Truth, people_success, success_of
 from shoal.risk.people import by_person
+from shoal.support.arrays import Counts
+from shoal.support.options import check_seed
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes
 from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.grouping import group
@@ -23,6 +22,7 @@ from shoal.core.table import Table
 from shoal.risk.candidates import is_freeform
 from shoal.risk.cuts import cuts
 from shoal.risk.people import Members
+from shoal.support.arrays import Bools, Codes
 
 
 @dataclass(frozen=True)

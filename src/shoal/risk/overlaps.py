@@ -10,7 +10,6 @@ from functools import reduce
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
 from shoal.core.column import Column
 from shoal.core.coverage import as_published
 from shoal.core.grouping import group
@@ -20,6 +19,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Floats
 
 
 def overlay(releases: Sequence[Release]) -> Release:

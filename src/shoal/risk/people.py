@@ -12,12 +12,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats, frozen
 from shoal.core.classes import Classes
 from shoal.core.grouping import group, sum_by
 from shoal.core.people import Unit
 from shoal.core.people_fits import count_reached
 from shoal.core.table import Table
+from shoal.support.arrays import Bools, Codes, Counts, Floats, frozen
 
 Numbers = TypeVar("Numbers", Counts, Floats)
 

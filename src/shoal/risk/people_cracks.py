@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import gammaln
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.core.people import Unit
 from shoal.risk.cracks import (
     count_waiting,
@@ -28,6 +27,7 @@ from shoal.risk.graphs import Graph
 from shoal.risk.matchings.people_walk import Owners, Walked, log_missed, walk_people
 from shoal.risk.matchings.worm import balanced
 from shoal.risk.people import Edges, Members
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 _UNIT = 2.0**-53
 

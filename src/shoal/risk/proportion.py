@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
+from shoal.support.arrays import Counts, Floats
 
 
 class Interval(NamedTuple):

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, weighted_sum
 from shoal.core.classes import Classes
 from shoal.core.people import Unit
 from shoal.core.release import Release
@@ -28,6 +27,7 @@ from shoal.risk.people import at_least_once, by_person, row_weights
 from shoal.risk.population.frequencies import Frequencies, classes_by
 from shoal.risk.population.pitman import Pitman
 from shoal.risk.reidentification import Reidentification, fitting_people
+from shoal.support.arrays import Counts, Floats, weighted_sum
 
 THRESHOLD = 0.2  # five candidates, the custom of health data
 

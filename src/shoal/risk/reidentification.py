@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, weighted_sum
 from shoal.core.classes import Classes
 from shoal.core.coverage import Coverage
 from shoal.core.release import Release
@@ -27,6 +26,7 @@ from shoal.risk.people import (
     lowest_by_person,
     row_weights,
 )
+from shoal.support.arrays import Counts, Floats, weighted_sum
 
 
 @dataclass(frozen=True, eq=False)

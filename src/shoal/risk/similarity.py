@@ -11,13 +11,13 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Floats
-from shoal.core.hierarchy import Hierarchy
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.release import Release
 from shoal.errors import InputError
 from shoal.metrics.cells import class_width
 from shoal.privacy.model import ROUNDING
 from shoal.risk.candidates import Candidates, Source
+from shoal.support.arrays import Bools, Floats
 
 NARROW = 0.1  # share of the table's people between the ends of a narrow range
 

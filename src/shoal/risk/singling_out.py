@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core import values as ground
-from shoal.core.arrays import Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Role
 from shoal.core.grouping import group
 from shoal.core.people import Unit, count_distinct
-from shoal.core.wording import count_of, listed_names
+from shoal.core.values import encoding
+from shoal.support.arrays import Codes, Counts
+from shoal.support.wording import count_of, listed_names
 
 # Below one person in 20, and for fewer than 5, values are rare as they are in every table. Above, a
 # column works as an identifier.
@@ -229,7 +229,7 @@ def _value_numbers(column: Column) -> Codes:
     cells = column.values
     if pa.types.is_nested(cells.type):
         cells = pa.array([None if cell is None else repr(cell) for cell in cells.to_pylist()])
-    encoded = ground.combined(cells, column.name).dictionary_encode(null_encoding="encode")
+    encoded = encoding.combined(cells, column.name).dictionary_encode(null_encoding="encode")
     numbers: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     return numbers[column.codes]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.privacy.model import ROUNDING
 from shoal.risk.candidates import Candidates, Source
+from shoal.support.arrays import Floats
 
 MUCH = 0.5  # by which a belief must rise to count as changed
 

@@ -6,7 +6,7 @@ Liang, "Algorithms in privacy & security for data analytics and machine learning
 
 from typing import TYPE_CHECKING
 
-from shoal.core.first_use import on_first_use
+from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
     from shoal.robust.attacks import (

@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from shoal.core.files import check_readable, replace_file
 from shoal.errors import InputError, ShoalError
 from shoal.robust.classifier import Classifier
 from shoal.robust.inputs import Intake, answering, check_bounds, usable_device
 from shoal.robust.networks import Architecture
 from shoal.robust.stack import Stack, stack
+from shoal.support.files import check_readable, replace_file
 
 _FORMAT = "shoal-ensemble-1"
 _KINDS = {  # what files of a format hold

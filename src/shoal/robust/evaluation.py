@@ -14,13 +14,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from shoal.core.arrays import Bools, Floats
-from shoal.core.options import check_range, check_whole
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples
 from shoal.robust.classifier import Classifier, as_classifier
 from shoal.robust.ensemble_vote import EnsembleVote, count_votes
 from shoal.robust.inputs import as_classes, check_classes
+from shoal.support.arrays import Bools, Floats
+from shoal.support.options import check_range, check_whole
 
 _OUTCOMES = ("correct", "target", "other")
 

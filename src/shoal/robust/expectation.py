@@ -9,9 +9,9 @@ from typing import Any
 
 from torch import Tensor
 
-from shoal.core.options import check_whole
 from shoal.robust.classifier import Classifier, as_classifier
 from shoal.robust.inputs import Intake
+from shoal.support.options import check_whole
 
 
 class Expectation(Classifier):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Floats
-from shoal.core.wording import counted
 from shoal.errors import InputError
+from shoal.support.arrays import Floats
+from shoal.support.wording import counted
 
 
 def names_of(rows: Any) -> tuple[Any, ...] | None:

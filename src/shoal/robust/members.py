@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from shoal.core.options import check_whole
 from shoal.errors import InputError
 from shoal.robust import draws
 from shoal.robust.ensemble import check_temperatures
+from shoal.support.options import check_whole
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from shoal.core.options import check_range, check_whole
 from shoal.errors import InputError
 from shoal.robust import draws
+from shoal.support.options import check_range, check_whole
 
 
 @dataclass(frozen=True)

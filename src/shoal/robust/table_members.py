@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Floats
-from shoal.core.extras import requires
-from shoal.core.wording import counted
 from shoal.errors import InputError
+from shoal.support.arrays import Floats
+from shoal.support.extras import requires
+from shoal.support.wording import counted
 
 
 def check_fitted(members: Sequence[Any]) -> None:

@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts, Floats
 from shoal.errors import InputError
 from shoal.robust.matrices import (
     as_matrix,
@@ -33,6 +32,7 @@ from shoal.robust.table_members import (
     columns_of,
     fitted,
 )
+from shoal.support.arrays import Bools, Counts, Floats
 
 _BEHIND: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], _Stream]]
 

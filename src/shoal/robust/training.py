@@ -17,8 +17,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from shoal.core.options import check_range, check_whole
-from shoal.core.progress import report
 from shoal.errors import InputError, NotConverged
 from shoal.robust import draws
 from shoal.robust.checkpoint import Checkpoint
@@ -36,6 +34,8 @@ from shoal.robust.inputs import (
 from shoal.robust.members import Member, check_members
 from shoal.robust.networks import Architecture, seeded
 from shoal.robust.stack import Stack, check_trainable, stack
+from shoal.support.options import check_range, check_whole
+from shoal.support.progress import report
 
 _SHUFFLE, _SHIFT = 1, 2  # the places of shuffles and shifts among a member's draws
 

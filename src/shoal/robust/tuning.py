@@ -13,8 +13,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from shoal.core.options import check_range
-from shoal.core.progress import report
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples
 from shoal.robust.classifier import Classifier, as_classifier
@@ -22,6 +20,8 @@ from shoal.robust.ensemble_vote import count_votes
 from shoal.robust.inputs import as_classes
 from shoal.robust.noise_shapes import check_noise, deviation_of
 from shoal.robust.noisy_logit import NoisyLogit
+from shoal.support.options import check_range
+from shoal.support.progress import report
 
 Craft = Callable[[Classifier], Examples]
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from shoal.core.first_use import on_first_use
+from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
     from shoal.utility.encodings import ENCODINGS

@@ -16,11 +16,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core import values as ground
-from shoal.core.arrays import Bools, Codes, Counts, Floats
 from shoal.core.column import Column, Kind
-from shoal.core.hierarchy import ROOT
+from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.recoding import Recoding
+from shoal.core.values.encoding import is_numeric, texts
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 Encoding = Literal["flags", "weights", "midpoints"]
 ENCODINGS: dict[str, str] = {  # description of each encoding
@@ -118,11 +118,11 @@ class Scale:
         found = np.zeros((len(values), self.width), dtype=np.float32)
         if self.column.missing is not None:
             found[missing, -1] = 1.0
-        by_place = self.column.kind is Kind.NUMERIC and ground.is_numeric(values.type)
+        by_place = self.column.kind is Kind.NUMERIC and is_numeric(values.type)
         if by_place and (self.measured or self.binned):
             positions = self.column.ruler.positions(values)
         else:
-            codes = self._codes(ground.texts(values))
+            codes = self._codes(texts(values))
             positions = np.append(self.column.positions[: self.column.known], np.nan)[codes]
         if self.measured:
             found[:, 0] = np.where(np.isnan(positions), 0.5, self._share(positions))

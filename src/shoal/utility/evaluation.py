@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
-from shoal.core.arrays import Codes, Counts
-from shoal.core.options import check_seed
-from shoal.core.progress import report
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError, unknown
+from shoal.support.arrays import Codes, Counts
+from shoal.support.options import check_choice, check_seed
+from shoal.support.progress import report
 from shoal.utility.encodings import ENCODINGS, Encoding
 from shoal.utility.grouped_splits import owners
 from shoal.utility.learners import Models, chosen, trained

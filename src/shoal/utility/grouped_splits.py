@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core import values as ground
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.people import Unit
 from shoal.core.table import Table
-from shoal.core.wording import counted
+from shoal.core.values import encoding
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.wording import counted
 
 _MAX_STRATA = 10  # for numeric labels
 _FOLDS = 5  # of an estimator that tunes itself without a number of folds
@@ -139,8 +139,8 @@ def _stacked(test: Table, original: Table, columns: Sequence[str]) -> Any:
     """Return the columns of both tables as one Arrow table, the test rows first."""
     cells = {}
     for name in columns:
-        both = [ground.combined(table[name].to_arrow(), name) for table in (test, original)]
+        both = [encoding.combined(table[name].to_arrow(), name) for table in (test, original)]
         if both[0].type != both[1].type:
-            both = [pa.array(ground.texts(each), pa.string()) for each in both]
+            both = [pa.array(encoding.texts(each), pa.string()) for each in both]
         cells[name] = pa.concat_arrays(both)
     return pa.table(cells)

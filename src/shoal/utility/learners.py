@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from shoal.core.arrays import Codes
-from shoal.core.extras import requires
 from shoal.errors import InputError, unknown
+from shoal.support.arrays import Codes
+from shoal.support.extras import requires
 from shoal.utility.grouped_splits import tune_by_group
 
 Models = Iterable[str] | Mapping[str, Any] | None

@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.anonymize.algorithm import check_choice
-from shoal.core import values as ground
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.column import Column, Kind, Role
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
+from shoal.core.values.encoding import encode, is_numeric, is_text
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.options import check_choice
 from shoal.utility.encodings import ENCODINGS, Encoding, Matrix, Scale
 
 
@@ -98,8 +98,8 @@ def studied(column: Column) -> Column:
     """
     if column.role in (Role.QUASI, Role.SENSITIVE):
         return column
-    codes, values = ground.encode(_numbers(column.to_arrow()), column.name)
-    kind = Kind.NUMERIC if ground.is_numeric(values.type) else Kind.NOMINAL
+    codes, values = encode(_numbers(column.to_arrow()), column.name)
+    kind = Kind.NUMERIC if is_numeric(values.type) else Kind.NOMINAL
     found = Column(column.name, Role.INSENSITIVE, kind, codes, values)
     found.check_finite()
     return found
@@ -107,7 +107,7 @@ def studied(column: Column) -> Column:
 
 def _numbers(cells: Any) -> Any:
     """Return text as numbers if all of it can be read as numbers."""
-    if not ground.is_text(cells.type) or cells.null_count == len(cells):
+    if not is_text(cells.type) or cells.null_count == len(cells):
         return cells
     for kind in (pa.int64(), pa.uint64(), pa.float64()):  # the first that holds them exactly
         try:

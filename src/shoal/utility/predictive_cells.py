@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts, Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.utility.encodings import Scale
 from shoal.utility.grouped_splits import owners
 

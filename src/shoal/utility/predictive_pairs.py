@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
+from shoal.support.arrays import Counts, Floats
 from shoal.utility.predictive_cells import Cells, columns_of, records, released, sample
 
 _ASKED = 20_000  # maximum number of records that the gain is averaged over

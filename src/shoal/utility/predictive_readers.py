@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts, Floats
 from shoal.core.release import Release
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.utility.grouped_splits import owners
 from shoal.utility.predictive_cells import (
     Cells,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core.frames import to_pandas, to_polars
-from shoal.core.wording import rows_about
+from shoal.core.publishing.frames import to_pandas, to_polars
 from shoal.errors import unknown
+from shoal.support.wording import rows_about
 
 _NUMBERS = ("value", "low", "high", "raw", "majority", "kept")
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
+from shoal.support.arrays import Codes, Counts
+from shoal.support.wording import counted
 from shoal.utility.grouped_splits import TestedPeople, assign_folds, owners
 from shoal.utility.matrices import columns_of
 from shoal.utility.targets import Target

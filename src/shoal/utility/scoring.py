@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts, Floats
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 _RESAMPLES = 200
 _CONFIDENCE = 0.95

@@ -7,12 +7,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
-from shoal.core import values as ground
-from shoal.core.arrays import Bools, Counts
 from shoal.core.column import Column, Kind, Role
 from shoal.core.release import Release
+from shoal.core.values import encoding
 from shoal.errors import InputError
+from shoal.support.arrays import Bools, Counts
+from shoal.support.options import check_choice
 from shoal.utility.matrices import studied
 
 Task = Literal["classification", "regression"]
@@ -93,11 +93,11 @@ class Target:
         null = column.values.is_null().to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(~null[column.codes])
         if self.regressed:
-            if not ground.is_numeric(column.values.type):
+            if not encoding.is_numeric(column.values.type):
                 raise InputError(f"test: column {column.name!r} must contain numbers")
             return self.column.ruler.positions(column.values)[column.codes[rows]], rows
         place = {text: code for code, text in enumerate(self.column.labels[: self.classes])}
-        codes = np.array([place.get(text, -1) for text in ground.texts(column.values)])
+        codes = np.array([place.get(text, -1) for text in encoding.texts(column.values)])
         return codes[column.codes[rows]], rows
 
 

@@ -7,8 +7,8 @@ import pytest
 import shoal
 from shoal import FreeformAnonymity, KAnonymity, KConcealment, LDiversity, Table
 from shoal.anonymize.freeform import doka_hungarian
-from shoal.core.progress import listening
 from shoal.metrics.ncp import gcp, ncp_by_attribute
+from shoal.support.progress import listening
 
 METHODS = ("doka-greedy", "doka-sort-greedy", "doka-hungarian")
 every_method = pytest.mark.parametrize("method", METHODS)

@@ -20,8 +20,8 @@ from shoal import Hierarchy, InputError, KAnonymity, LDiversity, SafeLA, Table
 from shoal.anonymize.lattice.node_choice import NodeChoice
 from shoal.anonymize.lattice.sampled_draw import draw_seeds
 from shoal.cli import main
-from shoal.cli.console import plain
-from shoal.cli.summary import summarize
+from shoal.cli.shared.console import plain
+from shoal.cli.shared.summary import summarize
 from shoal.dp import DPUnderSampling, least_k, mechanisms, sampling_delta
 from shoal.report import contents
 from shoal.report.lattice_picture import draw_release

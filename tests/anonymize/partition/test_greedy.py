@@ -166,7 +166,7 @@ def test_options_are_checked(option):
 
 
 def test_progress_reaches_the_end():
-    from shoal.core.progress import listening
+    from shoal.support.progress import listening
 
     heard = []
     table = Table.from_arrow(pa.table({"a": np.arange(1000) % 37}), {"a": "quasi"})

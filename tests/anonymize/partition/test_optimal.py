@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal import KAnonymity, LDiversity, Optimal, Table
-from shoal.core.progress import listening
+from shoal.support.progress import listening
 
 
 def classes(release):

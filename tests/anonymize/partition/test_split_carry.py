@@ -22,7 +22,7 @@ from shoal.anonymize.partition.carrying.small_problems import solve_small
 from shoal.anonymize.partition.orders import hilbert_order
 from shoal.anonymize.partition.records import lay_out
 from shoal.anonymize.partition.split_carry import link
-from shoal.core.progress import listening
+from shoal.support.progress import listening
 
 FIRST = [12, 1, 11, 14, 7, 10, 16, 19, 13]  # Table 3.3a
 CARRIED = [14, 7, 10, 16, 19, 13]

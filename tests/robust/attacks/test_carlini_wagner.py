@@ -11,12 +11,12 @@ from tests.examples import examples
 from tests.robust.attacks.linear import drawn, linear
 from tests.robust.closeness import close
 
-from shoal.core.progress import listening
 from shoal.errors import InputError
 from shoal.robust import CarliniWagner, Examples, Expectation, NoisyLogit, every_target
 from shoal.robust.attacks.attack import excess
 from shoal.robust.attacks.constants import Constants
 from shoal.robust.attacks.hunt import objective, squared_lengths
+from shoal.support.progress import listening
 
 
 def by_hand(perturbed, original, weight, bias, goal, constant, confidence, targeted):

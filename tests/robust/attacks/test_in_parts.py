@@ -7,9 +7,9 @@ import torch
 from tests.robust.attacks.linear import drawn
 from tests.robust.attacks.test_success import WAYS
 
-from shoal.core.progress import listening
 from shoal.robust import ATTACKS, EnsembleVote, Expectation, NoisyLogit
 from shoal.robust.attacks import attack
+from shoal.support.progress import listening
 
 
 class Counting(NoisyLogit):

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heapreplace
 import numpy as np
 
 from shoal.anonymize.partition._boxes import ONE, add_record, enter
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 NO_INDEX = np.int32(-1)
 INFINITE_COST = np.int64(2**62)

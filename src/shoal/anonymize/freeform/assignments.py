@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from shoal.anonymize.partition.groups import Weights, check_divisible, reweighted
-from shoal.core.arrays import Codes, Counts
 from shoal.core.column import Column
-from shoal.core.progress import report
 from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model, check_whole
+from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition._boxes import Boxes, Points

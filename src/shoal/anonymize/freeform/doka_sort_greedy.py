@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from shoal.anonymize.freeform.assignments import AssignmentRounds, blocks
-from shoal.core.arrays import Codes
-from shoal.core.progress import report
+from shoal.support.arrays import Codes
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition._boxes import Boxes, Points

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.anonymize.lattice._class_tables import roll_up
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 # columns of `Found.measures`
 CLASSES, KEPT, SUPPRESSED, SQUARES = range(4)

@@ -10,11 +10,11 @@ import numpy as np
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.views import most_suppressed, view
-from shoal.core.progress import report
 from shoal.core.provenance import Candidate
 from shoal.core.table import Table
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model
+from shoal.support.progress import report
 
 _PATIENCE = 200  # jumps without improvement before the walk ends
 

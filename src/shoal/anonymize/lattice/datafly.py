@@ -17,9 +17,9 @@ from shoal.anonymize.lattice.searching import check_share
 from shoal.anonymize.lattice.views import most_suppressed, release_at, view
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.core.wording import counted
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model
+from shoal.support.wording import counted
 
 
 @dataclass(frozen=True, kw_only=True)

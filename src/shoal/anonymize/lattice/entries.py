@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.core.arrays import Counts
 from shoal.core.column import Column
 from shoal.core.grouping import group
 from shoal.core.people import Unit
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.support.arrays import Counts
 
 if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Lattice

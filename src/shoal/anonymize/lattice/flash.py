@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.lattice.best_effort import Walk
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.local import recode_locally
@@ -26,6 +25,7 @@ from shoal.anonymize.lattice.views import most_suppressed, release_at
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range
+from shoal.support.options import check_choice
 
 
 @dataclass(frozen=True, kw_only=True)

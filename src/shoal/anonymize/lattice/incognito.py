@@ -13,16 +13,16 @@ from typing import ClassVar, get_args
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.objectives import Objective
 from shoal.anonymize.lattice.searching import Ground, ask_upwards, check_share, minimal, weigh
 from shoal.anonymize.lattice.views import release_at
-from shoal.core.arrays import Bools
-from shoal.core.progress import report
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
+from shoal.support.arrays import Bools
+from shoal.support.options import check_choice
+from shoal.support.progress import report
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.anonymize.lattice.lattice import Node
-from shoal.core.arrays import Bools, Floats
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
+from shoal.support.arrays import Bools, Floats
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ import numpy as np
 
 from shoal.anonymize.lattice.entries import counted_unit
 from shoal.anonymize.lattice.packing import pack
-from shoal.core.arrays import Codes, Counts, Floats, frozen
 from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.grouping import group, sum_by
 from shoal.core.people import count_distinct, distinct_rows
 from shoal.core.table import Distinct, Table
+from shoal.support.arrays import Codes, Counts, Floats, frozen
 
 Node = tuple[int, ...]
 

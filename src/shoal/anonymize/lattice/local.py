@@ -14,9 +14,7 @@ import numpy as np
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.searching import Ground
 from shoal.anonymize.lattice.views import unguided, view
-from shoal.core.arrays import Codes
 from shoal.core.column import Column
-from shoal.core.progress import report
 from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
@@ -24,6 +22,8 @@ from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model
+from shoal.support.arrays import Codes
+from shoal.support.progress import report
 
 Choose = Callable[[Ground], Node]
 

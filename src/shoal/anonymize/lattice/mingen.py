@@ -15,11 +15,11 @@ from typing import ClassVar
 from shoal.anonymize.lattice.objectives import Costs
 from shoal.anonymize.lattice.searching import Ground, check_share
 from shoal.anonymize.lattice.views import release_at, view
-from shoal.core.progress import report
 from shoal.core.provenance import Candidate
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
+from shoal.support.progress import report
 
 Preference = Callable[[Sequence[Candidate]], Candidate]
 

@@ -29,14 +29,14 @@ from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.lattice.lattice import Lattice, Node
-from shoal.core import values as ground
-from shoal.core.arrays import Bools, Codes, Floats, frozen
 from shoal.core.column import Column, Kind, Role
 from shoal.core.table import Table
+from shoal.core.values import encoding
 from shoal.errors import InputError
 from shoal.privacy.model import check_range, check_whole
+from shoal.support.arrays import Bools, Codes, Floats, frozen
+from shoal.support.options import check_choice
 
 Score = Literal["expected", "kept", "published"]
 GRID = 2.0**-20  # scores are rounded to multiples of it
@@ -224,7 +224,7 @@ def all_published(table: Table) -> Lattice:
 
 def _encoded(column: Column) -> tuple[Codes, Any]:
     try:
-        return ground.encode(column.to_arrow(), column.name)
+        return encoding.encode(column.to_arrow(), column.name)
     except InputError:
         raise InputError(
             f"column {column.name!r}: classes are counted over all published columns, but values "

@@ -13,9 +13,9 @@ import numpy as np
 
 from shoal.anonymize.lattice.lattice import Lattice, Measures
 from shoal.anonymize.lattice.views import View
-from shoal.core.arrays import Floats, weighted_sum
 from shoal.core.column import Column
 from shoal.core.recoding import Recoding
+from shoal.support.arrays import Floats, weighted_sum
 
 Objective = Literal[
     "loss",

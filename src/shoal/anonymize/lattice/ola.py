@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.lattice.lattice import Node
 from shoal.anonymize.lattice.local import recode_locally
 from shoal.anonymize.lattice.objectives import Objective
@@ -21,6 +20,7 @@ from shoal.anonymize.lattice.views import release_at
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
+from shoal.support.options import check_choice
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.anonymize.lattice.entries import Entries, entries_of
-from shoal.core.arrays import Counts, Floats
 from shoal.core.grouping import group, group_keys
-from shoal.core.progress import report
+from shoal.support.arrays import Counts, Floats
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Lattice

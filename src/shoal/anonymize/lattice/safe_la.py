@@ -31,7 +31,6 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, ClassVar
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.lattice.node_choice import MOST_PENALTY
 from shoal.anonymize.lattice.sampled_draw import SampledDraw
 from shoal.core.declared import undeclared
@@ -40,6 +39,7 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import Model, check_range, check_whole
+from shoal.support.options import check_choice
 
 if TYPE_CHECKING:
     from shoal.dp.claims import DPUnderSampling, ProtectedUnit

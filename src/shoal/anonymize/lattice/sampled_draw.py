@@ -15,7 +15,6 @@ from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.node_choice import NodeChoice, all_published
 from shoal.anonymize.lattice.searching import measurable
 from shoal.anonymize.lattice.views import unguided
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.grouping import Grouping, group
 from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
@@ -23,6 +22,7 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
+from shoal.support.arrays import Bools, Codes, Counts
 
 if TYPE_CHECKING:
     from shoal.dp.claims import DPUnderSampling

@@ -12,13 +12,13 @@ import numpy as np
 from shoal.anonymize.lattice.lattice import Lattice, Measures, Node
 from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.views import most_suppressed, view
-from shoal.core.arrays import Bools
-from shoal.core.progress import report
 from shoal.core.provenance import Candidate
 from shoal.core.table import Table
-from shoal.core.wording import counted
 from shoal.errors import Infeasible, InputError
 from shoal.privacy.model import Model, check_range
+from shoal.support.arrays import Bools
+from shoal.support.progress import report
+from shoal.support.wording import counted
 
 MAX_NODES = 10_000_000  # a larger lattice is not measured completely
 NOT_MONOTONE = (

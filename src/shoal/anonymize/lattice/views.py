@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.anonymize.lattice.lattice import Lattice, named_node
-from shoal.core.arrays import Bools, Counts
 from shoal.core.classes import Classes
 from shoal.core.grouping import group
 from shoal.core.provenance import Candidate, Run
@@ -17,6 +16,7 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model
+from shoal.support.arrays import Bools, Counts
 
 
 @dataclass(frozen=True, eq=False)

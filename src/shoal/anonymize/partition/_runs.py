@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.anonymize.partition._boxes import FAR, ONE
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from shoal.anonymize.partition.groups import Weights, release_groups
-from shoal.core.arrays import Codes
 from shoal.core.provenance import Run
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range, check_whole
+from shoal.support.arrays import Codes
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records

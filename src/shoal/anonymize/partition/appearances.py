@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts
 from shoal.core.grouping import group
 from shoal.core.table import Table
+from shoal.support.arrays import Codes, Counts
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.groups import Cluster

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.partition.groups import Weights, release_groups
-from shoal.core.arrays import Codes
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
+from shoal.support.arrays import Codes
+from shoal.support.options import check_choice
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records

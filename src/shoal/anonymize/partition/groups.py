@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.anonymize.partition.judging import check_feasible
-from shoal.core.arrays import Codes
 from shoal.core.column import MAX_WEIGHT
 from shoal.core.provenance import Run
 from shoal.core.release import Release
@@ -17,6 +16,7 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import Model, check_range
+from shoal.support.arrays import Codes
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
 from shoal.core.table import Table
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model
+from shoal.support.arrays import Bools, Codes, Counts
 
 
 def sides(nodes: Counts) -> Counts:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from shoal.anonymize.partition.groups import Weights, release_groups
-from shoal.core.arrays import Codes
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
+from shoal.support.arrays import Codes
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records

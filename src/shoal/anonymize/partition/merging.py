@@ -9,12 +9,12 @@ import numpy as np
 
 from shoal.anonymize.partition._boxes import cheapest_partners
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Bools, Codes, Counts
 from shoal.core.classes import Classes
-from shoal.core.progress import report
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
+from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.progress import report
 
 _CHOICE = 8  # partners tried for each group
 

@@ -12,16 +12,16 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.partition.cutting.spaces import Layout, lay_out
 from shoal.anonymize.partition.judging import Judge, check_feasible, sides
-from shoal.core.arrays import Codes
-from shoal.core.progress import report
 from shoal.core.provenance import Run
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
+from shoal.support.arrays import Codes
+from shoal.support.options import check_choice
+from shoal.support.progress import report
 
 Summary = Literal["range", "set", "representative"]
 Effort = Literal["low", "normal", "high"]

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.partition.groups import Weights, release_groups, reweighted
-from shoal.core.arrays import Codes
 from shoal.core.provenance import Proof, Run
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range, check_whole
+from shoal.support.arrays import Codes
+from shoal.support.options import check_choice
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.anonymize.partition._runs import write_curve_keys
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Counts
+from shoal.support.arrays import Counts
 
 _BITS = 16  # of a coordinate on the curve
 

@@ -22,10 +22,10 @@ from shoal.anonymize.partition._boxes import (
     fill_boxes,
     make_boxes,
 )
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.column import Column
 from shoal.core.grouping import group, sum_by
 from shoal.core.table import Table
+from shoal.support.arrays import Codes, Counts, Floats
 
 _UNITS = 2**29  # of one record that has lost everything
 

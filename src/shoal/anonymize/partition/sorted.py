@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.partition.groups import Weights, release_groups
-from shoal.core.arrays import Codes, Counts
-from shoal.core.progress import report
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
+from shoal.support.arrays import Codes, Counts
+from shoal.support.options import check_choice
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
 from shoal.anonymize.partition.groups import Weights, release_groups
-from shoal.core.arrays import Codes
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model, check_range, check_whole
+from shoal.support.arrays import Codes
+from shoal.support.options import check_choice
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.carrying.carrying import Links

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.experiments.runs import Row, Stopwatch
+from shoal.support.arrays import Floats
 
 if TYPE_CHECKING:
     from shoal.risk.matchings.structure import Component

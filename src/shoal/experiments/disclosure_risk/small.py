@@ -10,8 +10,8 @@ from itertools import permutations
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
 from shoal.experiments.runs import Row
+from shoal.support.arrays import Counts, Floats
 
 # Malik's Figure 3.4(b) in hundredths, rows Flu, Viral Fever, Cold, Asthma, Tuberculosis; the last
 # row has .05 in print for y, with which that row and column sum to 1.03

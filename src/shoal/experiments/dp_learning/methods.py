@@ -11,7 +11,6 @@ from shoal.anonymize import anonymize
 from shoal.anonymize.lattice.interpolation import LevelInterpolation
 from shoal.anonymize.lattice.node_choice import NodeChoice
 from shoal.anonymize.lattice.sampled_draw import in_large_classes
-from shoal.core.arrays import Counts
 from shoal.dp import bernoulli, sampling_delta
 from shoal.experiments.dp_learning.models import (
     PUBLISHED_FORM,
@@ -26,6 +25,7 @@ from shoal.experiments.dp_learning.models import (
 from shoal.experiments.dp_learning.tables import Study
 from shoal.experiments.runs import Row, Stopwatch
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.support.arrays import Counts
 
 EPSILON = 1.704  # of the whole release, as published
 CHOICE = 0.5  # of which for the node, as published

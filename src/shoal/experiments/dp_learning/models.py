@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts, Floats
 from shoal.core.column import Kind
 from shoal.core.table import Table
 from shoal.experiments.dp_learning.tables import Study
 from shoal.experiments.runs import Row, Stopwatch
+from shoal.support.arrays import Bools, Counts, Floats
 
 
 @dataclass(frozen=True, eq=False)

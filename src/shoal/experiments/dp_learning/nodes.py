@@ -15,12 +15,12 @@ import numpy as np
 
 from shoal.anonymize.lattice.interpolation import DictionaryInterpolation, LevelInterpolation
 from shoal.anonymize.lattice.node_choice import Interpolation, NodeChoice, Score, all_published
-from shoal.core.arrays import Bools
 from shoal.core.table import Table
 from shoal.dp import bernoulli
 from shoal.experiments.dp_learning.methods import BETA
 from shoal.experiments.dp_learning.tables import Study, reference
 from shoal.experiments.runs import Row, Stopwatch
+from shoal.support.arrays import Bools
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0)
 PENALTIES = tuple(float(f) for f in np.geomspace(0.1, 50, 28).round(4))

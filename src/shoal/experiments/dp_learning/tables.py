@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.arrays import Bools, Counts
-from shoal.core.hierarchy import Hierarchy
-from shoal.core.recipes import tree
+from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.core.hierarchies.recipes import tree
 from shoal.core.table import Table
 from shoal.experiments.dp_learning import trees
 from shoal.experiments.public_domains import take_domains_as_public
+from shoal.support.arrays import Bools, Counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
 from shoal.experiments.metrics_vs_utility.releases import METRICS, UTILITIES
 from shoal.experiments.runs import Row, Task, groups, measure_abreast
+from shoal.support.arrays import Counts, Floats
 
 SPLITS = 5  # each with another tenth held out
 SECONDS, FULL_SECONDS = 1.0, 60.0  # that FLAML searches, for each

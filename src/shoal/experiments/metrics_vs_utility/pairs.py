@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Floats
+from shoal.support.arrays import Floats
 
 _RESAMPLES = 200
 _SAME = 12  # decimals to which equal figures agree

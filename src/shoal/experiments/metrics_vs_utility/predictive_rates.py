@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.core.release import Release
 from shoal.experiments.metrics_vs_utility.pairs import Pairs
 from shoal.experiments.metrics_vs_utility.releases import METRICS, UTILITIES
 from shoal.experiments.metrics_vs_utility.singles import values
 from shoal.experiments.runs import Row, groups
+from shoal.support.arrays import Floats
 from shoal.utility.predictive_loss import predictive
 
 BUILT_ON = ("cmc", "ring")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.experiments.metrics_vs_utility import published
 from shoal.experiments.metrics_vs_utility.pairs import Pairs, mean_rate
 from shoal.experiments.metrics_vs_utility.releases import METRICS, UTILITIES
 from shoal.experiments.runs import Row, groups
+from shoal.support.arrays import Floats
 
 RANDOM, ITSELF = "(random)", "(utility itself)"
 _NORMAL = 1.959963984540054

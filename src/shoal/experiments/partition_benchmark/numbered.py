@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts
 from shoal.core.column import Column, Kind, Role
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.support.arrays import Counts
 
 # the attributes of each table in the order in which they are added
 FIRST: dict[str, tuple[str, ...]] = {

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from shoal.core.first_use import on_first_use
 from shoal.risk.attacks.attack import Attack
+from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
     from shoal.risk.attacks.distances import distance_attack

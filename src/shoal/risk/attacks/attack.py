@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shoal.core.arrays import Counts, frozen
 from shoal.errors import InputError
 from shoal.risk.matchings.structure import check_mapping, check_matrix
+from shoal.support.arrays import Counts, frozen
 
 if TYPE_CHECKING:
     from shoal.risk.matchings.psi import Psi

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Floats
-from shoal.core.progress import report
-from shoal.core.wording import counted
 from shoal.errors import InputError, unknown
 from shoal.privacy.model import check_range, check_whole
 from shoal.risk.attacks.attack import EVERYBODY, Attack
+from shoal.support.arrays import Floats
+from shoal.support.progress import report
+from shoal.support.wording import counted
 
 _TOLERANCE = 1e-9  # tolerance of the sum of a balanced row
 _MAX_APART = 1e150  # standard deviations; larger squares would overflow

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, frozen
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import check_range
@@ -25,6 +24,7 @@ from shoal.risk.attacks.attack import EVERYBODY, TRUE, Attack
 from shoal.risk.attacks.infeasibility import EVEN
 from shoal.risk.attacks.interval_sweep import Swept, sweep
 from shoal.risk.matchings.structure import NOWHERE, check_mapping, split
+from shoal.support.arrays import Counts, Floats, frozen
 
 if TYPE_CHECKING:
     from shoal.risk.matchings.psi import Method, Psi

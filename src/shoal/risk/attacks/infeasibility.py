@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts
 from shoal.errors import InputError, unknown
 from shoal.risk.attacks.attack import EVERYBODY, TRUE, Attack
+from shoal.support.arrays import Bools, Counts
 
 EVEN = "The attacker considers all matchings that are not ruled out equally likely."
 

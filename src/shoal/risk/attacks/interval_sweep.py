@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts, Floats, frozen
-from shoal.core.progress import report
 from shoal.errors import InputError
 from shoal.risk.matchings.profile import MOST_BITS, free_shift, states_by_sum
+from shoal.support.arrays import Bools, Counts, Floats, frozen
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.risk.attacks._interval_sweep import Levels

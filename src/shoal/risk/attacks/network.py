@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, frozen
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
 from shoal.risk.attacks.attack import EVERYBODY, Attack
 from shoal.risk.matchings.structure import check_mapping, check_matrix
+from shoal.support.arrays import Counts, Floats, frozen
 
 _ASSUMED = (
     "The attacker knows the structure of the network, its inputs and its output labels.",

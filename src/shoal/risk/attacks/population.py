@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.core.arrays import Bools, Counts, Floats, frozen
-from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.risk.attacks.attack import Attack
 from shoal.risk.matchings.structure import NOWHERE, Component, Structure, split
+from shoal.support.arrays import Bools, Counts, Floats, frozen
+from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.risk.matchings.psi import Psi

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 LEAST = 1e-300  # stands for nothing in a quotient
 

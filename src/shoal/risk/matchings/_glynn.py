@@ -9,7 +9,7 @@ all distances inside a loop are constants, and the compiler uses vectors without
 
 from __future__ import annotations
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 LANES = 32
 LANE_COLUMNS = 5  # their signs differ from lane to lane

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.partition._random import draw_below
-from shoal.core.compiling import njit
 from shoal.risk.matchings._worm import class_of, edge_of, move_often
+from shoal.support._random import draw_below
+from shoal.support.compiling import njit
 
 TRIES = 2  # slots of a class that a look goes through
 

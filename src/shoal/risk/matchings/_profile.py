@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _EMPTY = -1

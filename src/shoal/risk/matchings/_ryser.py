@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 LANES = 32
 LANE_COLUMNS = 5  # the lanes hold all their subsets

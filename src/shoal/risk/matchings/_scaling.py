@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.partition._random import draw_below, draw_share
-from shoal.core.compiling import njit
+from shoal.support._random import draw_below, draw_share
+from shoal.support.compiling import njit
 
 BLOCK = 32  # edges that a draw goes through one by one
 TURNED_DOWN = 6  # draws of an edge that may be needed for one; with more, edges are gone through

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.risk.matchings.structure import Component
+from shoal.support.arrays import Floats
 
 
 def prices(component: Component) -> tuple[Floats, Floats]:

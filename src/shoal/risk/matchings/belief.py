@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
-from shoal.core.progress import report
 from shoal.errors import NotConverged
 from shoal.risk.matchings.structure import Component, Edges
+from shoal.support.arrays import Counts, Floats
+from shoal.support.progress import report
 
 _TOLERANCE = 1e-8  # how far chances may be apart
 _ROUNDS = 5_000

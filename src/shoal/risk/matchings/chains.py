@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, frozen
-from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.risk.matchings import _looking, _worm
 from shoal.risk.matchings._looking import Look
 from shoal.risk.matchings._worm import BLOCK, Links, Records, Walker
+from shoal.support.arrays import Counts, Floats, frozen
+from shoal.support.wording import counted
 
 _SWEEPS = 10  # steps a record of the walk before the first draw
 _LOOK = 8  # slots a record that a draw may look at: as long as it takes to move them

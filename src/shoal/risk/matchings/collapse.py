@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
 from shoal.risk.matchings.structure import Component, Edges
+from shoal.support.arrays import Counts, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.core.arrays import Floats
+from shoal.support.arrays import Floats
 
 RHAT = 1.02  # the most that settled chains show
 LENGTH = 6  # autocorrelation times that a batch must last

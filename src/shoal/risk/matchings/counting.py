@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.progress import report
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
 from shoal.risk.matchings.profile import count
 from shoal.risk.matchings.structure import Component, Structure, split
 from shoal.risk.matchings.ways import Way
+from shoal.support.progress import report
 
 _RYSER = 34  # rows up to which Ryser's formula is tried
 _SUBSETS = 1 << 14  # between two reports

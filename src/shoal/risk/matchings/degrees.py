@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
-from shoal.core.arrays import Counts, Floats, frozen
 from shoal.privacy.model import check_whole
 from shoal.risk.matchings.structure import Edges, check_mapping, check_matrix, split
+from shoal.support.arrays import Counts, Floats, frozen
+from shoal.support.options import check_choice
 
 _AGREED = 1e-6  # what messages may be apart, a row
 _ALL = 8  # rows up to which NMAPE goes through every mapping

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats, frozen
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
 from shoal.risk.matchings.structure import Structure, split
 from shoal.risk.matchings.ways import Cost, Way
+from shoal.support.arrays import Floats, frozen
 
 _UNIT = 2.0**-53
 _HOUR = 3600.0

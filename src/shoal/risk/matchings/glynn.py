@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats, weighted_sum
-from shoal.core.progress import report
 from shoal.errors import InputError
+from shoal.support.arrays import Floats, weighted_sum
+from shoal.support.progress import report
 
 _UNIT = 2.0**-53
 _FEWEST = 6  # the kernel has a fixed sign and five lane columns

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shoal.core.arrays import Counts
 from shoal.risk.matchings.collapse import Kinds
+from shoal.support.arrays import Counts
 
 _LOOKS = 30_000_000  # entries that the greedy order may look at
 

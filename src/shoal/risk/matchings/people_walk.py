@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.risk.matchings.chains import Chains, link, place
 from shoal.risk.matchings.worm import walk_until_settled
+from shoal.support.arrays import Codes, Counts, Floats
 
 _CHAINS = 4
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, weighted_sum
-from shoal.core.progress import report
 from shoal.risk.matchings.collapse import Kinds
 from shoal.risk.matchings.ordering import orders
+from shoal.support.arrays import Counts, Floats, weighted_sum
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.risk.matchings._profile import Choices, Steps

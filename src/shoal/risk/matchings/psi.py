@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
-from shoal.core.arrays import Counts, Floats, frozen
 from shoal.privacy.model import check_range, check_whole
 from shoal.risk.matchings.structure import NOWHERE, Component, Edges, Structure, Sums, split
+from shoal.support.arrays import Counts, Floats, frozen
+from shoal.support.options import check_choice
 
 Method = Literal["auto", "exact", "fast"]
 Guarantee = Literal["exact", "95 %", "none"]

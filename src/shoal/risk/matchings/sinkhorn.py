@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
 from shoal.risk.matchings.balance import prices
 from shoal.risk.matchings.structure import Component, Edges, Structure
+from shoal.support.arrays import Counts, Floats
 
 _ABSORB = 25  # sweeps until the factors are multiplied in, before they run out of range
 _SPARSE = 0.25  # share of positive entries from which they are not listed one by one

@@ -16,10 +16,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.algorithm import check_choice
-from shoal.core.arrays import Counts, Floats, frozen
-from shoal.core.wording import counted
 from shoal.errors import InputError
+from shoal.support.arrays import Counts, Floats, frozen
+from shoal.support.options import check_choice
+from shoal.support.wording import counted
 
 Sums = Literal["any", "rows", "both"]
 NOWHERE = -1  # the true record is in another component, or ruled out

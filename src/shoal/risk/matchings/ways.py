@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.risk.matchings.collapse import Kinds, collapse
 from shoal.risk.matchings.glynn import glynn
 from shoal.risk.matchings.profile import MOST_BITS, Plan, plan, sweep
 from shoal.risk.matchings.sinkhorn import Flat, Scaled, flatten, sinkhorn
 from shoal.risk.matchings.structure import NOWHERE, Component, Edges
+from shoal.support.arrays import Floats
 
 _UNIT = 2.0**-53
 _EDGES = 5_000_000  # entries up to which a sweep is looked for

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats
-from shoal.core.progress import report
 from shoal.errors import NotConverged
 from shoal.risk.matchings.convergence import RHAT, Convergence
+from shoal.support.arrays import Counts, Floats
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.risk.matchings.chains import Chains

@@ -15,12 +15,12 @@ from itertools import combinations
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.grouping import sum_by
-from shoal.core.progress import report
 from shoal.core.table import Table
 from shoal.risk.population.frequencies import chosen_columns
 from shoal.risk.population.scores import ranks
+from shoal.support.arrays import Codes, Counts, Floats
+from shoal.support.progress import report
 
 _BINS = 24  # into which a column is cut for its correlations
 _POINTS = 256  # at which a box is looked at

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.core.arrays import Counts, frozen
 from shoal.core.classes import Classes
 from shoal.core.grouping import group
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.support.arrays import Counts, frozen
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, frozen, weighted_sum
 from shoal.core.classes import Classes
 from shoal.core.grouping import group, group_keys
 from shoal.core.people import distinct_rows
 from shoal.core.table import Table
-from shoal.core.wording import counted
 from shoal.errors import InputError
 from shoal.privacy.model import check_range
 from shoal.risk.population.copula import Copula
 from shoal.risk.population.frequencies import classes_by
+from shoal.support.arrays import Counts, Floats, frozen, weighted_sum
+from shoal.support.wording import counted
 
 _MOST = 1_000_000  # people that are drawn from the model
 _FAR = 25.0  # ln of the scale, at most

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Counts, Floats, weighted_sum
 from shoal.risk.population.frequencies import Frequencies
+from shoal.support.arrays import Counts, Floats, weighted_sum
 
 _STARTS = ((0.1, 1.0), (0.5, 10.0), (0.8, 100.0), (0.95, 1000.0))  # α, θ + α
 _EDGE = 1e-4  # an α this close to 1, or a θ beyond `_MOST` records, has run away

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.column import Column
+from shoal.support.arrays import Codes, Counts, Floats
 
 _ROUNDS = 30
 

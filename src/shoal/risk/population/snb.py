@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Floats
 from shoal.risk.population.frequencies import Frequencies
+from shoal.support.arrays import Floats
 
 _STARTS = ((0.05, 0.5), (0.5, 0.1), (0.5, 0.9), (1.0, 0.5), (2.0, 0.5), (5.0, 0.8), (0.2, 0.02))
 _CLOSE = 1e-6  # relative error of the two equations that counts as solved

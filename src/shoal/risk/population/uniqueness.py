@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.progress import report
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import unknown
@@ -22,6 +21,7 @@ from shoal.risk.population import dankar, zayatz
 from shoal.risk.population.frequencies import Frequencies
 from shoal.risk.population.pitman import Pitman
 from shoal.risk.population.snb import SlideNegativeBinomial
+from shoal.support.progress import report
 
 ESTIMATES = ("pitman", "zayatz", "snb")
 _SMALL = 20  # records of a class that may or may not have been drawn; larger ones were sure to be

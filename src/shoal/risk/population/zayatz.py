@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.arrays import Floats, weighted_sum
 from shoal.risk.population.frequencies import Frequencies
+from shoal.support.arrays import Floats, weighted_sum
 
 
 def stays_alone(sample: Frequencies, people: float) -> float:

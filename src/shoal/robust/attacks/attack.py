@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Protocol
 import torch
 from torch import Tensor
 
-from shoal.core.options import check_whole
-from shoal.core.progress import part_of
 from shoal.errors import InputError
 from shoal.robust.classifier import Classifier, as_classifier, repeatable, tempered
 from shoal.robust.inputs import as_classes, as_pictures
+from shoal.support.options import check_whole
+from shoal.support.progress import part_of
 
 _AT_ONCE = 10_000  # pictures that are climbed together: a few GB; a GPU takes few as long as many
 

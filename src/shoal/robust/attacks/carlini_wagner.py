@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from shoal.core.options import check_range, check_whole
-from shoal.core.progress import report
 from shoal.robust.attacks.attack import Examples, excess, in_parts, wide
 from shoal.robust.attacks.hunt import Hunt, leads_enough
 from shoal.robust.classifier import Classifier, repeatable
+from shoal.support.options import check_range, check_whole
+from shoal.support.progress import report
 
 
 @dataclass(frozen=True, kw_only=True)

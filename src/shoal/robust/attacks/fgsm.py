@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from shoal.core.options import check_range
 from shoal.robust.attacks.attack import (
     Examples,
     cross_entropy,
@@ -21,6 +20,7 @@ from shoal.robust.attacks.attack import (
     reached,
 )
 from shoal.robust.classifier import Classifier
+from shoal.support.options import check_range
 
 
 @dataclass(frozen=True, kw_only=True)

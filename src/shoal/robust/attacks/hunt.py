@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from shoal.core.progress import report
 from shoal.robust import draws
 from shoal.robust.attacks.attack import excess, gradient, wide
 from shoal.robust.attacks.constants import GREATEST, Constants
 from shoal.robust.classifier import Classifier
+from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.robust.attacks.carlini_wagner import CarliniWagner

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from shoal.core.options import check_range, check_whole
-from shoal.core.progress import report
 from shoal.robust.attacks.attack import Examples, in_parts, reached, wide
 from shoal.robust.attacks.fgsm import signed_step
 from shoal.robust.classifier import Classifier
+from shoal.support.options import check_range, check_whole
+from shoal.support.progress import report
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from shoal.core.options import check_range
-from shoal.core.progress import report
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples, in_parts, reached
 from shoal.robust.classifier import Classifier, repeatable
+from shoal.support.options import check_range
+from shoal.support.progress import report
 
 _PAIRS_AT_ONCE = 50_000_000
 

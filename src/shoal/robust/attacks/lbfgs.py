@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from shoal.core.options import check_range, check_whole
-from shoal.core.progress import report
 from shoal.robust.attacks.attack import Examples, cross_entropy, gradient, in_parts, reached
 from shoal.robust.attacks.constants import Constants
 from shoal.robust.classifier import Classifier, repeatable
+from shoal.support.options import check_range, check_whole
+from shoal.support.progress import report
 
 Objective = Callable[[Tensor], Tensor]  # (networks, rows, pixels) to (networks, rows)
 _ENOUGH = 1e-4  # of the promised fall, for a step to be taken

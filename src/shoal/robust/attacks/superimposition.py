@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import torch
 
-from shoal.core.options import check_whole
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples
 from shoal.robust.inputs import check_bounds
+from shoal.support.options import check_whole
 
 
 def superimpose(

@@ -11,16 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.partition._random import (
-    NO_INDEX,
-    draw_below,
-    draw_copy,
-    draw_neighbour,
-    draw_share,
-)
+from shoal.anonymize.partition._neighbours import NO_INDEX, draw_copy, draw_neighbour
 from shoal.anonymize.partition.annealing._groups import measure, seat, unseat, width_after
 from shoal.anonymize.partition.annealing._rules import keeps
-from shoal.core.compiling import njit
+from shoal.support._random import draw_below, draw_share
+from shoal.support.compiling import njit
 
 INFINITE_COST = np.int64(2**62)
 

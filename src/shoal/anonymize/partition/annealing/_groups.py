@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.anonymize.partition._boxes import FAR, ONE, Points, count_bits
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 class Groups(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 DISTINCT, ENTROPY, RECURSIVE, SHARES, CLOSE, CLOSE_ORDERED, PEOPLE = range(7)
 

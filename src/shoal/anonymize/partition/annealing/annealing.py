@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymize.partition._boxes import Points
-from shoal.anonymize.partition._random import Near
+from shoal.anonymize.partition._neighbours import Near
 from shoal.anonymize.partition.annealing._annealing import Block, anneal_block, descend_block
 from shoal.anonymize.partition.annealing._groups import Groups, make_groups
 from shoal.anonymize.partition.annealing._rules import Rules
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Codes, Counts
-from shoal.core.progress import report
+from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
 
 _BLOCK = 8192  # largest number of records of a block; a quarter of it if there are many blocks, so
 # that blocks fit in the caches of the threads

@@ -19,7 +19,6 @@ from shoal.anonymize.partition.annealing._rules import (
     SHARES,
     Rules,
 )
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.table import Table
 from shoal.privacy.alpha_k_anonymity import AlphaKAnonymity
 from shoal.privacy.beta_likeness import BetaLikeness
@@ -27,6 +26,7 @@ from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from shoal.privacy.model import ROUNDING, Model
 from shoal.privacy.t_closeness import TCloseness, natural_distance
+from shoal.support.arrays import Codes, Counts, Floats
 
 _SLACK = ROUNDING / 2  # below the rounding error that models allow, so that both agree
 

@@ -14,8 +14,8 @@ import numpy as np
 from shoal.anonymize.partition._boxes import ONE
 from shoal.anonymize.partition.carrying._subset_search import Listed
 from shoal.anonymize.partition.cutting._cuts import lowest_bit
-from shoal.core.arrays import Counts
-from shoal.core.compiling import njit
+from shoal.support.arrays import Counts
+from shoal.support.compiling import njit
 
 _BITS = 64
 

@@ -12,7 +12,7 @@ from shoal.anonymize.partition._boxes import (
     empty_box,
     width_with,
 )
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.anonymize.partition._boxes import add_record, box_width, empty_box
 from shoal.anonymize.partition.exact._pricing import enumerate_groups
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 FREE = 1e15  # above any cost
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

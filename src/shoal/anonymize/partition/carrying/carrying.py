@@ -14,8 +14,8 @@ import numpy as np
 
 from shoal.anonymize.partition.carrying.small_problems import solve_small
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Bools, Codes, Counts
-from shoal.core.progress import report
+from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.progress import report
 
 
 @dataclass(frozen=True)

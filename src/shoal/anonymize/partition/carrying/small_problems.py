@@ -24,7 +24,7 @@ from shoal.anonymize.partition.carrying._subset_search import (
 from shoal.anonymize.partition.carrying._tightening import settle_prices, tighten
 from shoal.anonymize.partition.exact._pricing import make_cuts, make_scratch, make_space
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Codes, Floats
+from shoal.support.arrays import Codes, Floats
 
 _ROOM, _FEW = 200_000, 40_000  # groups listed at most; more than a few, and prices are looked at
 _NODES, _LARGE = 1_000_000, 7  # partial groups looked at; a tenth from this k on, mostly in vain

@@ -34,7 +34,7 @@ from shoal.anonymize.partition.cutting._nodes import (
     localise,
     spread,
 )
-from shoal.core.compiling import intrinsic, njit
+from shoal.support.compiling import intrinsic, njit
 
 TIE = 1e-9  # scores closer than this are equal: the lower column, then the smaller cut, wins
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.anonymize.partition.cutting._cuts import TIE, best_cut, divide, find_cuts
 from shoal.anonymize.partition.cutting._nodes import forget, localise, rows_loss
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

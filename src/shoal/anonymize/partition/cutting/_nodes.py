@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 NOMINAL, ORDERED, TREE = 0, 1, 2
 STEPS = 64

@@ -13,7 +13,7 @@ from shoal.anonymize.partition.cutting._nodes import (
     localise,
     rows_loss,
 )
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

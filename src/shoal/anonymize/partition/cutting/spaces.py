@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.column import Column
 from shoal.core.table import Table
+from shoal.support.arrays import Codes, Counts, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ import numpy as np
 
 from shoal.anonymize.partition.cutting.spaces import Layout
 from shoal.anonymize.partition.judging import Judge, sides
-from shoal.core.arrays import Codes
 from shoal.core.table import Table
 from shoal.privacy.model import Model
+from shoal.support.arrays import Codes
 
 
 def divide_ties(

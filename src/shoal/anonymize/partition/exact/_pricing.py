@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.core.arrays import Codes, Counts, Floats
-from shoal.core.compiling import njit
+from shoal.support.arrays import Codes, Counts, Floats
+from shoal.support.compiling import njit
 
 ROUNDING = 1e-3  # of a bound, in units: generous, and less than any difference that matters
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, error_model="numpy")

@@ -15,9 +15,9 @@ from shoal.anonymize.partition._boxes import (
     empty_box,
     make_boxes,
 )
-from shoal.anonymize.partition._random import draw_below, draw_share
-from shoal.core.arrays import Codes, Counts
-from shoal.core.compiling import njit
+from shoal.support._random import draw_below, draw_share
+from shoal.support.arrays import Codes, Counts
+from shoal.support.compiling import njit
 
 
 class State(NamedTuple):

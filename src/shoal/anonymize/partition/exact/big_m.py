@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
-from shoal.core.arrays import Codes, Counts, Floats
 from shoal.core.column import Column
-from shoal.core.extras import requires
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.support.arrays import Codes, Counts, Floats
+from shoal.support.extras import requires
 
 _MARGIN = 1e-7  # share of the solver's bound that its tolerances may have added
 _MAX_ROWS = 200  # the program has rows² links, with four inequalities per attribute each

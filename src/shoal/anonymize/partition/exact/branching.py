@@ -17,7 +17,7 @@ from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem, Ou
 from shoal.anonymize.partition.exact.listed_groups import USED, ListedGroups, Node
 from shoal.anonymize.partition.exact.master import Cut, Prices
 from shoal.anonymize.partition.exact.rank_one_cuts import separate
-from shoal.core.arrays import Counts, Floats
+from shoal.support.arrays import Counts, Floats
 
 _CUTS = 40  # cuts of one round
 _IDLE = 50  # cuts without effect that are tolerated

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.anonymize.partition.exact._pricing import enumerate_groups, make_scratch
 from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem, OutOfTime
 from shoal.anonymize.partition.exact.master import Master, Prices
-from shoal.core.arrays import Codes, Floats
+from shoal.support.arrays import Codes, Floats
 
 _EACH = 5  # groups added from one root and size in one round
 _ROUND = 50_000  # groups added in one round

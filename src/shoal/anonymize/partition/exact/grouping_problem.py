@@ -12,14 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.anonymize.partition._random import Near
+from shoal.anonymize.partition._neighbours import Near
 from shoal.anonymize.partition.annealing.annealing import near_records
 from shoal.anonymize.partition.exact._pricing import Space, make_space
 from shoal.anonymize.partition.exact.starting import swap_down
 from shoal.anonymize.partition.greedy import group_greedily
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Codes, Counts
-from shoal.core.progress import report
+from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
 
 FINE = 2**16  # duals are multiples of 1 / FINE
 _NEAR = 10  # neighbours of a record

@@ -10,7 +10,7 @@ from shoal.anonymize.partition.exact._separation import reduced_costs
 from shoal.anonymize.partition.exact.column_generation import Found
 from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
 from shoal.anonymize.partition.exact.master import Cut, Master, Prices
-from shoal.core.arrays import Counts, Floats
+from shoal.support.arrays import Counts, Floats
 
 _FIRST = 1000  # groups in the initial program
 _BATCH = 150  # groups added at a time

@@ -14,8 +14,8 @@ import numpy as np
 
 from shoal.anonymize.partition.exact._pricing import Cuts, make_cuts
 from shoal.anonymize.partition.exact.grouping_problem import FINE, OutOfTime
-from shoal.core.arrays import Bools, Codes, Counts, Floats
-from shoal.core.extras import requires
+from shoal.support.arrays import Bools, Codes, Counts, Floats
+from shoal.support.extras import requires
 
 _LEFT_OUT = 100.0  # cost of leaving out a record or group, relative to the total loss
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.anonymize.partition.exact._separation import Solution, find_cuts, make_rule
 from shoal.anonymize.partition.exact.master import Cut
-from shoal.core.arrays import Codes, Counts, Floats
+from shoal.support.arrays import Codes, Counts, Floats
 
 # multipliers × step, descending
 _PATTERNS = [

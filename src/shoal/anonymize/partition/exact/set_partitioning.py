@@ -19,7 +19,7 @@ from shoal.anonymize.partition.exact.branching import Tree
 from shoal.anonymize.partition.exact.column_generation import Found, find_groups, generate
 from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem, OutOfTime
 from shoal.anonymize.partition.exact.master import Cut, Master, Prices
-from shoal.core.arrays import Codes
+from shoal.support.arrays import Codes
 
 _CELLS = 20_000_000  # of listed groups
 _SHORT = 0.5  # share of the gap that a shorter list is searched for, before the whole one

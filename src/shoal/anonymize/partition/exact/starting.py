@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.anonymize.partition._random import Near
+from shoal.anonymize.partition._neighbours import Near
 from shoal.anonymize.partition.annealing.annealing import Plan, anneal, near_records
 from shoal.anonymize.partition.annealing.rules import rules_of
 from shoal.anonymize.partition.exact._swapping import anneal_swaps, make_state
 from shoal.anonymize.partition.greedy import group_greedily
 from shoal.anonymize.partition.neighbours.nearest import nearest_points
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Codes
-from shoal.core.progress import report
 from shoal.core.table import Table
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.support.arrays import Codes
+from shoal.support.progress import report
 
 _NEAR = 10  # neighbours of a record
 _MAX_SWAPPED = 500  # records up to which groups are improved repeatedly by swaps only

@@ -15,7 +15,7 @@ from shoal.anonymize.partition.neighbours._kd_search import (
     stretch,
 )
 from shoal.anonymize.partition.neighbours._kd_tree import retire
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 class Pool(NamedTuple):

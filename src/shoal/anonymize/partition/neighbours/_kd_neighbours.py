@@ -7,7 +7,7 @@ import numpy as np
 
 from shoal.anonymize.partition._boxes import FAR, ONE
 from shoal.anonymize.partition.neighbours._kd_tree import pair_width
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

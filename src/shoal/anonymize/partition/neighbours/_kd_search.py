@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.anonymize.partition._boxes import FAR, ONE, Points
 from shoal.anonymize.partition.neighbours._kd_tree import pair_width
-from shoal.core.compiling import njit
+from shoal.support.compiling import njit
 
 
 class Draft(NamedTuple):

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.anonymize.partition._boxes import FAR, ONE, Points
-from shoal.core.arrays import Codes
-from shoal.core.compiling import njit
+from shoal.support.arrays import Codes
+from shoal.support.compiling import njit
 
 _LEAF = 8  # largest number of points in a leaf
 _SAMPLE = 63  # values whose median is the cut

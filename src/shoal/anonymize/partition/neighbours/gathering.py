@@ -10,8 +10,8 @@ from shoal.anonymize.partition.neighbours import _gathering as kernels
 from shoal.anonymize.partition.neighbours._kd_search import make_draft
 from shoal.anonymize.partition.neighbours._kd_tree import make_tree
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Codes, Counts
-from shoal.core.progress import report
+from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
 
 _BUDGET = 5_000  # records grouped between two progress reports, which handle interrupts
 

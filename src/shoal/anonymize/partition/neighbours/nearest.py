@@ -10,8 +10,8 @@ from shoal.anonymize.partition.neighbours._kd_neighbours import fill_nearest
 from shoal.anonymize.partition.neighbours._kd_tree import make_tree
 from shoal.anonymize.partition.neighbours.gathering import first_copies
 from shoal.anonymize.partition.records import Records
-from shoal.core.arrays import Codes
-from shoal.core.progress import report
+from shoal.support.arrays import Codes
+from shoal.support.progress import report
 
 _BLOCK = 4096  # points processed between two progress reports
 

@@ -1,0 +1,206 @@
+"""`shoal risk link`: link the people of an identified file to the records of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.shared.console import about, bars, emit, grid, notes, number, out, share
+from shoal.cli.shared.options import Hierarchies, Json, Person, SchemaFile, names, seed_option
+from shoal.cli.shared.pairs import Released, check_order
+from shoal.cli.shared.sources import Form, as_written, grouped, hierarchies_of
+from shoal.errors import InputError, did_you_mean
+from shoal.support.wording import counted
+
+if TYPE_CHECKING:
+    from shoal.core.table import Table
+    from shoal.reading import Schema
+    from shoal.risk.fitting import Published
+
+
+@grouped
+def link(
+    *,
+    identified: Annotated[
+        Path, typer.Argument(metavar="IDENTIFIED", help="A file that names people: a voter list.")
+    ],
+    released: Released,
+    on: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS", help="Columns of both files: a,b. Default: the schema's quasi ones."
+        ),
+    ] = "",
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The true identity: a column of both files, used only to check the links.",
+        ),
+    ] = None,
+    person: Person = "",
+    schema: SchemaFile = None,
+    hierarchy: Hierarchies = None,
+    seed: Annotated[int, seed_option("The random seed for breaking ties.")] = 0,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Attempt a linkage attack: find the people of IDENTIFIED among the records of RELEASED.
+
+    A record matches a person if its cells cover all their values. The command links people to
+    records one to one, the rarest matches first. With --key, it reports how many links are correct,
+    compared with the baseline of guessing among the matching records.
+
+    With --person, a column of IDENTIFIED, a person with several rows counts once, and is found if
+    one of the rows is linked correctly. If RELEASED has the column too, no --key is needed.
+    """
+    from shoal.reading.linked import rows_by_key, rows_by_person
+    from shoal.risk.linkage import link_published
+    from shoal.support.files import check_readable
+
+    for file in (identified, released):
+        check_readable(file)
+    known = schema_of(schema)
+    stated = {**known.file, **form.stated}
+    who, owner = names(person), None
+    wanted = [*names(on), *known.columns]
+    hidden = [*([] if key is None else [key]), *who]
+    with bars():
+        people = arrow_of(identified, as_written(identified, stated), hidden, [*wanted, *hidden])
+        with about(identified):
+            columns = _chosen(on, known, people)
+        check_order("IDENTIFIED", identified, released, columns)
+        table = table_of(people, known, columns, hierarchy, identified, tuple(who))
+        data = arrow_of(released, as_written(released, stated), [*columns, *hidden])
+        with about(released):
+            published = published_of(data, table, columns)
+        truth = None if key is None else rows_by_key(people, data, key)
+        if who and key is None and set(who) <= set(data.column_names):
+            truth, owner = rows_by_person(people, data, who)
+        found = link_published(published, table, truth, seed, owner)
+    linked = {
+        "released": str(released),
+        "identified": str(identified),
+        **found.to_dict(),
+        "fit_nobody": _count_unmatched_cells(published),
+    }
+    emit(json, linked, lambda: _show(linked))
+
+
+def _count_unmatched_cells(published: dict[str, Published]) -> dict[str, int]:
+    """Return, by column, how many released cells cover no value of IDENTIFIED; none if zero."""
+    import numpy as np
+
+    counts = {
+        name: int((np.diff(cells.subsets.indptr)[cells.codes] == 0).sum())
+        for name, cells in published.items()
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def schema_of(path: Path | None) -> Schema:
+    """Return the schema, empty if none is named."""
+    from shoal.reading import Schema
+
+    return Schema() if path is None else Schema.read(path)
+
+
+def arrow_of(
+    file: Path, stated: dict[str, Any], as_text: list[str], expected: Collection[str] = ()
+) -> Any:
+    """Return a file as an Arrow table, some of its columns as plain text.
+
+    expected: the columns that the file should have; by default the text columns.
+    """
+    from shoal.reading import Format, read_arrow
+
+    with notes():
+        return read_arrow(file, Format(**stated), as_text, expected=expected or as_text)
+
+
+def _chosen(on: str, known: Schema, data: Any) -> list[str]:
+    asked = names(on)
+    for name in asked:
+        if name not in data.column_names:
+            near = did_you_mean(name, data.column_names)  # listing all could show a person's cells
+            raise InputError(f"no column {name!r}{near}; `shoal inspect` lists the columns")
+    quasi = [name for name, spec in known.columns.items() if spec.get("role") == "quasi"]
+    chosen = asked or [name for name in quasi if name in data.column_names]
+    if not chosen:
+        raise InputError("no column to link on; name columns of both files with --on")
+    return chosen
+
+
+def table_of(
+    data: Any,
+    known: Schema,
+    columns: list[str],
+    hierarchy: Hierarchies,
+    file: Path,
+    person: tuple[str, ...] = (),
+) -> Table:
+    """Return the compared columns of a file, read as the schema specifies.
+
+    person: the columns that identify the person behind a row.
+    """
+    from shoal.reading import Schema, UnassignedColumns, read
+
+    kept = {name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns}
+    trees = {name: tree for name, tree in hierarchies_of(hierarchy).items() if name in kept}
+    with about(file), notes(unless=UnassignedColumns):
+        for name in person:
+            if name not in data.column_names:
+                raise InputError(f"no column {name!r} that identifies a person")
+        return read(data, Schema(kept), hierarchies=trees, person=person)
+
+
+def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:
+    """Return, for each released cell, the values of another table that it covers.
+
+    Cells that cannot be read are an error: they would seem to match no one.
+    """
+    from shoal.reading.linked import read_published
+    from shoal.risk.fitting import Published
+
+    found = read_published(data, table, columns, refuse_unread=True)
+    return {name: Published(*cells) for name, cells in found.items()}
+
+
+def _show(data: dict[str, Any]) -> None:
+    out.print(
+        f"{counted(data['people'], 'person', 'people')} looked for among "
+        f"{counted(data['records'], 'record')}, on "
+        f"{', '.join(data['columns'])}\n",
+        soft_wrap=True,
+    )
+    rows = grid("", "", "what it means")
+    rows.add_row("match one record", f"{data['certain']:,}", "people who can be found directly")
+    rows.add_row("match none", f"{data['lost']:,}", "people who seem not to be in the release")
+    for name, count in data["fit_nobody"].items():
+        meaning = "no value of IDENTIFIED; give the hierarchy if these are labels"
+        rows.add_row("cells that match no one", f"{count:,}", f"{name}: {meaning}")
+    matching = data["pairs"] / max(data["people"], 1)
+    rows.add_row("matching records", number(matching), "per person, on average")
+    way = "one to one, the rarest first" if data["exact"] else "rarest first, possibly not optimal"
+    rows.add_row("links", f"{data['links']:,}", way)
+    out.print(rows)
+    success = data["success"]
+    if success is None:
+        out.print("\nthe number of correct links is unknown; name a column to check with --key")
+        return
+    out.print("\ncompared with the truth:")
+    rows = grid("", "", "95 % interval", "what it means")
+    rows.add_row("people in the release", f"{success['present']:,}", "", "of those looked for")
+    rows.add_row("people found", f"{success['hits']:,}", "", "ties broken at random")
+    for name, meaning in (("precision", "links"), ("recall", "people in the release")):
+        figure = success[name]
+        between = f"{share(figure['low'])} to {share(figure['high'])}"
+        rows.add_row(name, share(figure["value"]), between, f"correct share of the {meaning}")
+    guess = success["guess"]
+    between = f"{number(guess['low'])} to {number(guess['high'])}"
+    rows.add_row("baseline", number(guess["value"]), between, "found by guessing a matching record")
+    rows.add_row("blind baseline", number(success["blind"]), "", "found by guessing any record")
+    out.print(rows)

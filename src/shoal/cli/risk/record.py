@@ -1,0 +1,255 @@
+"""`shoal risk records` and `shoal risk columns`: who is at risk, and by which columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.risk.assess import add_household
+from shoal.cli.risk.link import arrow_of, published_of, table_of
+from shoal.cli.shared.console import about, bars, emit, grid, number, out, share
+from shoal.cli.shared.options import File, Hierarchies, Json, Person, names
+from shoal.cli.shared.sources import Form, Roles, as_written, grouped, with_missing_as_text
+from shoal.errors import InputError
+from shoal.support.wording import counted
+
+if TYPE_CHECKING:
+    from shoal.core.table import Table
+
+Fraction = Annotated[
+    float | None,
+    typer.Option(metavar="X", help="The share of the population in FILE, above 0 up to 1."),
+]
+
+
+@grouped
+def records(
+    *,
+    file: File,
+    roles: Roles,
+    population: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A table of the whole population.")
+    ] = None,
+    sampling_fraction: Fraction = None,
+    threshold: Annotated[
+        float, typer.Option(metavar="X", help="The risk that no person should exceed.")
+    ] = 0.2,
+    hierarchy: Hierarchies = None,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Report the re-identification risk of FILE, released or original, for three kinds of attacker.
+
+    Rows are equal if their quasi-identifiers have the same text. With --population, the cells are
+    compared with a table of the whole population; with --sampling-fraction, the command estimates
+    how many people outside FILE match its records.
+
+    With --person, a column of FILE, the risk of a person is the highest risk of their rows. With
+    --household, the command also reports the risk of households.
+    """
+    from shoal.risk import population_uniqueness, record_risk
+    from shoal.risk.k_map import count_people
+
+    known = _quasi(roles)
+    stated = {**roles.known.file, **form.stated}
+    found = None
+    with bars():
+        own = as_written(file, stated)
+        data = arrow_of(file, own, known)
+        texts = with_missing_as_text(data, file, own, known)
+        table = _as_text(texts, known, file, _units(roles, data, file))
+        if population is not None:
+            everybody = arrow_of(population, as_written(population, stated), [], known)
+            with about(population):
+                for name in known:
+                    if name not in everybody.column_names:
+                        raise InputError(f"has no column {name!r}")
+            person = _present(names(roles.person) or roles.known.person, everybody)
+            people = table_of(everybody, roles.known, known, hierarchy, population, person)
+            with about(file):
+                published = published_of(data, people, known)
+                found = count_people(published, people, person=table.person)
+        risk = record_risk(
+            table, population=found, sampling_fraction=sampling_fraction, threshold=threshold
+        )
+        results: dict[str, Any] = {"file": str(file), "quasi": known, **risk.to_dict()}
+        if found is not None:
+            results["k_map"] = found.to_dict()
+        unique = population_uniqueness(table, sampling_fraction or 1.0)
+        results["uniqueness"] = unique.to_dict()
+    emit(json, results, lambda: _show_records(results, threshold))
+
+
+@grouped
+def columns(
+    *,
+    file: File,
+    among: Annotated[
+        str, typer.Option(metavar="COLUMNS", help="Columns to combine: a,b,c. Default: all.")
+    ] = "",
+    most: Annotated[int, typer.Option(metavar="N", help="Maximum number of columns in a set.")] = 3,
+    distinction: Annotated[
+        float, typer.Option(metavar="X", help="Smallest distinction of a near-key.")
+    ] = 0.9,
+    show: Annotated[int, typer.Option(metavar="N", help="Number of sets to list.")] = 12,
+    person: Person = "",
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Find the sets of columns of FILE that distinguish people.
+
+    Distinction is the number of distinct rows divided by the number of rows; separation is the
+    share of pairs of rows that differ. A set that contains a near-key is also a near-key, and is
+    not listed.
+
+    With --person, distinction is the average over people of 1 / (people who share the values of the
+    person's rarest row), and separation counts pairs of rows of different people.
+    """
+    from shoal.reading.checks import check_dates
+    from shoal.risk import identifying_columns
+
+    with bars():
+        identifying = names(person)
+        data = arrow_of(file, form.stated, identifying, [*names(among), *identifying])
+        with about(file):
+            check_dates(data, form.dates)
+        chosen = names(among) or [n for n in _plain(data) if n not in identifying]
+        with about(file):
+            table = _encoded(data, chosen, identifying)
+        found = identifying_columns(table, chosen, most=most, distinction=distinction)
+    results = {"file": str(file), **found.to_dict(show)}
+    emit(json, results, lambda: _show_columns(results))
+
+
+def _quasi(roles: Roles) -> list[str]:
+    roles.check()
+    found = [name for name, spec in roles.columns.items() if spec.get("role") == "quasi"]
+    if not found:
+        raise InputError("no quasi-identifier is given; name columns that others know with --quasi")
+    return found
+
+
+def _units(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
+    """Return the columns of the file that identify people and households.
+
+    Columns that the schema names may be missing, because a release does not have them.
+    """
+    found: dict[str, Any] = {}
+    for what in ("person", "household"):
+        asked = names(getattr(roles, what))
+        lacking = [name for name in asked if name not in data.column_names]
+        if lacking:
+            raise InputError(
+                f"{file}: has no column {lacking[0]!r} that identifies a {what}; use `shoal risk "
+                "assess`, which reads a release with its original"
+            )
+        known = () if what == "person" and roles.rows_are_people else getattr(roles.known, what)
+        found[what] = tuple(asked) or _present(known, data)
+    return found
+
+
+def _present(columns: Sequence[str], data: Any) -> tuple[str, ...]:
+    """Return the columns if the data has all of them, or else none."""
+    return tuple(columns) if set(columns) <= set(data.column_names) else ()
+
+
+def _as_text(data: Any, known: list[str], file: Path, units: dict[str, Any]) -> Table:
+    from shoal.core.table import Table
+
+    with about(file):
+        roles = {name: {"role": "quasi", "kind": "nominal"} for name in known}
+        return Table.from_arrow(data, roles, **units)
+
+
+def _plain(data: Any) -> list[str]:
+    """Return the columns whose values can be compared."""
+    import pyarrow as pa
+
+    return [field.name for field in data.schema if not pa.types.is_nested(field.type)]
+
+
+def _encoded(data: Any, chosen: list[str], person: list[str]) -> Table:
+    from shoal.core.table import Table
+
+    roles = {name: {"role": "quasi", "kind": "nominal"} for name in chosen}
+    return Table.from_arrow(data, roles, person=person)
+
+
+def _who(people: int, records: int, name: str) -> str:
+    rows = counted(records, name)
+    return rows if people == records else f"{counted(people, 'person', 'people')} in {rows}"
+
+
+def _show_records(data: dict[str, Any], threshold: float) -> None:
+    out.print(
+        f"{_who(data['people'], data['records'], 'record')}; {data['basis']}\n", soft_wrap=True
+    )
+    rows = grid("attacker", "highest risk", "average", f"above {number(threshold)}", "knowledge")
+    for each in data["attackers"]:
+        above = f"{each['at_risk']:,} ({share(each['share_at_risk'])})"
+        figures = (share(each["highest"]), share(each["average"]), above)
+        rows.add_row(each["attacker"], *figures, each["knows"])
+    marketer = data["marketer"]
+    rows.add_row("marketer", "", share(marketer["average"]), "", marketer["knows"])
+    out.print(rows)
+    if data["household"] is not None:
+        out.print()
+        households = grid("", "")
+        add_household(households, data["household"])
+        out.print(households)
+    if data["short"]:
+        people = counted(data["short"], "person has a record", "people have a record")
+        out.print(
+            f"\n{people} that matches fewer people of the population than of FILE: the population "
+            "table is incomplete, and the people of FILE were counted instead",
+            soft_wrap=True,
+        )
+    show_uniqueness(data["uniqueness"])
+
+
+def show_uniqueness(found: dict[str, Any]) -> None:
+    """Print how many people are unique in the sample, and in the population if it is larger."""
+    people = counted(found["sample_uniques"], "person", "people")
+    unique = f"{people} ({share(found['sample_share'])})"
+    out.print(f"\nunique in the file: {unique}")
+    if found["sampling_fraction"] == 1:
+        return
+    interval = f"95 % confidence interval {found['low']:,.0f} to {found['high']:,.0f}"
+    if math.isnan(found["low"]):
+        interval = "without an interval, because too few refits succeeded"
+    out.print(
+        f"unique in a population of about {found['population']:,.0f}: {found['uniques']:,.0f} "
+        f"people ({share(found['share'])}), {interval}, by {found['model']}",
+        soft_wrap=True,
+    )
+    others = ", ".join(
+        f"{name} {'no fit' if value is None else format(value, ',.0f')}"
+        for name, value in found["estimates"].items()
+    )
+    out.print(f"  all models: {others}")
+    out.print(f"  {found['limits']}", soft_wrap=True)
+
+
+def _show_columns(data: dict[str, Any]) -> None:
+    who = _who(data["people"], data["rows"], "row")
+    out.print(f"{who}; sets of columns by how well they distinguish them\n")
+    show_sets(data["sets"])
+    if data["sampled"] < data["rows"]:
+        out.print(f"\n~: measured on a sample of {data['sampled']:,} rows")
+    if data["keys"]:
+        out.print(f"\nnear-keys, with a distinction of {number(data['wanted'])} or more:")
+        show_sets(data["keys"])
+
+
+def show_sets(found: list[dict[str, Any]]) -> None:
+    """Print sets of columns with their figures."""
+    rows = grid("columns", "distinction", "separation", "unique")
+    for each in found:
+        mark = "" if each["counted"] else "~"
+        figures = (f"{mark}{share(each[name])}" for name in ("distinction", "separation", "alone"))
+        rows.add_row(", ".join(each["columns"]), *figures)
+    out.print(rows)

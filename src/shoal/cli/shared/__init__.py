@@ -1,0 +1,1 @@
+"""What the commands share: sources, options, output."""

@@ -1,0 +1,237 @@
+"""Output shared by all commands: printing, progress bars, notes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from shoal.cli.shared.streams import encodable, spelled
+from shoal.errors import InputError
+from shoal.support.wording import counted
+
+if TYPE_CHECKING:
+    from shoal.support.progress import Progress
+
+
+# names of files and columns are printed literally, without markup or emoji codes
+out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> None:
+    """Print data as JSON, or call `show` to print it for people."""
+    if as_json:
+        text = json.dumps(plain(data), indent=2, ensure_ascii=False)
+        if not encodable(text, sys.stdout):
+            text = json.dumps(plain(data), indent=2)
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    else:
+        show()
+
+
+def one_line(message: object) -> str:
+    """Return a message with line breaks and control characters replaced by spaces."""
+    return "".join(sign if sign.isprintable() else " " for sign in str(message))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as plain data for JSON; infinity and NaN become null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def grid(*headings: str, title: str | None = None) -> Grid:
+    """Return an empty table in the common style; without any heading it has no header."""
+    table = Grid(
+        title=title,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+        show_header=any(headings),
+    )
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def verdict(model: str, kept: bool, outcome: str, warnings: Sequence[str] = ()) -> Text:
+    """Return a model with its outcome, green only if it holds without warnings."""
+    colour = "red" if not kept else "yellow" if warnings else "green"
+    if kept and warnings:
+        outcome += f", with {counted(len(warnings), 'warning')}"
+    return Text.assemble((model, "bold"), "  ", (outcome, colour))
+
+
+def show_warnings(
+    warnings: Sequence[str], console: Console | None = None, *, heading: str = ""
+) -> None:
+    """Print risks that a guarantee does not cover, one indented line each, below a heading."""
+    if warnings and heading:
+        (console or out).print(heading)
+    for each in warnings:
+        line = Text.assemble(("warning: ", "yellow"), one_line(each))
+        (console or out).print(Padding(line, (0, 0, 0, 2)))
+
+
+def note(message: str) -> None:
+    """Print a note on the error stream."""
+    err.print(f"note: {one_line(message)}")
+
+
+def note_compilation() -> None:
+    """Print why this run takes longer."""
+    note("compiling kernels once, which takes up to half a minute; later runs start immediately")
+
+
+@contextmanager
+def announce_compilation(*, quiet: bool = False) -> Iterator[None]:
+    """Print a note the first time a kernel is compiled inside, if the result can be cached."""
+    if quiet:
+        yield
+        return
+    from shoal.support.compiling import are_kept, event
+
+    class Announcer(event.Listener):  # type: ignore[misc]
+        announced = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.announced:
+                self.announced = True
+                if are_kept():
+                    note_compilation()
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Announcer()):
+        yield
+
+
+def announce_compilation_of(methods: Sequence[str]) -> None:
+    """Print a note before other processes run the methods, if any has uncompiled kernels."""
+    if not all(is_compiled(method) for method in methods):
+        note_compilation()
+
+
+def is_compiled(method: str) -> bool:
+    """Return whether the kernels of the method's family are cached, or there are none."""
+    from shoal.anonymize import METHODS
+
+    if method not in METHODS:
+        return True
+    folder = Path(str(sys.modules[METHODS[method].__module__].__file__)).parent
+    kernels = [path for path in folder.glob("_*.py") if path.name != "__init__.py"]
+    stated = os.environ.get("NUMBA_CACHE_DIR")
+    if stated:
+        return not kernels or any(Path(stated).glob(f"{folder.name}_*/*.nbi"))
+    # if the folder is read-only, numba caches elsewhere: print no note
+    settled = not kernels or not os.access(folder, os.W_OK)
+    return settled or any((folder / "__pycache__").glob("*.nbi"))
+
+
+@contextmanager
+def noting_unkept_kernels() -> Iterator[None]:
+    """Print the warning that compiled kernels cannot be cached as a note."""
+    show = warnings.showwarning
+
+    def showwarning(
+        message: Warning | str, category: type[Warning], *place: Any, **more: Any
+    ) -> None:
+        if category.__name__ == "KernelsNotKept":  # numba is loaded by the work that needs it
+            note(str(message))
+        else:
+            show(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = showwarning
+        yield
+
+
+@contextmanager
+def notes(*, unless: type[Warning] | None = None) -> Iterator[None]:
+    """Print Python warnings raised inside as notes, each once, except those of a class."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if unless is not None:
+            warnings.simplefilter("ignore", unless)
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        note(message)
+
+
+@contextmanager
+def bars() -> Iterator[None]:
+    """Draw the progress reported inside, on the error stream of a terminal."""
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    from shoal.support.progress import listening
+
+    spinner = SpinnerColumn("dots" if encodable("⠋", sys.stderr) else "line")
+    columns = (spinner, TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=err, transient=True, disable=not err.is_terminal) as drawn:
+        tasks: dict[str, Any] = {}
+
+        def listener(event: Progress) -> None:
+            if event.stage not in tasks:
+                tasks[event.stage] = drawn.add_task(event.stage, total=event.total)
+            drawn.update(tasks[event.stage], completed=event.done, total=event.total)
+
+        with listening(listener):
+            yield
+
+
+@contextmanager
+def about(file: Path) -> Iterator[None]:
+    """Prefix the file to the message of an input error raised inside."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (f"{file}: {error}", *error.args[1:])
+        raise
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Return names separated by commas, the first few if there are many."""
+    first = ", ".join(names[:most])
+    return first if len(names) <= most else f"{first} and {len(names) - most:,} more"
+
+
+def shown(text: str) -> str:
+    """Return a text as the output stream prints it, so that column widths are right."""
+    return text if encodable(text, sys.stdout) else spelled(text, sys.stdout)
+
+
+def number(value: float) -> str:
+    """Return a number with four significant digits and thousands separators."""
+    if math.isinf(value):
+        return shown("∞" if value > 0 else "-∞")
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:.4g}"
+
+
+def share(value: float) -> str:
+    """Return a share from 0 to 1 with four decimal places."""
+    return f"{value:.4f}"

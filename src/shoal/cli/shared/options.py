@@ -1,0 +1,225 @@
+"""The options that commands share, and how they are read."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from shoal.cli.shared.examples import EXAMPLES
+from shoal.errors import InputError, OutputError
+from shoal.support.options import check_seed
+
+if TYPE_CHECKING:
+    from shoal.privacy.model import Model
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A CSV, Parquet, JSON lines, Excel, Stata, SPSS or SAS file, or a database.",
+    ),
+]
+K = Annotated[int | None, typer.Option("-k", metavar="N", help="k of k-anonymity.")]
+Quasi = Annotated[
+    str, typer.Option(metavar="COLUMNS", help="Quasi-identifiers, known to others: age,sex,town.")
+]
+Sensitive = Annotated[
+    str, typer.Option(metavar="COLUMNS", help="Sensitive columns, not to be learned: a,b.")
+]
+Identifier = Annotated[
+    str, typer.Option(metavar="COLUMNS", help="Columns that name a person, never released: a,b.")
+]
+Insensitive = Annotated[
+    str, typer.Option(metavar="COLUMNS", help="Columns to release unchanged and unchecked: a,b.")
+]
+Person = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns that identify the person of a row: guarantees count people, not rows.",
+    ),
+]
+Household = Annotated[
+    str,
+    typer.Option(metavar="COLUMNS", help="Columns that identify a household; k counts them too."),
+]
+RowsArePeople = Annotated[
+    bool,
+    typer.Option(
+        "--rows-are-people",
+        help="State that every row is a different person, even if identifiers repeat.",
+    ),
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option("--schema", metavar="FILE", help="A YAML schema: roles, kinds, hierarchies."),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="SIGN", help="Field delimiter of a CSV file.")
+]
+Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="Text encoding of a CSV file.")]
+Decimal = Annotated[
+    str | None, typer.Option(metavar="SIGN", help="Decimal mark of numbers in a CSV file: , or .")
+]
+Dates = Annotated[
+    str | None, typer.Option(metavar="ORDER", help="How dates are written, such as DD.MM.YYYY.")
+]
+Sheet = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The sheet of a spreadsheet that has several.")
+]
+Query = Annotated[
+    str | None,
+    typer.Option(metavar="SQL", help="What to ask a database named postgresql://host/database."),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether a CSV file starts with column names. Without: column_1, column_2, …",
+        show_default=False,
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TEXT", help="Text that means a missing value, such as NA. Repeatable."),
+]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hierarchy",
+        metavar="COLUMN=FILE",
+        help="The hierarchy of a column: a CSV file, or a recipe such as "
+        "'age=intervals: [5, 10]'. Repeatable.",
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="A column of both files with unique values, to match their rows."
+    ),
+]
+
+
+def seed_option(help: str) -> Any:
+    """Return a --seed option whose value is checked before any work."""
+    return typer.Option(metavar="N", help=help, callback=_checked_seed)
+
+
+def _checked_seed(seed: int | None) -> int | None:
+    check_seed(seed)
+    return seed
+
+
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+class _Plain:
+    """Help with flowing paragraphs and flags without a type; repeated options are refused."""
+
+    epilog: str | None
+
+    def __init__(self, *arguments: Any, help: str | None = None, **options: Any) -> None:
+        paragraphs = inspect.cleandoc(help or "").split("\n\n")
+        flowing = "\n\n".join(" ".join(text.split()) for text in paragraphs)
+        super().__init__(*arguments, help=flowing, **options)  # type: ignore[call-arg]
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, flags without a type."""
+        parameters = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+                parameter.metavar = ""
+        return parameters
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the arguments as the manual shows them."""
+        pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]
+        return [piece[1:-1] if piece.startswith("{") else piece for piece in pieces]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, with examples at its end."""
+        from rich.markup import escape
+
+        shown = EXAMPLES.get(" ".join(["shoal", *path_of(ctx)]))
+        if shown:
+            self.epilog = "\n\n".join(["Examples:", *(f"$ {escape(line)}" for line in shown)])
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Raise an error if an option that is not repeatable is given twice."""
+        seen = set()
+        *_, given = self.make_parser(ctx).parse_args(args=list(args))  # type: ignore[attr-defined]
+        for option in given:
+            if option in seen and not (option.multiple or option.is_flag):
+                listed = "," in (option.metavar or "") or option.metavar in ("COLUMNS", "NAMES")
+                once = "give all values at once, separated by commas" if listed else "give it once"
+                raise InputError(f"{option.opts[0]} is given twice; {once}")
+            seen.add(option)
+        return super().parse_args(ctx, args)  # type: ignore[misc]
+
+
+class Command(_Plain, TyperCommand):
+    """A command with plain help."""
+
+
+class Group(_Plain, TyperGroup):
+    """A group of commands with plain help."""
+
+
+def path_of(context: Any) -> list[str]:
+    """Return the names of a command and of the groups it is in."""
+    if context.parent is None:
+        return []
+    return [*path_of(context.parent), context.info_name or ""]
+
+
+def names(text: str) -> list[str]:
+    """Split `a,b,c`."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def wanted_model(k: int | None, models: list[str] | None) -> Model:
+    """Return the guarantee that -k and --model request."""
+    from shoal.privacy import KAnonymity, parse
+
+    parts: list[Model] = [] if k is None else [KAnonymity(k)]
+    parts += [parse(text) for text in models or []]
+    if not parts:
+        raise InputError(
+            "no guarantee is requested; give -k 5, or --model 'l-diversity(3, column)'"
+        )
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = joined & part
+    return joined
+
+
+def check_outputs(
+    table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
+) -> None:
+    """Raise an error if an output could not be written or would replace an input.
+
+    Inputs are the files read so far.
+    """
+    from shoal.core.publishing.writing import check_ending
+    from shoal.support.files import check_writable
+
+    named = [path.absolute() for path in (table, picture, report) if path is not None]
+    if len(set(named)) < len(named):
+        raise OutputError("two outputs have the same file name; give each its own")
+    if table is not None:
+        check_ending(table)
+        check_writable(table, force=force)
+    if picture is not None:
+        from shoal.report.charts import check_picture
+
+        check_picture(picture, force=force)
+    if report is not None:
+        from shoal.report.document import check_report
+
+        check_report(report, force=force)

@@ -1,0 +1,44 @@
+"""The command line for a report, with paths shortened to their last part."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from shoal.cli.shared.options import path_of
+
+_PASSING = ("force", "json")  # they do not change the release
+
+
+def typed(context: typer.Context) -> str:
+    """Return the command line, without options that do not change the release."""
+    words = ["shoal", *path_of(context)]
+    given = sorted(context.command.params, key=lambda option: option.opts[0].startswith("-"))
+    for option in given:
+        source = context.get_parameter_source(option.name or "")
+        if source is not None and source.name == "COMMANDLINE" and option.name not in _PASSING:
+            words += _words(option, context.params[option.name or ""])
+    return shlex.join(words)
+
+
+def _words(option: Any, value: Any) -> Iterator[str]:
+    for each in value if isinstance(value, (list, tuple)) else (value,):
+        names = option.secondary_opts if each is False else option.opts
+        if option.opts[0].startswith("-"):
+            yield names[0]
+        if not getattr(option, "is_flag", False):
+            yield _short(option.name, each)
+
+
+def _short(name: str, value: Any) -> str:
+    """Return a value as it was given, without folders."""
+    if isinstance(value, Path):
+        return value.name
+    if name == "hierarchy":
+        column, mark, source = str(value).partition("=")
+        return f"{column}{mark}{source if ':' in source else Path(source).name}"
+    return str(value)

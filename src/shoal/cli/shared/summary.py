@@ -1,0 +1,205 @@
+"""The summary of a release that the command line prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as Grid
+
+from shoal.cli.shared.console import grid, listed, number, share, show_warnings, verdict
+from shoal.core.column import Role
+from shoal.core.release import Release
+from shoal.core.tally import Tally, released_of
+from shoal.core.verification import Verification
+from shoal.metrics import METRICS, evaluate
+from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
+from shoal.risk.caveats import caveats, to_dict
+from shoal.support.wording import counted, percent_of
+
+_LOSSES = ("ncp", "class", "pub")
+_WITHHELD: dict[str, Any] = {  # figures that depend on records that are not released
+    "records": None,
+    "people": None,
+    "households": None,
+    "suppressed": None,
+    "suppressed_people": None,
+    "released_people": None,  # published rows do not show which of them belong to one person
+    "released_households": None,
+    "average_class_people": None,
+    "seconds": {},
+    "unprotected": {},
+    "singling_out": None,
+    "warnings": [],
+}
+_ADVICE = "round columns that single people out, leave them out, or make them quasi-identifiers"
+_COLUMNS = {
+    "quasi-identifiers": "quasi",
+    "sensitive, unchanged": "sensitive",
+    "insensitive, unchanged": "insensitive",
+    "left out, identifying": "dropped_identifiers",
+    "left out, no role": "dropped_without_role",
+}
+
+
+def summarize(release: Release, checked: Verification, output: Path | None) -> dict[str, Any]:
+    """Return the summary as plain data.
+
+    The summary of a release with differential privacy claims contains nothing that depends on
+    records that are not released.
+    """
+    table = release.original
+    summary = {
+        **Tally.of(release.shown.classes).to_dict(),
+        "person_columns": list(table.person.columns if table.person else ()),
+        "household_columns": list(table.household.columns if table.household else ()),
+        "rows_are_people": table.rows_are_people,
+        "released_households": checked.households,
+        "classes": checked.classes,
+        "smallest_class": checked.smallest,
+        "model": checked.model,
+        "promise": release.model.describe(),
+        "verified": checked.holds,
+        "levels": checked.levels,
+        "claims": [claim.to_dict() for claim in release.claims],
+        "loss": {} if release.withheld else evaluate(release, _LOSSES),
+        "cells": {} if release.withheld else _cells(release),
+        "method": release.run.method,
+        "options": dict(release.run.options),
+        "seed": release.run.seed,
+        "seconds": dict(release.run.seconds),
+        "versions": dict(release.run.versions),
+        "notes": list(release.run.notes),
+        "node": None if release.node is None else dict(release.node),
+        "evaluated": release.evaluated,
+        "quasi": list(table.quasi),
+        "sensitive": list(table.sensitive),
+        "insensitive": list(table.names(Role.INSENSITIVE)),
+        "dropped_identifiers": list(table.names(Role.IDENTIFIER)),
+        "dropped_without_role": list(table.unassigned),
+        "output": None if output is None else str(output),
+    }
+    return summary | (_WITHHELD if release.withheld else _not_covered(release))
+
+
+def _cells(release: Release) -> dict[str, Any]:
+    """Return the shares of cells kept, generalized and hidden; suppressed records are hidden."""
+    by_column = cell_shares_by_attribute(release)
+    return {
+        **cell_shares(release).to_dict(),
+        "columns": {name: shares.to_dict() for name, shares in by_column.items()},
+    }
+
+
+def _not_covered(release: Release) -> dict[str, Any]:
+    """Return the risks that the guarantee does not cover.
+
+    unprotected: the sensitive columns that no model covers, with the classes that share one value.
+    """
+    found, guarded = caveats(release), getattr(release.model, "columns", ())
+    return {
+        "unprotected": {
+            each.column: to_dict(each) for each in found.same_value if each.column not in guarded
+        },
+        "singling_out": found.singling_out.to_dict(),
+        "warnings": found.sentences(),
+    }
+
+
+def show_summary(data: dict[str, Any], console: Console) -> None:
+    """Print the summary."""
+    outcome = "verified on the released values" if data["verified"] else "DOES NOT HOLD"
+    warnings = data["warnings"]
+    console.print(verdict(data["model"], data["verified"], outcome, warnings), soft_wrap=True)
+    console.print(Padding(data["promise"], (0, 0, 0, 2)))
+    show_warnings(warnings, console)
+    if data["singling_out"] and data["singling_out"]["notable"]:
+        console.print(Padding(_ADVICE, (0, 0, 0, 2)))
+    console.print()
+    rows = grid("", "")
+    _add_counts(rows, data)
+    for model, level in data["levels"].items():
+        rows.add_row("achieved", f"{model}: {number(level)}")
+    seconds = f", {sum(data['seconds'].values()):.2f} s" if data["seconds"] else ""
+    rows.add_row("method", f"{data['method']}{seconds}")
+    for claim in data["claims"]:
+        rows.add_row("claim", claim["claim"])
+        for line in claim["arithmetic"]:
+            rows.add_row("", line)
+        rows.add_row("withheld", "all figures that depend on records that are not released")
+        if not data["released"]:
+            rows.add_row("empty", "no class was large enough; release fewer or coarser columns")
+    if data["node"]:
+        levels = ", ".join(f"{name} {level}" for name, level in data["node"].items())
+        rows.add_row("levels", levels)
+    for note in data["notes"]:
+        rows.add_row("note", note)
+    for heading, key in _COLUMNS.items():
+        if data[key]:
+            rows.add_row(heading, listed(data[key]))
+    _add_unprotected(rows, data["unprotected"])
+    console.print(rows)
+    console.print()
+    if data["cells"]:
+        console.print(_cells_in_words(data["cells"]))
+        console.print()
+    if data["loss"]:
+        losses = grid("information loss", "0 = none, 1 = all", "")
+        for name, value in data["loss"].items():
+            losses.add_row(name, share(value), METRICS[name].meaning)
+        console.print(losses)
+    if data["output"]:
+        console.print(f"\nwritten to {data['output']}", soft_wrap=True)
+
+
+def _cells_in_words(cells: dict[str, Any]) -> Grid:
+    """Return how the cells of each quasi-identifier are released."""
+    rows = grid("cells", "kept exactly", "generalized", "hidden")
+    for name, shares in (*cells["columns"].items(), ("all columns", cells)):
+        if shares["hidden"] > 1 - 1e-9:
+            rows.add_row(name, "", "", "everywhere")
+        else:
+            percents = (f"{100 * shares[key]:.1f} %" for key in ("kept", "generalized", "hidden"))
+            rows.add_row(name, *percents)
+    return rows
+
+
+def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
+    """Add how many rows and people are released, and in how many classes."""
+    withheld = data["records"] is None
+    rows.add_row("released", counted(data["released"], "record") if withheld else released_of(data))
+    if data["suppressed_people"] and data["people"] != data["records"]:
+        lost = counted(data["suppressed_people"], "person", "people")
+        rows.add_row("suppressed", f"{counted(data['suppressed'], 'row')}; {lost} lost all rows")
+    households = data["released_households"]
+    if households is not None:
+        rows.add_row("households", f"{households:,} of {data['households']:,} released")
+    if data["household_columns"]:
+        rows.add_row("household", listed(data["household_columns"]))
+    if data["person_columns"]:
+        rows.add_row("person", listed(data["person_columns"]))
+    elif data["rows_are_people"]:
+        rows.add_row("person", "you stated that every row is a different person")
+    smallest = counted(data["smallest_class"], "person", "people")
+    if withheld and data["options"].get("max_rows_per_person", 1) > 1:
+        smallest = f"at least {smallest}"
+    if data["household_columns"]:
+        smallest += f" from at least {counted(data['smallest_class'], 'household')}"
+    rows.add_row("classes", f"{data['classes']:,}, the smallest with {smallest}")
+
+
+def _add_unprotected(rows: Grid, columns: dict[str, Any]) -> None:
+    for name, found in columns.items():
+        some, classes = found["same_value_classes"], counted(found["classes"], "class")
+        people = percent_of(found["same_value_people"], found["people"])
+        percent = min(round(100 * found["largest_share"]), 99)
+        finding = (
+            f"in {some:,} of {classes} ({people} of the people) everyone has the same value"
+            if some
+            else f"in the worst class {percent} % of the people share one value"
+        )
+        rows.add_row("not protected", f"{name}: {finding}")
+    if columns:
+        rows.add_row("", "add l-diversity or t-closeness with --model")

@@ -1,0 +1,1 @@
+"""Hierarchies: nested groupings of values, and recipes that build them."""

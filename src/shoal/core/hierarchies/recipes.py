@@ -1,0 +1,258 @@
+"""Recipes for hierarchies: intervals, quantiles, masks, dates, trees, orderings, random trees.
+
+Each takes a column (or plain values) and returns a hierarchy over its known values; a schema names
+a recipe and its argument, `{intervals: [5, 10, 20]}`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.column import Column, Kind
+from shoal.core.hierarchies.date_trees import dates
+from shoal.core.hierarchies.hierarchy import ROOT, Hierarchy
+from shoal.core.hierarchies.interval_trees import intervals, suggest_widths
+from shoal.core.hierarchies.random_trees import random
+from shoal.core.hierarchies.recipe_arguments import (
+    as_column,
+    check_height,
+    is_list,
+    is_whole,
+    known_labels,
+    nested,
+    over_domain,
+    refusal,
+)
+from shoal.errors import HierarchyError, InputError, ShoalError
+
+_MAX_QUANTILES = 1_000_000  # groups of one level
+_LONGEST_CODE = 64  # characters of a value that a mask is suggested for
+
+
+def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
+    """Group an ordered column into ranges with about the same number of rows, such as 16, then 4.
+
+    The boundaries are computed from the data and so reveal something about it.
+    """
+    column = as_column(column)
+    if column.known and not column.ordered:
+        raise refusal(column, "quantiles", "needs an ordered column")
+    if not is_list(groups) or not groups or not all(is_whole(n) for n in groups):
+        raise refusal(column, "quantiles", "groups must be a list of whole numbers")
+    if not all(0 < n <= _MAX_QUANTILES for n in groups):
+        raise refusal(column, "quantiles", f"groups must be from 1 to {_MAX_QUANTILES:,}")
+    check_height(column, len(groups))
+    for fine, coarse in itertools.pairwise(groups):
+        if fine % coarse or fine == coarse:
+            raise refusal(
+                column,
+                "quantiles",
+                "each number of groups must be a divisor of the one before, "
+                f"and {coarse} is not a smaller divisor of {fine}",
+            )
+    counts = np.bincount(column.codes, minlength=column.domain)[: column.known]
+    middle = np.cumsum(counts) - counts / 2
+    total = max(int(counts.sum()), 1)
+    finest = np.minimum((middle / total * groups[0]).astype(np.int64), groups[0] - 1)
+    labels = known_labels(column)
+    levels = [_range_labels(labels, finest // (groups[0] // wanted)) for wanted in groups]
+    return replace(nested(column, labels, levels, fixed=False), origin="data")
+
+
+def ordering(column: Any, fanout: int = 2) -> Hierarchy:
+    """Group an ordered column by position: `fanout` neighbours per group, then groups of groups.
+
+    >>> ordering(["low", "mid", "high", "top"]).rows()[0]
+    ('high', '[high, low]', '*')
+    """
+    column = over_domain(column)
+    if not is_whole(fanout) or fanout < 2:
+        raise refusal(
+            column, "ordering", f"fanout must be a whole number, 2 or more, not {fanout!r}"
+        )
+    labels = known_labels(column)
+    ranks = np.arange(len(labels), dtype=np.int64)
+    levels, width = [], fanout
+    while width < len(labels):
+        levels.append(_range_labels(labels, ranks // width))
+        width *= fanout
+    return nested(column, labels, levels, fixed=False)
+
+
+def _range_labels(labels: Sequence[str], groups: Any) -> list[str]:
+    """Label consecutive groups by their first and last value."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    ends = np.append(starts[1:], len(labels))[: len(starts)] - 1
+    named: list[str] = []
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        text = labels[start] if start == end else f"[{labels[start]}, {labels[end]}]"
+        named.extend([text] * (end - start + 1))
+    return named
+
+
+def mask(
+    column: Any,
+    side: str = "right",
+    sign: str = "*",
+    length: int | None = None,
+    keep: int | None = None,
+) -> Hierarchy:
+    """Hide one more character at each level, from the right or from the left.
+
+    Parameters:
+        length: Length of the longest possible value; by default of the longest value in the column.
+        keep: Number of characters that the first level shows of every value. Further characters,
+            such as the end of 12345-6789, are hidden at the first level.
+
+    >>> mask(["28411", "28426"]).rows()[0]
+    ('28411', '2841*', '284**', '28***', '2****', '*')
+    >>> mask(["28411", "28411-1234"], keep=5).rows()[1][:3]
+    ('28411-1234', '28411*', '2841**')
+    """
+    column = over_domain(column)
+    if side not in ("right", "left"):
+        raise refusal(column, "mask", f"side must be right or left, not {side!r}")
+    if not isinstance(sign, str) or len(sign) != 1:
+        raise refusal(column, "mask", "sign must be a single character")
+    if length is not None and keep is not None:
+        raise refusal(column, "mask", "length and keep cannot be combined; give one of them")
+    for name, number in (("length", length), ("keep", keep)):
+        if number is not None and (not is_whole(number) or number < 1):
+            raise refusal(
+                column, "mask", f"{name} must be a whole number, 1 or more, not {number!r}"
+            )
+    labels = known_labels(column)
+    longest = max((len(label) for label in labels), default=0)
+    if length is not None:
+        if longest > length:
+            raise refusal(column, "mask", f"some values are longer than length {length}")
+        longest = length
+
+    def hidden(text: str, count: int) -> str:
+        if keep is None:
+            shown = max(len(text) - count, 0)
+            signs = sign * (len(text) - shown)
+        else:
+            shown = min(len(text), keep + 1 - count)
+            signs = sign * count
+        return text[:shown] + signs if side == "right" else signs + text[len(text) - shown :]
+
+    steps = longest if keep is None else keep + 1
+    check_height(column, steps - 1)
+    levels = [[hidden(text, count) for text in labels] for count in range(1, steps)]
+    return nested(column, labels, levels, fixed=length is not None or keep is not None)
+
+
+def tree(nested: Mapping[str, Any] | Sequence[Any]) -> Hierarchy:
+    """Build a hierarchy from an explicit tree; branches may differ in depth.
+
+    The tree is `{group: [value, …] or {group: …}}`.
+
+    >>> tree({"Europe": ["France", "Malta"], "Asia": ["Japan"]}).rows()[0]
+    ('France', 'Europe', '*')
+    """
+    paths = list(_paths(nested, ()))
+    depth = max((len(path) for path in paths), default=0)
+    return Hierarchy.from_rows(
+        [(*([path[0]] * (depth - len(path))), *path, ROOT) for path in paths]
+    )
+
+
+def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(nested, Mapping):
+        for group, below in nested.items():
+            yield from _paths(below, (str(group), *above))
+    elif isinstance(nested, Sequence) and not isinstance(nested, str):
+        for value in nested:
+            yield from _paths(value, above)
+    else:
+        yield ("" if nested is None else str(nested), *above)
+
+
+def suppression(column: Any) -> Hierarchy:
+    """Keep or suppress: each value directly below the root."""
+    column = over_domain(column)
+    return nested(column, known_labels(column), (), fixed=True)
+
+
+def suggest(column: Column) -> Hierarchy:
+    """Return a draft hierarchy for any column, for its owner to edit."""
+    return replace(_suggest(column), origin="data")
+
+
+def _suggest(column: Column) -> Hierarchy:
+    kind = column.values.type
+    if not column.known:
+        return suppression(column)
+    if pa.types.is_date(kind):
+        return dates(column)
+    if pa.types.is_timestamp(kind):
+        return dates(column, ("day", "month", "year", "decade"))
+    if column.kind is Kind.NUMERIC and column.known > 1 and not pa.types.is_temporal(kind):
+        widths = suggest_widths(column)
+        return intervals(column, widths) if widths else ordering(column, 4)
+    texts = [label for label in column.labels[: column.known] if label]
+    lengths = {len(text) for text in texts}
+    if len(texts) > 20 and len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE:
+        return mask(column)
+    return suppression(column) if column.kind is Kind.NOMINAL else ordering(column, 4)
+
+
+RECIPES: dict[str, Callable[..., Hierarchy]] = {
+    "intervals": intervals,
+    "quantiles": quantiles,
+    "mask": mask,
+    "dates": dates,
+    "tree": lambda column, nested: tree(nested),
+    "ordering": ordering,
+    "random": random,
+    "suppression": suppression,
+}
+
+
+def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
+    """Build the hierarchy of a recipe such as `{mask: right}`."""
+    names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
+    if len(names) != 1:
+        known = ", ".join((*RECIPES, "from"))
+        raise InputError(f"column {column.name!r}: hierarchy must be a file or one of {known}")
+    name = names[0]
+    options = {key: value for key, value in recipe.items() if key != name}
+    argument = recipe[name]
+    arguments = [] if argument is None or argument is True else [argument]
+    if name != "tree" and isinstance(argument, Mapping):
+        arguments, options = [], {**options, **argument}
+    try:
+        return RECIPES[name](column, *arguments, **options)
+    except HierarchyError as error:
+        message = str(error).removeprefix("hierarchy: ")
+        raise HierarchyError(
+            f"column {column.name!r}: {name}: {message}", error.missing, error.torn
+        ) from None
+    except ShoalError:
+        raise
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
+        raise InputError(
+            f"column {column.name!r}: hierarchy {name!r} has invalid arguments"
+        ) from None
+
+
+__all__ = [
+    "RECIPES",
+    "build",
+    "dates",
+    "intervals",
+    "mask",
+    "ordering",
+    "quantiles",
+    "random",
+    "suggest",
+    "suppression",
+    "tree",
+]

@@ -1,0 +1,1 @@
+"""From a release to rows: cells, order, frames and files."""

@@ -1,0 +1,109 @@
+"""Cells that a spreadsheet would run as a formula: detect, escape and unescape them.
+
+A text that begins with =, +, -, @, a tab or a carriage return is a formula unless it is a number.
+It is escaped with a single quote in front. A text that already has such quotes gets one more, so
+that different cells stay different.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core.column import Column, Role
+from shoal.core.table import Table
+from shoal.core.values import encoding
+
+_FORMULA = r"^[=@\t\r+\-](?s:.)"
+_ESCAPABLE = r"^'*[=@\t\r+\-](?s:.)"
+_ESCAPED = r"^'+[=@\t\r+\-](?s:.)"
+_NUMBER = r"^[+-][0-9.,:]+([eE][+-]?[0-9]+)?%?$"
+
+
+def count_formulas(data: Any) -> dict[str, int]:
+    """Return for each column of an Arrow table how many cells a spreadsheet would run.
+
+    >>> count_formulas(pa.table({"note": ["=1+1", "-5", "+a", "@x", "a"], "sum": [1, 2, 3, 4, 5]}))
+    {'note': 3}
+    """
+    found = {}
+    for name in data.column_names:
+        cells = _distinct(data.column(name))
+        if cells is not None:
+            runs = _matches(cells.dictionary, _FORMULA).take(cells.indices)
+            found[name] = pc.sum(runs).as_py() or 0
+    return {name: count for name, count in found.items() if count}
+
+
+def escape_formulas(data: Any) -> Any:
+    """Return an Arrow table whose cells no spreadsheet runs.
+
+    >>> escape_formulas(pa.table({"note": ["=1+1", "'=1+1", "-5"]})).column("note").to_pylist()
+    ["'=1+1", "''=1+1", '-5']
+    """
+    for place, name in enumerate(data.column_names):
+        cells = _distinct(data.column(name))
+        if cells is None:
+            continue
+        texts = cells.dictionary
+        quoted = pc.binary_join_element_wise(pa.scalar("'", texts.type), texts, "")
+        escaped = pc.if_else(_matches(texts, _ESCAPABLE), quoted, texts)
+        data = data.set_column(place, name, escaped.take(cells.indices))
+    return data
+
+
+def unescape_formulas(data: Any, original: Table) -> Any:
+    """Return released cells without the quotes that escape them, if they are escaped.
+
+    They count as escaped if none of them would run and some have a quote that neither the values
+    nor the labels of the original have.
+    """
+    columns = {column.name: column for column in original if column.role is not Role.IDENTIFIER}
+    named = [name for name in columns if data.column_names.count(name) == 1]
+    if count_formulas(data.select(named)):
+        return data
+    quoted = {name: cells for name in named if (cells := _quoted(data.column(name))) is not None}
+    if all(_are_known(cells, columns[name]) for name, cells in quoted.items()):
+        return data
+    for name, cells in quoted.items():
+        texts = cells.dictionary
+        plain = pc.utf8_slice_codeunits(texts, 1)
+        read = pc.if_else(_matches(texts, _ESCAPED), plain, texts).take(cells.indices)
+        data = data.set_column(data.column_names.index(name), name, read)
+    return data
+
+
+def _quoted(cells: Any) -> Any:
+    """Return the distinct cells of a column if one of them is escaped, else None."""
+    found = _distinct(cells)
+    if found is None or not pc.any(_matches(found.dictionary, _ESCAPED)).as_py():
+        return None
+    return found
+
+
+def _are_known(cells: Any, column: Column) -> bool:
+    """Return whether all texts that look escaped occur in the original as they are."""
+    levels = () if column.hierarchy is None else column.hierarchy.levels
+    known = {*encoding.texts(column.values), *(text for each in levels for text in each.labels)}
+    looks = cells.dictionary.filter(_matches(cells.dictionary, _ESCAPED))
+    return set(looks.to_pylist()) <= known
+
+
+def _distinct(cells: Any) -> Any:
+    """Return text cells as a dictionary array, None for cells that are not text."""
+    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+    if not encoding.is_text(kind):
+        return None
+    joined = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    if isinstance(joined, pa.ChunkedArray):  # no chunks
+        joined = pa.array([], kind)
+    return joined if pa.types.is_dictionary(joined.type) else joined.dictionary_encode()
+
+
+def _matches(texts: Any, pattern: str) -> Any:
+    """Return which texts match and are not numbers; a missing text does not match."""
+    found = pc.match_substring_regex(texts, pattern)
+    number = pc.match_substring_regex(texts, _NUMBER)
+    return pc.fill_null(pc.and_not(found, number), False)

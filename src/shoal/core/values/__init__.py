@@ -1,0 +1,1 @@
+"""Values of columns: types, domains and positions."""

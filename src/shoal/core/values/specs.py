@@ -1,0 +1,78 @@
+"""Specifications of columns before encoding: role, kind, domain, texts of missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shoal.core.column import Kind, Role
+from shoal.core.values.encoding import without_codes
+from shoal.errors import InputError, did_you_mean
+
+_OPTIONS = (
+    *("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values", "missing"),
+)
+
+
+def checked_spec(name: str, stated: Role | str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a column, given as a role or a mapping, as options."""
+    spec = dict(stated) if isinstance(stated, Mapping) else {"role": stated}
+    unknown = [key for key in spec if key not in _OPTIONS]
+    if unknown:
+        raise InputError(
+            f"column {name!r}: unknown option {unknown[0]!r}; there are {', '.join(_OPTIONS)}"
+        )
+    if "role" not in spec:
+        raise InputError(f"column {name!r}: no role; it is one of {', '.join(Role)}")
+    return checked_words(name, spec)
+
+
+def checked_words(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a column with its role and kind in canonical form.
+
+    Raises:
+        InputError: There is no such role, or kind.
+    """
+    found = dict(spec)
+    if "role" in spec:
+        try:
+            found["role"] = Role(spec["role"])
+        except InputError as error:
+            raise InputError(f"column {name!r}: {error}") from None
+    allowed = [str(kind) for kind in Kind]
+    if spec.get("kind") is not None and spec["kind"] not in allowed:
+        raise InputError(
+            f"column {name!r}: kind {spec['kind']!r}{did_you_mean(spec['kind'], allowed)} "
+            f"is not one of {', '.join(allowed)}"
+        )
+    if "missing" in spec:
+        found["missing"] = missing_texts(spec["missing"], f"column {name!r}: ")
+    return found
+
+
+def missing_texts(listed: Any, where: str = "") -> tuple[str, ...]:
+    """Return the texts that mean missing; numbers are used as they are printed.
+
+    Parameters:
+        where: Prefix of an error message.
+    """
+    if not isinstance(listed, (list, tuple, set, frozenset)) or not all(
+        isinstance(text, (str, int, float, type(None))) and not isinstance(text, bool)
+        for text in listed
+    ):
+        raise InputError(f"{where}missing must be a list of texts such as ['?', 'NA']")
+    return tuple(str(text) for text in listed if text not in (None, ""))
+
+
+def without_missing(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> Any:
+    """Return an Arrow table with nulls for the texts that columns declare as missing."""
+    for place, name in enumerate(data.column_names):
+        missing = specs.get(name, {}).get("missing")
+        if missing and data.column_names.count(name) == 1:
+            data = data.set_column(place, name, without_codes(data.column(name), missing))
+    return data
+
+
+def encoding_options(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options for encoding a column, without the texts of missing values."""
+    return {option: value for option, value in spec.items() if option != "missing"}

@@ -1,0 +1,1 @@
+"""Support for every part: arrays, options, files, progress, compilation. It knows no tables."""

@@ -1,0 +1,207 @@
+"""Files: read with clear errors, written completely or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, OutputError, ShoalError
+from shoal.support.temporaries import temporary_file, temporary_folder
+
+DATABASE = re.compile(r"postgres(?:ql)?:/{1,2}(.+)", re.DOTALL)
+_inputs: ContextVar[set[object] | None] = ContextVar("files that were read", default=None)
+
+
+@contextmanager
+def guard_inputs() -> Iterator[None]:
+    """Refuse, inside the block, to overwrite a file that was read in it, even with force."""
+    token = _inputs.set(set())
+    try:
+        yield
+    finally:
+        _inputs.reset(token)
+
+
+def _identities(path: Path) -> set[object]:
+    """Return the identities of a file: its path without links, and its device and inode."""
+    status = path.stat()
+    return {os.path.realpath(path), (status.st_dev, status.st_ino)}
+
+
+def is_database(path: object) -> bool:
+    """Return whether a source is the address of a database, and refuse one that holds a password.
+
+    Addresses are shown in messages and reports, and other users of a machine can see commands.
+
+    >>> is_database("postgresql://clinic@localhost/visits"), is_database("visits.csv")
+    (True, False)
+    """
+    found = DATABASE.match(str(path))
+    if found and re.match(r"[^/@]*:[^/@]*@|.*[?&]password=", found[1], re.IGNORECASE):
+        raise InputError(
+            "leave the password out of the address: set PGPASSWORD, or keep it in ~/.pgpass"
+        )
+    return found is not None
+
+
+def check_readable(path: Path) -> None:
+    """Reject a path that is not a readable, non-empty file, with the reason.
+
+    The address of a database is accepted; the server is asked when it is read.
+    """
+    if is_database(path):
+        return
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise InputError(f"{path}: is a directory, not a file; name the file inside it")
+        if not stat.S_ISREG(mode):  # opening a pipe would block
+            raise InputError(f"{path}: not a regular file; save its content to a file first")
+        with path.open("rb") as handle:
+            head = handle.read(1)
+        if (read := _inputs.get()) is not None:
+            read |= _identities(path)
+    except ShoalError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the path") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
+    except ValueError:
+        raise InputError("the path contains a character that file names cannot have") from None
+    if not head:
+        raise InputError(f"{path}: the file is empty")
+
+
+def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
+    """Return the text of a small file."""
+    check_readable(path)
+    try:
+        return path.read_bytes().decode(encoding)
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise InputError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
+
+
+def utf8_path(path: Path) -> str:
+    """Return a path for a library that takes UTF-8 only, whatever the locale."""
+    try:
+        return os.fsencode(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: its path is not UTF-8; rename the file or its folder") from None
+
+
+def check_sign(option: str, sign: Any, least: int = 1) -> None:
+    """Reject an option that is not one plain character (or, for least 0, none)."""
+    plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))
+    if not plain or not least <= len(sign) <= 1:
+        came = f"{len(sign)} characters" if isinstance(sign, str) and len(sign) > 1 else repr(sign)
+        such = '"' if option == "quote" else ", or ;"
+        raise InputError(f"{option} must be a single plain character ({such}), not {came}")
+
+
+def check_writable(path: Path, *, force: bool = False, update: bool = False) -> None:
+    """Reject, before any work, an output that exists, is also an input, or cannot be created.
+
+    Parameters:
+        update: The new content continues the content that was read from the file.
+    """
+    if "\0" in str(path):
+        raise OutputError("the path contains a character that file names cannot have")
+    try:
+        there = path.exists()
+        taken = there and not update and not _identities(path).isdisjoint(_inputs.get() or ())
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+    if path.is_dir():
+        raise OutputError(f"{path}: is a directory; name a file to write")
+    if taken:
+        raise OutputError(f"{path}: is read by this command; choose another name for the output")
+    if there and not force:
+        raise OutputError(f"{path}: exists already; choose another name or overwrite with --force")
+    parent = path.parent
+    if not parent.is_dir():
+        raise OutputError(f"{path}: its folder does not exist; create {parent} first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{path}: its folder is not writable; choose another folder")
+
+
+@contextmanager
+def replace_file(path: Path, *, force: bool = False, update: bool = False) -> Iterator[Path]:
+    """Yield a temporary path in the same folder; it replaces the target when the block ends.
+
+    If anything fails before that, the old file, or no file, is left.
+
+    Parameters:
+        update: The new content continues the content that was read from the file.
+    """
+    check_writable(path, force=force, update=update)
+    try:
+        with temporary_file(path.parent, path.suffix) as temporary:
+            yield temporary
+            _sync(temporary)
+            temporary.chmod(0o666 & ~_umask())
+            if force:
+                temporary.replace(path)
+            else:
+                _link_new(temporary, path)
+            with suppress(OSError):
+                _sync(path.parent)
+    except ShoalError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+
+
+def reason(error: OSError) -> str:
+    """Return the system's text for an error; a library's own message could contain cells."""
+    return os.strerror(error.errno) if error.errno else "input or output error"
+
+
+@contextmanager
+def replace_files(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder; its files are moved to the folder together when the block ends."""
+    try:
+        above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        with temporary_folder(above) as made:
+            yield made
+            folder.mkdir(parents=True, exist_ok=True)
+            for file in sorted(made.iterdir()):
+                file.replace(folder / file.name)
+    except ShoalError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be created ({reason(error)})") from None
+
+
+def _link_new(temporary: Path, path: Path) -> None:
+    """Move the file into place unless another file has been created there meanwhile."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise OutputError(
+            f"{path}: was created while Shoal was running, so it was not overwritten; "
+            "choose another name"
+        ) from None
+    except OSError:  # a file system without hard links
+        temporary.replace(path)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
