@@ -78,7 +78,7 @@ PARTING = {
     "k-member": [{}],
     "split-carry": [
         {},
-        {"S": 2, "l": 1, "carry": "least-loss"},
+        {"sets_read": 2, "boundary": 1, "carry": "least-loss"},
         {"carry": "bubble", "order": "hilbert"},
         {"time_limit": 0},
     ],

@@ -202,15 +202,15 @@ def hinted(**columns):
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        (["01.02.2024", "17.02.2024"], "dates: add --dates DD.MM.YYYY"),
-        (["01/02/2024", "17/02/2024"], "dates: add --dates DD/MM/YYYY"),
-        (["01/02/2024", "02/17/2024"], "dates: add --dates MM/DD/YYYY"),
-        (["01/02/2024", "03/04/2024"], "dates: add --dates DD/MM/YYYY or --dates MM/DD/YYYY"),
-        (["1,5", "2"], "numbers with a decimal comma: add --decimal ,"),
+        (["01.02.2024", "17.02.2024"], "dates: add dates='DD.MM.YYYY'"),
+        (["01/02/2024", "17/02/2024"], "dates: add dates='DD/MM/YYYY'"),
+        (["01/02/2024", "02/17/2024"], "dates: add dates='MM/DD/YYYY'"),
+        (["01/02/2024", "03/04/2024"], "dates: add dates='DD/MM/YYYY' or dates='MM/DD/YYYY'"),
+        (["1,5", "2"], "numbers with a decimal comma: add decimal=','"),
         ([f"{i},5" for i in range(20)] + ["n"], "numbers with a decimal comma, except for 1 value; "
-         "fix or declare with --missing: add --decimal ,"),
+         "fix or declare with missing=…: add decimal=','"),
         ([str(i) for i in range(20)] + ["?"], "numbers, except for 1 value; fix or declare with "
-         "--missing"),
+         "missing=…"),
     ],
 )  # fmt: skip
 def test_text_that_looks_like_numbers_or_dates_is_pointed_out(values, told):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shoal.comparison import Comparison, compare
     from shoal.inspection import suggest_hierarchies
     from shoal.inspection.result import Inspection, inspect
-    from shoal.reading import Schema, UnassignedColumns, read
+    from shoal.reading import Schema, UnassignedColumns, read, read_released
 
 __all__ = [
     "METHODS",
@@ -72,6 +72,7 @@ __all__ = [
     "inspect",
     "metrics",
     "read",
+    "read_released",
     "report",
     "risk",
     "robust",
@@ -98,6 +99,7 @@ _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a modu
     "Schema": "reading",
     "UnassignedColumns": "reading",
     "read": "reading",
+    "read_released": "reading",
     "suggest_hierarchies": "inspection",
 }
 

@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from shoal.support.wording import option
+
 
 class ShoalError(Exception):
     """The base of all errors; the message is one sentence."""
@@ -57,14 +59,11 @@ class RepeatedIdentifier(InputError):  # noqa: N818
 
     def __init__(self, column: str, distinct: int, filled: int) -> None:
         self.column, self.distinct, self.filled = column, distinct, filled
-        super().__init__(self.advice(f"person={column!r}", "rows_are_people=True"))
-
-    def advice(self, person: str, rows: str) -> str:
-        """Return the message, with both remedies as the user would write them."""
-        return (
-            f"column {self.column!r} has {self.distinct:,} distinct values in {self.filled:,} "
-            "rows, so some people have several rows; declare the column that identifies them with "
-            f"{person}, or state with {rows} that every row is a different person"
+        super().__init__(
+            f"column {column!r} has {distinct:,} distinct values in {filled:,} rows, so some "
+            "people have several rows; declare the column that identifies them with "
+            f"{option('person', column)}, or state with {option('rows_are_people', True)} that "
+            "every row is a different person"
         )
 
 

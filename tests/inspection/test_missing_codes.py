@@ -59,7 +59,7 @@ def test_what_to_add_is_said_once_for_all_columns():
     found = hints(race=["x", "?", "y", "x"], job=["?", "?", "z", "z"])
     assert found[-1] == (
         ["race", "job"],
-        "? in 3 cells may mean a missing value: add --missing '?'",
+        "? in 3 cells may mean a missing value: add missing=['?']",
     )
 
 
@@ -74,7 +74,7 @@ def test_numbers_beside_a_code_have_no_type_until_it_is_declared():
     (column,) = describe(data)["columns"]
     assert (column["declare"], column["missing_codes"]) == (None, {"?": 1})
     told = "? in 1 cell may mean a missing value, because the other values are numbers: "
-    told += "add --missing '?'"
+    told += "add missing=['?']"
     assert (["age"], told) in hints(age=["31", "45", "?", "31"])
 
 

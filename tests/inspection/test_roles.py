@@ -192,8 +192,8 @@ def test_a_text_that_repeats_is_no_person_without_the_name_of_one():
     found = describe(passengers().drop_columns(["PassengerId", "Name"]))
     assert found["person"] == []
     hint = next(hint for hint in found["hints"] if hint["columns"] == ["Ticket"])
-    assert "--person" in hint["hint"]
-    assert "--rows-are-people" in hint["hint"]
+    assert "person=…" in hint["hint"]
+    assert "rows_are_people=True" in hint["hint"]
 
 
 def test_coordinates_are_rounded_and_numbered_kinds_are_not():

@@ -59,7 +59,7 @@ def test_a_word_among_declared_integers_is_refused_by_count_and_row(write):
         shoal.read(write(f"age\n{cells}"), roles={"age": age})
     assert str(caught.value).endswith(
         "column 'age': 2 of 1,200 cells are not integers, the first in row 17; "
-        "fix them or declare their text with --missing"
+        "fix them or declare their text with missing=…"
     )
     table = shoal.read(write(f"age\n{cells}"), roles={"age": age}, missing=["n/a", "none"])
     assert table["age"].labels == ("31", "40", None)

@@ -86,7 +86,7 @@ def test_a_polars_frame_is_read_with_its_text_and_categories():
     assert table["class"].labels == ("a", "b", None)
     assert table["age"].labels == ("31", "33", None)
     assert table["price"].labels == ("1.50", "2.25", None)
-    assert table["seen"].labels == ("2024-01-01 00:00:00", "2024-01-02 00:00:00", None)
+    assert table["seen"].labels == ("2024-01-01", "2024-01-02", None)
 
 
 def test_a_pyarrow_table_is_read_in_any_layout():

@@ -94,4 +94,4 @@ def test_the_release_of_a_file_without_names_has_them(write, tmp_path):
     table = shoal.read(path, roles=roles, header=False)
     shoal.anonymize(table, shoal.KAnonymity(2)).write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text().startswith("column_1,column_2\n")
-    assert len(shoal.reading.released(tmp_path / "out.csv", table).original) == 20
+    assert len(shoal.read_released(tmp_path / "out.csv", table).original) == 20

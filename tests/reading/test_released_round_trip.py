@@ -12,7 +12,7 @@ from tests.examples import examples
 
 import shoal
 from shoal import FreeformAnonymity, KAnonymity, Table
-from shoal.reading import released
+from shoal.reading import read_released
 
 VARIANTS = [
     ("mondrian", {}),
@@ -101,7 +101,7 @@ def test_a_release_is_read_back_as_it_was_written(tmp_path_factory, method, opti
         return
     path = tmp_path_factory.mktemp("released") / f"out{ending}"
     release.write(path)
-    again = released(path, table, key="note", model=release.model)
+    again = read_released(path, table, key="note", model=release.model)
     kept = np.flatnonzero(again.classes.ids >= 0)
     assert np.array_equal(kept, np.flatnonzero(release.classes.ids >= 0))
     for name, there in release.recodings.items():
@@ -136,7 +136,7 @@ def test_all_losses_of_a_table_with_hierarchies_are_read_back(method, ending, tm
     if release.suppressed is not None:
         release = shoal.anonymize(table, KAnonymity(3), method, max_suppression=0)
     release.write(tmp_path / f"out{ending}")
-    again = released(tmp_path / f"out{ending}", table, model=release.model)
+    again = read_released(tmp_path / f"out{ending}", table, model=release.model)
     assert shoal.metrics.evaluate(again) == pytest.approx(shoal.metrics.evaluate(release))
 
 
@@ -161,6 +161,6 @@ def test_values_that_look_like_published_forms_are_no_untruths(method, options, 
         table = Table.from_arrow(pa.table(data), dict.fromkeys(data, "quasi"))
         release = shoal.anonymize(table, model, method, **options)
         release.write(tmp_path / "out.csv", force=True)  # sorted: rows are matched by their values
-        found = released(tmp_path / "out.csv", table, model=model)
+        found = read_released(tmp_path / "out.csv", table, model=model)
         assert found.verify().truthful
         assert found.verify() or method.startswith("doka")  # their cells may mean less here

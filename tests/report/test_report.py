@@ -13,7 +13,7 @@ from tests.report.report_tables import made, table
 
 import shoal
 from shoal import KAnonymity, LDiversity, OutputError, Recoding, Release, Role
-from shoal.reading import released
+from shoal.reading import read_released
 from shoal.report import contents
 from shoal.report.columns import treatment
 from shoal.report.document import _REACHED
@@ -278,7 +278,7 @@ def test_a_weighted_table_has_the_report_of_its_records():
 
 def test_a_release_read_from_elsewhere_can_be_reported():
     some = shoal.Table.from_arrow(pa.table({"age": [1, 1, 2, 2, 3, 3]}), {"age": "quasi"})
-    found = contents(released(pa.table({"age": ["1-2"] * 4 + ["3"] * 2}), some))
+    found = contents(read_released(pa.table({"age": ["1-2"] * 4 + ["3"] * 2}), some))
     assert found["guarantee"]["parts"] == []
     assert found["verdict"] == "6 records are released, without a guarantee."
     assert found["repeat"]["call"] is None

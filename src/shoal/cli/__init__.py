@@ -103,9 +103,10 @@ def _run() -> int:
     from shoal.cli.shared.console import noting_unkept_kernels
     from shoal.errors import ShoalError
     from shoal.support.files import guard_inputs
+    from shoal.support.wording import naming_command_line_options
 
     try:
-        with guard_inputs(), noting_unkept_kernels():
+        with guard_inputs(), noting_unkept_kernels(), naming_command_line_options():
             status = app(standalone_mode=False)
     except ShoalError as error:
         return _say(error, error.exit_status)

@@ -81,7 +81,7 @@ def verify(
     from shoal.anonymize import check_askable
     from shoal.core.classes import Classes
     from shoal.privacy import profile
-    from shoal.reading import released
+    from shoal.reading import read_released
     from shoal.risk.caveats import caveats, to_dict
     from shoal.support.files import check_readable
 
@@ -98,7 +98,7 @@ def verify(
     classes = Classes.by_quasi(published, origin=source)
     if published.unit is None and source is not None and source.unit is not None:
         with notes():
-            beside = released(file, source, key=key, **of_release(file, stated))
+            beside = read_released(file, source, key=key, **of_release(file, stated))
         if beside.run.notes:
             raise InputError(
                 f"{file}: some rows match several rows of the original, so the people of a class "
@@ -146,7 +146,7 @@ def _check(
     A model about matching people and records holds if all classes are large enough.
     """
     from shoal.core.verification import judge
-    from shoal.reading import released
+    from shoal.reading import read_released
 
     if all(part.by_class or bool(part.holds(classes).all()) for part in wanted.parts):
         return judge(classes, wanted)
@@ -156,7 +156,7 @@ def _check(
         )
     with notes():
         options = of_release(file, stated)
-        return released(file, original, key=key, model=wanted, **options).verify()
+        return read_released(file, original, key=key, model=wanted, **options).verify()
 
 
 def _published(

@@ -20,6 +20,7 @@ from shoal.core.people import Unit, check_repeated, distinct_rows, joined
 from shoal.core.publishing.frames import check_unique, from_frame
 from shoal.core.publishing.native import Origin
 from shoal.core.roles import as_names
+from shoal.core.values.midnights import as_dates
 from shoal.core.values.specs import checked_spec, encoding_options, without_missing
 from shoal.errors import InputError, UnknownColumn, did_you_mean
 from shoal.support.arrays import Codes, Counts, Floats, frozen
@@ -311,9 +312,12 @@ def _column(arrow: Any, name: str, specs: Mapping[str, dict[str, Any]]) -> Colum
     from shoal.core.hierarchies.column_trees import from_columns, source_columns
 
     spec = encoding_options(specs[name])
+    cells = arrow.column(name)
+    if spec.get("role") == Role.QUASI and not {"type", "values"} & set(spec):
+        cells = as_dates(cells)
     sources = source_columns(spec.get("hierarchy"), name)
     if not sources:
-        return Column.encode(name, arrow.column(name), **spec)
+        return Column.encode(name, cells, **spec)
     _check_known(sources, arrow.column_names, f"named as a level of {name!r}")
     for source in sources:
         role = specs.get(source, {}).get("role")
@@ -322,7 +326,7 @@ def _column(arrow: Any, name: str, specs: Mapping[str, dict[str, Any]]) -> Colum
                 f"column {name!r}: its levels would publish column {source!r}, which is {role}"
             )
     spec.pop("hierarchy")
-    column = Column.encode(name, arrow.column(name), **spec)
+    column = Column.encode(name, cells, **spec)
     if column.role in (Role.IDENTIFIER, Role.INSENSITIVE):
         return column
     tree = from_columns(column, {source: arrow.column(source) for source in sources})

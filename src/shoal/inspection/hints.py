@@ -5,7 +5,6 @@ Hints contain counts only, never a cell.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from shoal.core.values.encoding import is_text, without_codes
 from shoal.inspection.missing_codes import Codes, offer_codes
 from shoal.inspection.people import People
 from shoal.reading.notations import Notation, date_pattern, number_pattern
-from shoal.support.wording import counted, rows_about
+from shoal.support.wording import counted, option, rows_about
 
 _DATES = ("DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYY/MM/DD")
 _CODE = r"^0[0-9]+$"  # 01234: not a number, and neither are the other values of its column
@@ -62,8 +61,9 @@ def _people(people: People) -> list[dict[str, Any]]:
         return [_hint(people.person, text)]
     if people.repeated is not None:
         text = (
-            "an identifier that repeats: declare the column that identifies people with --person, "
-            "or state with --rows-are-people that every row is a different person"
+            "an identifier that repeats: declare the column that identifies people with "
+            f"{option('person')}, or state with {option('rows_are_people', True)} that every row "
+            "is a different person"
         )
         return [_hint([people.repeated], text)]
     return []
@@ -102,11 +102,11 @@ def _looks_like(values: Any) -> str | None:
         return "numbers with spaces around them; remove the spaces"
     comma = _share(values, number_pattern(","))
     if comma and pc.any(pc.match_substring(values, ",")).as_py():
-        return f"numbers with a decimal comma{_except(comma, values)}: add --decimal ,"
+        return f"numbers with a decimal comma{_except(comma, values)}: add {option('decimal', ',')}"
     orders = [order for order in _DATES if _is_calendar(values, order)]
     if orders:
         share = _share(values, date_pattern(orders[0]))
-        asked = " or ".join(f"--dates {order}" for order in orders)
+        asked = " or ".join(option("dates", order) for order in orders)
         return f"dates{_except(share, values)}: add {asked}"
     return None
 
@@ -137,8 +137,8 @@ def _except(share: float, values: Any) -> str:
 
 def _but(share: float, values: Any) -> str:
     others = counted(len(values) - round(share * len(values)), "value")
-    return f"except for {others}; fix or declare with --missing"
+    return f"except for {others}; fix or declare with {option('missing')}"
 
 
 def _hint(columns: Sequence[str], hint: str) -> dict[str, Any]:
-    return {"columns": list(columns), "hint": hint, "options": re.findall(r"--\w+ \S+", hint)}
+    return {"columns": list(columns), "hint": hint}

@@ -6,7 +6,6 @@ Messages name only codes of a fixed list, so they never reveal a cell.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -16,7 +15,7 @@ from shoal.core.column import Column, Kind
 from shoal.core.values.data_types import DATE, FLOAT
 from shoal.core.values.encoding import is_text
 from shoal.support.arrays import Floats
-from shoal.support.wording import counted
+from shoal.support.wording import counted, option
 
 _WORDS = frozenset(
     "? ?? . .. - -- --- * na n/a n.a. #n/a <na> nan null nil none (null) missing (missing) blank"
@@ -122,7 +121,7 @@ def offer_codes(
         if _is_ordinary(code, columns, encoded):
             yield list(columns), f"{hint}: add  missing: [{code!r}]  to the column's schema"
         else:
-            yield list(columns), f"{hint}: add --missing {shlex.quote(code)}"
+            yield list(columns), f"{hint}: add {option('missing', [code])}"
 
 
 def _is_ordinary(

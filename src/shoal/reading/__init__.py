@@ -19,7 +19,7 @@ from shoal.reading.checks import as_declared, check_dates, check_kinds, is_decla
 from shoal.reading.files import Format, read_arrow
 from shoal.reading.formats import guesses_of
 from shoal.reading.notations import PLAIN, Notation
-from shoal.reading.released import Unclaimed, released
+from shoal.reading.released import Unclaimed, read_released
 from shoal.reading.schema import Schema, check_spec
 
 
@@ -200,6 +200,6 @@ __all__ = [
     "Unclaimed",
     "read",
     "read_arrow",
-    "released",
+    "read_released",
     "unassigned_message",
 ]

@@ -17,6 +17,7 @@ from shoal.errors import InputError
 from shoal.reading.formats import undated_columns
 from shoal.reading.inference import misfits
 from shoal.reading.notations import Notation
+from shoal.support.wording import option
 
 _MAX_NAMED = 8  # columns in a message
 _PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # cells of releases, not of original tables
@@ -37,7 +38,7 @@ def check_names(path: Path, names: Sequence[str], *, show: bool = True) -> None:
         if name in seen:
             raise InputError(
                 f"{path}: columns {seen[name]} and {number} have the same name; rename one of "
-                "them, or state with --no-header that the first row does not contain names"
+                f"them, or state with {option('header', False)} that the first row has no names"
             )
         seen[name] = number
     folded = {name.casefold() for name in names}

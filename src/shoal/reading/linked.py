@@ -22,6 +22,7 @@ from shoal.core.publishing.formulas import unescape_formulas
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.values import encoding
+from shoal.core.values.midnights import with_dates_of
 from shoal.errors import InputError
 from shoal.reading.released_cells import Forms, unread_cells
 from shoal.reading.released_lists import merged
@@ -52,7 +53,7 @@ def read_published(
     for name in names:
         if data.column_names.count(name) != 1:
             raise InputError(f"has no column {name!r}, or several; the other file has it")
-    data = unescape_formulas(data, table)
+    data = with_dates_of(table, unescape_formulas(data, table))
     return {
         name: _column(data.column(name), table[name], in_every_way, refuse_unread) for name in names
     }

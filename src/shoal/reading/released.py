@@ -24,6 +24,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.core.values.encoding import combined, texts, without_blanks
+from shoal.core.values.midnights import with_dates_of
 from shoal.core.verification import Guarantee
 from shoal.errors import InputError
 from shoal.reading.files import Format, read_arrow
@@ -57,7 +58,7 @@ class Unclaimed:
         return "no claim"
 
 
-def released(
+def read_released(
     source: Any,
     original: Table,
     *,
@@ -116,7 +117,7 @@ def _release(data: Any, original: Table, key: str | None, model: Guarantee | Non
     for name in (*original.quasi, *([] if key is None else [key])):
         if data.column_names.count(name) != 1:
             raise InputError(f"has no column {name!r}, or several; the original has it")
-    data = unescape_formulas(data, original)
+    data = with_dates_of(original, unescape_formulas(data, original))
     notes: tuple[str, ...] = ()
     if key is not None:
         lined_up = _line_up(data, original, _by_key(data, original[key]))

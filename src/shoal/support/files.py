@@ -13,6 +13,7 @@ from typing import Any
 
 from shoal.errors import InputError, OutputError, ShoalError
 from shoal.support.temporaries import temporary_file, temporary_folder
+from shoal.support.wording import option
 
 DATABASE = re.compile(r"postgres(?:ql)?:/{1,2}(.+)", re.DOTALL)
 _inputs: ContextVar[set[object] | None] = ContextVar("files that were read", default=None)
@@ -124,7 +125,8 @@ def check_writable(path: Path, *, force: bool = False, update: bool = False) -> 
     if taken:
         raise OutputError(f"{path}: is read by this command; choose another name for the output")
     if there and not force:
-        raise OutputError(f"{path}: exists already; choose another name or overwrite with --force")
+        allow = option("force", True)
+        raise OutputError(f"{path}: exists already; choose another name or overwrite with {allow}")
     parent = path.parent
     if not parent.is_dir():
         raise OutputError(f"{path}: its folder does not exist; create {parent} first")

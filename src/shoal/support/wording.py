@@ -1,10 +1,47 @@
-"""Parts of messages: counts with nouns, percentages, lists, and normalized column names."""
+"""Parts of messages: options, counts with nouns, percentages, lists, normalized column names."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_command_line = ContextVar("whether options are named as on the command line", default=False)
+
+
+@contextmanager
+def naming_command_line_options() -> Iterator[None]:
+    """Name options in messages, inside the block, as on the command line."""
+    token = _command_line.set(True)
+    try:
+        yield
+    finally:
+        _command_line.reset(token)
+
+
+def option(name: str, value: str | bool | Sequence[str] | None = None) -> str:
+    """Return an option as the user of this process writes it.
+
+    Parameters:
+        name: The name in Python.
+        value: The value to give; if None, the user knows which.
+
+    >>> option("force", True), option("decimal", ","), option("person")
+    ('force=True', "decimal=','", 'person=…')
+    >>> with naming_command_line_options():
+    ...     option("force", True), option("header", False), option("dates", "D M"), option("person")
+    ('--force', '--no-header', "--dates 'D M'", '--person')
+    """
+    if not _command_line.get():
+        return f"{name}={'…' if value is None else repr(value)}"
+    flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+    if value is None or isinstance(value, bool):
+        return flag
+    text = value if isinstance(value, str) else ",".join(value)
+    return f"{flag} {shlex.quote(text)}"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

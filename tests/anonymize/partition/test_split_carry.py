@@ -36,13 +36,13 @@ OPTIMUM = [  # Table A.1b
 ]
 CHAINS = [
     {},
-    {"S": 2, "l": 1},
-    {"S": 4, "l": 5},
+    {"sets_read": 2, "boundary": 1},
+    {"sets_read": 4, "boundary": 5},
     {"carry": "least-loss"},
-    {"carry": "least-loss", "l": 1},
+    {"carry": "least-loss", "boundary": 1},
     {"carry": "bubble"},
-    {"carry": "bubble", "P": 17, "A": 1},
-    {"carry": "bubble", "A": 9},
+    {"carry": "bubble", "problem_size": 17, "accepted": 1},
+    {"carry": "bubble", "accepted": 9},
     {"order": "hilbert"},
     {"time_limit": 0},
 ]
@@ -119,7 +119,7 @@ def test_no_problem_is_larger_than_lemma_2_allows(
     rows, k, sets, boundary, carry, columns, values, seed
 ):
     records = lay_out(numbers(max(rows, 2 * k), columns, seed, values))
-    chain = chain_of(records, k, S=sets, l=boundary, carry=carry)
+    chain = chain_of(records, k, sets_read=sets, boundary=boundary, carry=carry)
     ids = chain.solve(np.arange(len(records)), 0)
     assert max(chain.sizes) <= k * sets + (boundary or k) * (2 * k - 1)
     if boundary in (None, k):
@@ -129,7 +129,7 @@ def test_no_problem_is_larger_than_lemma_2_allows(
 
 @pytest.mark.parametrize("sets", [3, 4, 5])
 def test_sizes_rarely_come_near_the_bound(sets):
-    chain = chain_of(lay_out(numbers(1200, 4, sets, 9)), 3, S=sets)
+    chain = chain_of(lay_out(numbers(1200, 4, sets, 9)), 3, sets_read=sets)
     chain.solve(np.arange(1200))
     sizes = np.array(chain.sizes)
     assert sizes[0] == 3 * sets
@@ -182,7 +182,7 @@ def test_a_chain_loses_less_than_neighbours_k_at_a_time(carry):
 
 def test_one_problem_for_the_whole_table_is_the_optimum():
     records = lay_out(numbers(18, 3, 4, 9))
-    chain = chain_of(records, 3, S=6)
+    chain = chain_of(records, 3, sets_read=6)
     assert records.units(chain.solve(np.arange(18))) == solve_small(records, 3).loss
     assert chain.sizes == [18]
 
@@ -191,7 +191,7 @@ def test_weights_change_what_is_kept_apart():
     table = shoal.datasets.load("fars-sample")
     plain = shoal.anonymize(table, KAnonymity(3), "split-carry")
     by_name = {"AGE": 0.8, "SEX": 0.05, "INJ_SEV": 0.1, "DRINKING": 0.05}
-    heavy = shoal.anonymize(table, KAnonymity(3), "split-carry", weights=by_name, S=6)
+    heavy = shoal.anonymize(table, KAnonymity(3), "split-carry", weights=by_name, sets_read=6)
 
     def mean_width(release):
         ages = np.array(table["AGE"].values)[table["AGE"].codes]
@@ -217,15 +217,15 @@ def test_progress_ends_with_all_records():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"S": 1}, "S must be"),
-        ({"l": 0}, "l must be"),
+        ({"sets_read": 1}, "sets_read must be"),
+        ({"boundary": 0}, "boundary must be"),
         ({"carry": "all"}, "carry must be one of"),
         ({"order": "age"}, "order must be one of"),
         ({"time_limit": -1}, "time_limit must be"),
-        ({"P": 12}, "carry='bubble'"),
-        ({"A": 2}, "carry='bubble'"),
-        ({"carry": "bubble", "A": 0}, "A must be"),
-        ({"carry": "bubble", "P": 5}, "P must be 6 or more"),
+        ({"problem_size": 12}, "carry='bubble'"),
+        ({"accepted": 2}, "carry='bubble'"),
+        ({"carry": "bubble", "accepted": 0}, "accepted must be"),
+        ({"carry": "bubble", "problem_size": 5}, "problem_size must be 6 or more"),
     ],
 )
 def test_options_outside_their_range_are_refused(options, message):
@@ -235,4 +235,6 @@ def test_options_outside_their_range_are_refused(options, message):
 
 def test_links_follow_k():
     assert link(SplitCarry(), 3) == Links("published", 9, 3, 12, 2)
-    assert link(SplitCarry(carry="bubble", P=20, A=3), 5) == Links("bubble", 15, 5, 20, 3)
+    assert link(SplitCarry(carry="bubble", problem_size=20, accepted=3), 5) == Links(
+        "bubble", 15, 5, 20, 3
+    )

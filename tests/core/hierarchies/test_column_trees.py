@@ -99,5 +99,5 @@ def test_a_release_with_such_levels_reads_back(tmp_path):
     release = shoal.anonymize(table, shoal.KAnonymity(4), "datafly", max_suppression=0.3)
     assert set(release.to_arrow().column("city").to_pylist()) == {"Oregon"}
     release.write(tmp_path / "out.csv")
-    back = shoal.reading.released(tmp_path / "out.csv", table, model=shoal.KAnonymity(4))
+    back = shoal.read_released(tmp_path / "out.csv", table, model=shoal.KAnonymity(4))
     assert back.verify()

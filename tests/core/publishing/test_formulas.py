@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.core.publishing.formulas import count_formulas, escape_formulas, unescape_formulas
 from shoal.core.table import Table
-from shoal.reading import released
+from shoal.reading import read_released
 
 TEXTS = st.text("=+-@'\t\r5ab,. e%:", max_size=6)
 
@@ -73,6 +73,6 @@ def test_an_escaped_release_reads_back(tmp_path, method):
     release.write(path, escape_formulas=True)
     assert "\n=" not in path.read_text()
     assert ",=" not in path.read_text()
-    back = released(path, table, model=shoal.KAnonymity(2))
+    back = read_released(path, table, model=shoal.KAnonymity(2))
     assert back.verify()
     assert shoal.metrics.discernibility(back) == shoal.metrics.discernibility(release)

@@ -3,7 +3,8 @@
 Sorted records are read a few at a time and grouped optimally; the groups of the last records are
 not final but are carried into the next problem. Good for small k.
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, algorithm
-1; its future work (§5.2) as `l`, `carry` and `order`.
+1; its future work (§5.2) as `boundary`, `carry` and `order`. Its letters are S for `sets_read`,
+l for `boundary`, P for `problem_size` and A for `accepted`.
 """
 
 from __future__ import annotations
@@ -33,39 +34,43 @@ Order = Literal["variance", "hilbert"]
 class SplitCarry:
     """Exact grouping of neighbours in a chain of small problems along an order of the records.
 
-    S: number of k-sets read into each problem; higher values lose less and take longer.
-    l: number of records at the end of a problem whose groups are carried into the next; by default
-        k.
+    sets_read: number of k-sets read into each problem; higher values lose less and take longer.
+    boundary: number of records at the end of a problem whose groups are carried into the next; by
+        default k.
     time_limit: seconds for all problems, divided among them; unused time goes to the remaining
         problems, and a problem that runs out of time keeps its best grouping so far.
     carry: published carries these groups completely; least-loss carries only their records beyond
         k, those that add least; bubble accepts a few groups and carries all other records.
-    P: number of records of a problem with bubble; by default 4k.
-    A: number of groups accepted from a problem with bubble, those of least loss; by default 2.
+    problem_size: number of records of a problem with bubble; by default 4k.
+    accepted: number of groups accepted from a problem with bubble, those of least loss; by default
+        2.
     order: variance sorts by the attribute of least variance, then the next; hilbert follows a curve
         that keeps neighbours together in all attributes.
     weights: weights of attributes, by name or in order; they override those of the table.
     """
 
     name: ClassVar[str] = "split-carry"
-    S: int = 3
-    l: int | None = None  # noqa: E741  the paper's letter
+    sets_read: int = 3
+    boundary: int | None = None
     time_limit: float | None = None
     carry: Carry = "published"
-    P: int | None = None
-    A: int | None = None
+    problem_size: int | None = None
+    accepted: int | None = None
     order: Order = "variance"
     weights: Weights = None
 
     def __post_init__(self) -> None:
-        check_whole("S", self.S, 2)
+        check_whole("sets_read", self.sets_read, 2)
         check_choice("carry", self.carry, get_args(Carry))
         check_choice("order", self.order, get_args(Order))
-        for option, least in (("l", 1), ("P", 4), ("A", 1)):
+        for option, least in (("boundary", 1), ("problem_size", 4), ("accepted", 1)):
             if getattr(self, option) is not None:
                 check_whole(option, getattr(self, option), least)
-        if self.carry != "bubble" and (self.P is not None or self.A is not None):
-            raise InputError("P and A need carry='bubble'; use S and l with other values of carry")
+        if self.carry != "bubble" and (self.problem_size, self.accepted) != (None, None):
+            raise InputError(
+                "problem_size and accepted need carry='bubble'; use sets_read and boundary with "
+                "other values of carry"
+            )
         if self.time_limit is not None:
             check_range("time_limit", self.time_limit, 0)
 
@@ -90,13 +95,15 @@ def link(method: SplitCarry, k: int) -> Links:
     """Return the links between the problems of a method for this k."""
     from shoal.anonymize.partition.carrying.carrying import Links
 
-    size = 4 * k if method.P is None else method.P
+    size = 4 * k if method.problem_size is None else method.problem_size
     if method.carry == "bubble" and size < 2 * k:
-        raise InputError(f"P must be {2 * k} or more, twice the size of a group, not {size}")
+        raise InputError(
+            f"problem_size must be {2 * k} or more, twice the size of a group, not {size}"
+        )
     return Links(
         method.carry,
-        read=k * method.S,
-        boundary=k if method.l is None else method.l,
+        read=k * method.sets_read,
+        boundary=k if method.boundary is None else method.boundary,
         size=size,
-        accepted=2 if method.A is None else method.A,
+        accepted=2 if method.accepted is None else method.accepted,
     )

@@ -117,11 +117,13 @@ def _read(
     files: list[Path], original: Table, stated: dict[str, Any], key: str | None, k: int | None
 ) -> Intersection:
     """Intersect releases by comparing their cells with the original."""
-    from shoal.reading import UnassignedColumns, released
+    from shoal.reading import UnassignedColumns, read_released
     from shoal.risk import intersect as intersect_releases
 
     with notes(unless=UnassignedColumns):
-        releases = [released(file, original, key=key, **of_release(file, stated)) for file in files]
+        releases = [
+            read_released(file, original, key=key, **of_release(file, stated)) for file in files
+        ]
     for file, release in zip(files, releases, strict=True):
         for text in release.run.notes:
             note(f"{file}: {text}")

@@ -44,8 +44,7 @@ def load_pair(
     otherwise: roles of columns that have none by the schema or an option.
     claim: the guarantee that the release claims.
     """
-    from shoal.reading import UnassignedColumns
-    from shoal.reading import released as read_released
+    from shoal.reading import UnassignedColumns, read_released
     from shoal.support.files import check_readable
 
     for file in (original, released):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
@@ -185,20 +184,19 @@ def load(
         if name is not None and name not in roles.known.columns:
             stated.setdefault(name, role)
     trees = hierarchies_of(hierarchies)
-    with notes(unless=UnassignedColumns if quiet else None), name_person_options(file):
+    with notes(unless=UnassignedColumns if quiet else None), name_file_of_repeats(file):
         return read(
             file, roles.known, roles=stated, hierarchies=trees, **roles.units, **form.stated
         )
 
 
 @contextmanager
-def name_person_options(file: Path) -> Iterator[None]:
-    """Name the options of the command line in an error about repeated identifiers."""
+def name_file_of_repeats(file: Path) -> Iterator[None]:
+    """Name the file in an error about repeated identifiers."""
     try:
         yield
     except RepeatedIdentifier as error:
-        person = f"--person {shlex.quote(error.column)}"
-        raise InputError(f"{file}: {error.advice(person, '--rows-are-people')}") from None
+        raise InputError(f"{file}: {error}") from None
 
 
 def with_missing_as_text(data: Any, file: Path, stated: dict[str, Any], columns: list[str]) -> Any:

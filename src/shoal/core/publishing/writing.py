@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.values.encoding import combined, texts
+from shoal.core.values.midnights import as_dates
 from shoal.errors import OutputError
 from shoal.support.files import replace_file, utf8_path
 from shoal.support.progress import report
@@ -21,7 +22,9 @@ _ENDINGS = (*_DELIMITERS, ".parquet")
 
 def write_table(table: Any, path: Path, *, force: bool = False) -> None:
     """Write an Arrow table, completely or not at all."""
-    check_ending(path)
+    if check_ending(path) in _DELIMITERS:
+        columns = [as_dates(table.column(name)) for name in table.column_names]
+        table = pa.table(columns, names=table.column_names)
     with replace_file(path, force=force) as temporary:
         try:
             with open_writer(temporary, decoded(table.slice(0, 0)).schema) as writer:

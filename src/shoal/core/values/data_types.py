@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from shoal.core.values.encoding import combined, is_text, texts
 from shoal.core.values.spelled import is_spelled, spelled
 from shoal.errors import InputError, did_you_mean
-from shoal.support.wording import counted
+from shoal.support.wording import counted, option
 
 DAY = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"  # no year 0
 DATE = rf"^{DAY}$"
@@ -114,7 +114,10 @@ def read_as(cells: Any, wanted: DataType, column: str, plain: Plain | None = Non
     read = _READERS[wanted.name](written.cast(pa.string()), wanted)
     fits = pc.is_valid(read).take(encoded.indices).fill_null(True)
     refuse_misfits(
-        fits, column, f"not {wanted.noun}", "fix them or declare their text with --missing"
+        fits,
+        column,
+        f"not {wanted.noun}",
+        f"fix them or declare their text with {option('missing')}",
     )
     return read.take(encoded.indices)
 

@@ -26,9 +26,9 @@ from shoal.core.values.ruler import Ruler
 from shoal.core.values.spelled import as_number, is_spelled, spelling
 from shoal.errors import InputError
 from shoal.support.arrays import Codes
+from shoal.support.wording import option
 
 _MAX_LISTED = 100_000  # values of a domain that bounds close
-_ADVICE = "fix them, add them to the declared values, or declare their text with --missing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,8 @@ def _closed(
         pc.or_(pc.is_valid(places), pc.is_null(array)),
         name,
         "not among the declared values",
-        _ADVICE,
+        "fix them, add them to the declared values, or declare their text with "
+        f"{option('missing')}",
     )
     codes = places.fill_null(len(domain)).to_numpy(zero_copy_only=False).astype(np.int32)
     values = pa.concat_arrays([domain, pa.nulls(1, domain.type)])

@@ -11,7 +11,7 @@ from shoal.experiments.partition_benchmark.numbered import attributes, rows_of
 Method = tuple[str, dict[str, Any]]
 LIMIT = 60.0  # seconds for the exact method
 INITIAL: Method = ("sorted", {"grouping": "consecutive", "order": "variance"})
-CARRY: Method = ("split-carry", {"S": 3})
+CARRY: Method = ("split-carry", {"sets_read": 3})
 ANNEAL: Method = ("anneal", {"threads": 1})
 QUICK: tuple[Method, ...] = (
     ("greedy", {}),
@@ -82,7 +82,7 @@ def _benchmark(sizes: Sizes) -> Iterator[dict[str, Any]]:
         for k in sizes.k_3_3:
             for method in (*QUICK, ANNEAL, *FREEFORM):
                 yield _task("3.3", rows, 8, k, method)
-    carries: list[Method] = [(CARRY[0], {"S": parts}) for parts in (3, 4, 5)]
+    carries: list[Method] = [(CARRY[0], {"sets_read": parts}) for parts in (3, 4, 5)]
     for method in (*QUICK, *carries, ANNEAL, *FREEFORM):
         yield _task("3.5", sizes.rows_3_5, 4, 4, method)
 
@@ -108,6 +108,6 @@ def _task(
 ) -> dict[str, Any]:
     name, options = method
     told = {"figure": figure, "rows": rows, "width": width, "k": k, "seed": seed}
-    shown = f"{name} S={options['S']}" if "S" in options and figure == "3.5" else name
+    shown = f"{name} S={options['sets_read']}" if figure == "3.5" and options else name
     shown = "initial" if name == "sorted" else shown
     return {**told, "method": shown, "name": name, "options": options}
