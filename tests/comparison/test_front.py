@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.comparison.front import pareto
+from shoal.comparison.results import pareto
 
 few = st.integers(0, 4).map(float)
 

@@ -12,7 +12,7 @@ from shoal.anonymize.algorithm import Algorithm, make
 from shoal.errors import InputError, unknown
 from shoal.privacy import KAnonymity, parse
 from shoal.privacy.model import Model
-from shoal.report.repeating import plain
+from shoal.support.plain_data import plain
 
 Method = str | Algorithm | tuple[str, Mapping[str, Any]]
 METHODS_BY_DEFAULT = ("mondrian", "greedy", "sorted", "datafly", "flash")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from shoal.anonymize import versions
 from shoal.comparison.bench import COST, RISKS, RUN, SHAPE
 from shoal.comparison.grid import options_of
-from shoal.report.repeating import plain
+from shoal.support.plain_data import plain
 
 if TYPE_CHECKING:
     from shoal.comparison.bench import Bench

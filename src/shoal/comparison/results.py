@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.comparison.bench import COST, LABELS, RISKS, RUN, SHAPE
-from shoal.comparison.front import pareto
 from shoal.comparison.grid import Trial
 from shoal.comparison.runner import Outcome
 from shoal.core.publishing.frames import to_pandas, to_polars
@@ -224,3 +223,19 @@ def _result(trial: Trial, outcome: Outcome) -> Mapping[str, Any]:
     if outcome.result is not None:
         return outcome.result
     return {**trial.to_dict(), "status": "failed", "reason": outcome.reason}
+
+
+def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return, for each point, whether no other point dominates it; equal points all stay.
+
+    A point dominates another if it is smaller in one coordinate and not larger in the other.
+
+    >>> pareto([(1, 3), (2, 2), (2, 3), (2, 2), (3, 1)])
+    [True, True, False, True, True]
+    """
+    kept = [False] * len(points)
+    last = (float("-inf"), float("inf"))
+    for i in sorted(range(len(points)), key=lambda i: points[i]):
+        if points[i][1] < last[1] or points[i] == last:
+            last, kept[i] = points[i], True
+    return kept

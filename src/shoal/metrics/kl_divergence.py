@@ -14,14 +14,15 @@ import numpy as np
 
 from shoal.core.release import Release
 from shoal.metrics.boxes import Boxes, estimated_shares, original_boxes, released_boxes
-from shoal.metrics.covering import log_weights
 from shoal.metrics.metric import Metric
 from shoal.metrics.needs import refuse
 from shoal.metrics.scale import scaled
 from shoal.support.arrays import Floats, weighted_sum
+from shoal.support.progress import report
 
 _QUICK_PAIRS = 2_000_000_000  # about a second; above it the metric runs only if named
 _MAX_PAIRS = 100_000_000_000
+_MAX_BYTES = 2**26  # of bit sets at a time
 _LOG_2 = float(np.log(2))
 
 
@@ -98,3 +99,29 @@ KL_DIVERGENCE = Metric(
     lacking=slow_divergence,
     by_attribute=kl_divergence_by_attribute,
 )
+
+
+def log_weights(boxes: Boxes, tuples: Boxes) -> Floats:
+    """(tuples,) logarithm of the weight on each tuple, in records; −∞ if there is none.
+
+    The weight is the sum over the boxes that contain the tuple. Every box is compared with every
+    tuple, 64 boxes at a time; blocks of boxes limit the memory.
+    """
+    from shoal.metrics._covering import WORD, mark_boxes, weigh_tuples
+
+    offsets = np.cumsum([0, *(subsets.domain for subsets in boxes.subsets)])
+    rows = np.ascontiguousarray((tuples.entries + offsets[:-1, None]).T)
+    logs = np.log(boxes.counts) - boxes.log_volumes()
+    top, total = np.full(len(tuples), -np.inf), np.zeros(len(tuples))
+    words = max(_MAX_BYTES // (8 * int(offsets[-1])), 1)
+    for begin in range(0, len(boxes), words * WORD):
+        report("covering", begin, len(boxes))
+        part = slice(begin, min(begin + words * WORD, len(boxes)))
+        used = -(-(part.stop - begin) // WORD)
+        bits = np.zeros((int(offsets[-1]), used), dtype=np.uint64)
+        for j, subsets in enumerate(boxes.subsets):
+            runs = (subsets.indptr, subsets.starts, subsets.stops)
+            mark_boxes(bits, int(offsets[j]), boxes.entries[j, part], *runs)
+        weigh_tuples(bits, rows, logs[part], top, total)
+    with np.errstate(divide="ignore"):
+        return np.where(total > 0, top + np.log(total), -np.inf)

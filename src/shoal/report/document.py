@@ -13,7 +13,7 @@ from shoal.core.column import Role
 from shoal.core.publishing.row_order import Order
 from shoal.core.release import Release
 from shoal.core.verification import Verification
-from shoal.errors import NotAnonymous, OutputError
+from shoal.errors import InputError, NotAnonymous, OutputError
 from shoal.report.attacks import attacks, sensitive_columns
 from shoal.report.candidates import size_bars, uniqueness
 from shoal.report.caveats import not_covered
@@ -21,7 +21,6 @@ from shoal.report.columns import columns
 from shoal.report.distributions import distribution
 from shoal.report.expected import expected
 from shoal.report.kept import released_only
-from shoal.report.learning import learning, refuse_learning
 from shoal.report.limits import limits
 from shoal.report.losses import correlations, losses
 from shoal.report.masking import LEAST, Mask, rounded
@@ -135,7 +134,7 @@ def contents(
     file = None if released is None else Path(released)
     head = {"format": FORMAT, "title": title or "Anonymized release", "date": date}
     if release.withheld:
-        refuse_learning(target)
+        _refuse_learning(target)
         guarantee = _guarantee(release, checked)
         return head | withheld_contents(
             release, guarantee, mask, command=command, released=file, order=order
@@ -149,7 +148,7 @@ def contents(
     report_progress("report", 4, _STAGES)
     open_points = not_covered(kept, mask)
     sensitive = sensitive_columns(kept, open_points.same_value)
-    learned = learning(kept, target)
+    learned = _learning(kept, target)
     counts, about = records(release, mask), unit(kept)
     report = {
         **head,
@@ -235,3 +234,27 @@ def _distributions(kept: Release, mask: Mask) -> list[dict[str, Any]]:
         key=lambda column: column.role is Role.SENSITIVE,
     )
     return [distribution(c, kept.recodings.get(c.name), kept.original, mask) for c in shown]
+
+
+def _learning(kept: Release, target: str | None) -> dict[str, Any] | None:
+    """Return how well models predict the target, or None without a target."""
+    if target is None:
+        return None
+    from shoal.utility import evaluate
+
+    evaluation = evaluate(kept, target).to_dict()
+    for score in evaluation["scores"]:
+        for name, value in score.items():
+            if isinstance(value, float):
+                score[name] = rounded(value)
+    return evaluation
+
+
+def _refuse_learning(target: str | None) -> None:
+    """Raise an error for a target: its figures depend on records that are not released."""
+    if target is not None:
+        raise InputError(
+            "target: the report of a release with differential privacy claims cannot include "
+            "predictive utility, which is measured on the original table; omit the target, and do "
+            "not publish the output of `shoal utility`"
+        )

@@ -13,6 +13,7 @@ from typing import Any
 from shoal.anonymize import METHODS
 from shoal.core.release import Release
 from shoal.support.files import check_readable
+from shoal.support.plain_data import plain
 
 _CHUNK_BYTES = 1 << 20
 
@@ -50,17 +51,6 @@ def digest(path: Path) -> dict[str, Any]:
         while chunk := handle.read(_CHUNK_BYTES):
             sha256.update(chunk)
     return {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256.hexdigest()}
-
-
-def plain(value: Any) -> Any:
-    """Return an option's value as plain data; a function or class becomes its qualified name."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 
 def _call(release: Release, options: Mapping[str, Any], seed: int | None) -> str:

@@ -15,10 +15,11 @@ import numpy as np
 
 from shoal._version import __version__
 from shoal.report.page import percent
-from shoal.report.repeating import digest, plain
+from shoal.report.repeating import digest
 from shoal.report.robust_limits import robust_limits
 from shoal.risk.proportion import Interval, clustered_proportion
 from shoal.support.arrays import Bools, Counts
+from shoal.support.plain_data import plain
 
 if TYPE_CHECKING:
     from shoal.robust import Judged

@@ -17,8 +17,9 @@ from shoal.report.kept import released_only
 from shoal.report.limits import limit
 from shoal.report.masking import Mask, rounded
 from shoal.report.page import in_words
-from shoal.report.repeating import plain, repeating
+from shoal.report.repeating import repeating
 from shoal.risk.reidentification import Reidentification
+from shoal.support.plain_data import plain
 from shoal.support.wording import counted
 
 OMITTED = (

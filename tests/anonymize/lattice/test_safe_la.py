@@ -20,12 +20,12 @@ from shoal import Hierarchy, InputError, KAnonymity, LDiversity, SafeLA, Table
 from shoal.anonymize.lattice.node_choice import NodeChoice
 from shoal.anonymize.lattice.sampled_draw import draw_seeds
 from shoal.cli import main
-from shoal.cli.shared.console import plain
 from shoal.cli.shared.summary import summarize
 from shoal.dp import DPUnderSampling, least_k, mechanisms, sampling_delta
 from shoal.report import contents
 from shoal.report.lattice_picture import draw_release
 from shoal.report.page import page
+from shoal.support.plain_data import plain
 
 AGES = Hierarchy.from_rows([(str(a), str(a // 10 * 10), "*") for a in range(100)])
 LARGE_DELTA = {"allow_large_delta": True}  # small tables show more with a small k

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from shoal.cli.shared.streams import encodable, spelled
 from shoal.errors import InputError
+from shoal.support.plain_data import plain
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
@@ -45,19 +46,6 @@ def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> No
 def one_line(message: object) -> str:
     """Return a message with line breaks and control characters replaced by spaces."""
     return "".join(sign if sign.isprintable() else " " for sign in str(message))
-
-
-def plain(value: Any) -> Any:
-    """Return a value as plain data for JSON; infinity and NaN become null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
 def grid(*headings: str, title: str | None = None) -> Grid:
