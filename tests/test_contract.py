@@ -68,6 +68,8 @@ TOGETHER = {
         {"hierarchies": False, "summary": "set", "strict": False},
         {"summary": "representative"},
         {"effort": "high"},
+        {"cuts": "median"},
+        {"cuts": "median", "strict": False, "hierarchies": False},
     ],
 }
 # these group record by record: equal records may part, and a weighted table is refused

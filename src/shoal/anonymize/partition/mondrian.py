@@ -1,14 +1,15 @@
 """Mondrian: cut the table in two recursively while both parts meet the model.
 
-Top-down and fast. A cut is chosen by its savings over all attributes, not by the widest attribute,
-and in small parts by evaluating the best few cuts to the end.
+Top-down and fast. By default a cut is chosen by its savings over all attributes, and in small parts
+by evaluating the best few cuts to the end; the published algorithm, which cuts the widest attribute
+at its median, is `cuts="median"`.
 LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from shoal.support.progress import report
 
 Summary = Literal["range", "set", "representative"]
 Effort = Literal["low", "normal", "high"]
+Cuts = Literal["best", "median"]
 _MAX_TUPLES = 200_000  # with more distinct tuples the look-ahead is limited
 _LOOK: dict[str, tuple[float, int]] = {"low": (0.0, 1), "normal": (16.0, 6), "high": (64.0, 6)}
 _RATIONED = (6.0, 3)
@@ -43,6 +45,11 @@ class Mondrian:
         representative (median or most frequent value).
     effort: how far to look ahead when choosing cuts, only for k-anonymity; high is slower and loses
         least.
+    cuts: best takes the cut that saves most over all attributes; median is the published algorithm,
+        which cuts the attribute with the widest normalized range at its median, or the next widest
+        if that cut is not allowed. With strict=False it cuts in halves, and records at the median
+        may be separated. A column with a hierarchy is cut at the end of the branch nearest to the
+        median; a nominal column without one is in the order of its values.
     """
 
     name: ClassVar[str] = "mondrian"
@@ -50,10 +57,14 @@ class Mondrian:
     hierarchies: bool = True
     summary: Summary = "range"
     effort: Effort = "normal"
+    cuts: Cuts = "best"
 
     def __post_init__(self) -> None:
         check_choice("summary", self.summary, get_args(Summary))
         check_choice("effort", self.effort, get_args(Effort))
+        check_choice("cuts", self.cuts, get_args(Cuts))
+        if self.cuts == "median" and self.effort != "normal":
+            raise InputError("effort applies to cuts='best' only; omit it with cuts='median'")
         for option in ("strict", "hierarchies"):
             check_choice(option, getattr(self, option), (True, False))
 
@@ -103,11 +114,16 @@ class Mondrian:
         """
         distinct = rows.distinct(*model.columns, people=True)
         tuples = distinct.table
+        if self.cuts == "median" and not self.strict and rows.unit is None:
+            order = np.argsort(distinct.inverse, kind="stable")  # whatever the order of the rows
+            ordered, ids = rows.take(order), np.empty(len(rows), dtype=np.int32)
+            ids[order] = self._grow(self._lay_out(ordered, model), ordered, origin, model)[0]
+            return ids
         if tuples.unit is not None:  # each of them is one person with one tuple
             tuples = replace(tuples, counts=np.ones(len(tuples), dtype=np.int64))
-        layout = lay_out(tuples, model.least_size, use_hierarchies=self._by_label)
+        layout = self._lay_out(tuples, model)
         ids, _ = self._grow(layout, tuples, origin, model)
-        if self.strict:
+        if self.strict or self.cuts == "median":
             return ids[distinct.inverse]
         from shoal.anonymize.partition.cutting.ties import divide_ties
 
@@ -116,6 +132,9 @@ class Mondrian:
             return divide_ties(rows, origin, model, layout, inverse, ids[inverse])[0]
         every = np.arange(len(tuples), dtype=np.int32)
         return divide_ties(tuples, origin, model, layout, every, ids)[0][distinct.inverse]
+
+    def _lay_out(self, rows: Table, model: Model) -> Layout:
+        return lay_out(rows, model.least_size, use_hierarchies=self._by_label)
 
     @property
     def _by_label(self) -> bool:
@@ -132,12 +151,14 @@ class Mondrian:
         )
 
     def _grow(self, layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:
+        if self.cuts == "median":
+            return _grow_guarded(layout, tuples, table, model, _median_cutter(self.strict))
         if model.by_size and tuples.unit is None:
             reach, tries = _LOOK[self.effort]
             if self.effort == "normal" and len(tuples) > _MAX_TUPLES:
                 reach, tries = _RATIONED
             return _grow_greedily(layout, reach, tries)
-        return _grow_guarded(layout, tuples, table, model)
+        return _grow_guarded(layout, tuples, table, model, _best_cutter())
 
 
 def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int]:
@@ -159,7 +180,31 @@ def _grow_greedily(layout: Layout, reach: float, tries: int) -> tuple[Codes, int
     return ids, int(tree[1])
 
 
-def _grow_guarded(layout: Layout, tuples: Table, table: Table, model: Model) -> tuple[Codes, int]:
+class _Cutter(NamedTuple):
+    """How nodes are cut: kernels that list the cuts of nodes, best first, and that make them."""
+
+    list_cuts: Any
+    divide: Any
+    cuts_per_column: int
+
+
+def _best_cutter() -> _Cutter:
+    from shoal.anonymize.partition.cutting import _growth as kernels
+
+    return _Cutter(kernels.list_cuts, kernels.divide_nodes, 2)
+
+
+def _median_cutter(strict: bool) -> _Cutter:
+    from shoal.anonymize.partition.cutting import _medians as kernels
+
+    if strict:
+        return _Cutter(kernels.list_medians, kernels.divide_at_medians, 1)
+    return _Cutter(kernels.list_relaxed_medians, kernels.divide_in_halves, 1)
+
+
+def _grow_guarded(
+    layout: Layout, tuples: Table, table: Table, model: Model, cutter: _Cutter
+) -> tuple[Codes, int]:
     """Grow the tree level by level, checking the model on both sides of every cut.
 
     If the best cut breaks the model, the next best is tried, down to the last.
@@ -175,11 +220,11 @@ def _grow_guarded(layout: Layout, tuples: Table, table: Table, model: Model) -> 
     leaves: list[Any] = []
     settled = 0
     while len(nodes):
-        columns = np.empty((len(nodes), 2 * width), dtype=np.int64)
-        places = np.empty((len(nodes), 2 * width), dtype=np.int64)
-        kernels.list_cuts(rows, nodes, space, scratch, columns, places)
+        columns = np.empty((len(nodes), cutter.cuts_per_column * width), dtype=np.int64)
+        places = np.empty_like(columns)
+        cutter.list_cuts(rows, nodes, space, scratch, columns, places)
         pending, children = np.arange(len(nodes)), []
-        for rank in range(2 * width):
+        for rank in range(columns.shape[1]):
             stuck = columns[pending, rank] < 0
             leaves.append(nodes[pending[stuck]])
             pending = pending[~stuck]
@@ -187,7 +232,7 @@ def _grow_guarded(layout: Layout, tuples: Table, table: Table, model: Model) -> 
                 break
             tried = nodes[pending]
             column, place = columns[pending, rank], places[pending, rank]
-            kernels.divide_nodes(rows, tried, column, place, space, scratch)
+            cutter.divide(rows, tried, column, place, space, scratch)
             good = judge.both_sides(rows.where, tried)
             children.append(sides(tried[good]))
             pending = pending[~good]
