@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test deep lowest mutate lint format bench docs clean
+.PHONY: install demo test deep lowest mutate lint format bench study docs clean
 
 install: $(VENV)/.installed
 
@@ -49,6 +49,10 @@ format: install
 
 bench: install
 	$(BIN)/python benchmarks/run.py
+
+# A published study: `make study` lists them, `make study NAME=risk` runs one, FULL=1 at its published size.
+study: install
+	$(BIN)/python -m studies $(NAME) $(if $(FULL),--full) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
 
 docs: $(VENV)/.documented
 	$(BIN)/mkdocs build --strict

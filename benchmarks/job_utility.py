@@ -11,8 +11,8 @@ from meter import medians, metered
 FOLDER, JOB = receive()
 
 import shoal  # noqa: E402
-from shoal.experiments.metrics_vs_utility.releases import released  # noqa: E402
-from shoal.experiments.metrics_vs_utility.study import tasks_for  # noqa: E402
+from studies.metrics.releases import released  # noqa: E402
+from studies.metrics.study import tasks_for  # noqa: E402
 
 TIMES = 5
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))  # for `studies`
 OWN_PYTHON = Path(sys.executable)
 PEERS = """anonypy anjana pycanon thewalrus foolbox adversarial-robustness-toolbox
     torch==2.13.0""".split()

@@ -94,8 +94,8 @@ def show(result: dict[str, Any]) -> list[Any]:
 def _copy(home: Path) -> Path:
     """Copy what the tests need, with the compiled kernels, whose files must keep their times."""
     home.mkdir()
-    for name in ("src", "tests", "docs"):
-        shutil.copytree(ROOT / name, home / name)
+    for name in ("src", "tests", "studies", "docs"):
+        shutil.copytree(ROOT / name, home / name, ignore=shutil.ignore_patterns("results"))
     for name in ("pyproject.toml", "README.md"):
         shutil.copy2(ROOT / name, home / name)
     return home

@@ -55,7 +55,7 @@ def _ten() -> Any:
     import pyarrow as pa
 
     import shoal
-    from shoal.experiments.dp_learning.tables import adult_cells
+    from studies.lattice.tables import adult_cells
 
     folder = Path(os.environ["SHOAL_DATA"]) / "adult"
     cells = adult_cells("adult.data.gz")
@@ -126,7 +126,7 @@ def numeric_adult(rows: int, width: int, seed: int = 0) -> Any:
     import pyarrow as pa
 
     import shoal
-    from shoal.experiments.dp_learning.tables import adult_cells
+    from studies.lattice.tables import adult_cells
 
     read = adult_cells("adult.data.gz")
     names = NUMERIC[:width]

@@ -30,14 +30,9 @@ LAYERS = {  # what a folder may import, besides itself, support, errors and the 
     "inspection": {"core", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
-    "experiments": {
-        "core", "dp", "privacy", "datasets", "anonymize", "metrics", "risk", "report",
-        "comparison", "utility", "robust",
-    },
     "cli": {
         "auditing", "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
-        "inspection", "report", "comparison", "experiments", "utility",
-        "robust", "_starting",
+        "inspection", "report", "comparison", "utility", "robust", "_starting",
     },
 }  # fmt: skip
 SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
@@ -72,6 +67,30 @@ def test_imports_point_one_way(layer):
         if part not in LAYERS[layer] | {layer, "support", "errors", "_version"}
     }
     assert wrong - SHORTCUTS == set()
+
+
+def test_shoal_imports_no_study_and_a_study_no_benchmark():
+    root = Path(__file__).parents[1]
+    outside = {
+        SOURCE: {"studies", "benchmarks", "tests"},
+        root / "studies": {"benchmarks", "tests"},
+    }
+    wrong = [
+        (path.name, name)
+        for home, refused in outside.items()
+        for path in home.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in named(node)
+        if name.partition(".")[0] in refused
+    ]
+    assert wrong == []
+
+
+def named(node):
+    """Return the modules that a statement imports."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
 def test_every_folder_has_its_layer():

@@ -17,7 +17,6 @@ from shoal.cli import (
     datasets,
     demo,
     dp,
-    experiment,
     hierarchy,
     inspect,
     methods,
@@ -55,7 +54,6 @@ app.add_typer(robust.app, name="robust", rich_help_panel=_MORE)
 app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=_MAKE)
 app.command(cls=Command, rich_help_panel=_LIST)(methods.methods)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=_LIST)
-app.command(cls=Command, rich_help_panel=_LIST)(experiment.experiment)
 
 
 _PLAIN_WORDING = {  # typer's wording of an invalid value, and ours

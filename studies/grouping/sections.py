@@ -1,0 +1,104 @@
+"""The figures of the partition study: loss and time, averaged over draws, against one field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from studies.claims import judge_figure
+from studies.grouping.claims import CLAIMS, of_figure
+from studies.page import Drawn, Picture, Section, Verdict, told
+from studies.runs import Row, groups
+
+TITLES = {
+    "3.2": "Against the optimum, k = 3",
+    "3.3": "Against other methods, 8 attributes",
+    "3.5": "Against other methods, 4 attributes, k = 4",
+    "3.6": "Growing tables, 4 attributes",
+    "3.7": "Growing k, 8 attributes",
+    "3.8": "Growing numbers of attributes",
+}
+_AXES = {  # what a figure is drawn against, and what divides it into panels
+    "3.2": ("size", "against"),
+    "3.3": ("k", "rows"),
+    "3.5": ("method", None),
+    "3.6": ("rows", "k"),
+    "3.7": ("k", None),
+    "3.8": ("width", "k"),
+}
+_MEASURES = {"loss": "loss a record", "seconds": "CPU seconds"}
+
+
+def sections_of(out: Path, rows: Sequence[Row]) -> list[Drawn]:
+    """Write a CSV and pictures for each figure; returns them drawn and judged."""
+    return [
+        _drawn(
+            out,
+            Section(figure, TITLES[figure], [row for row in rows if row["figure"] == figure]),
+            judge_figure(CLAIMS, figure, of_figure(rows, figure)),
+        )
+        for figure in TITLES
+    ]
+
+
+def _drawn(out: Path, section: Section, verdicts: Sequence[Verdict]) -> Drawn:
+    across, panel = _AXES[section.name]
+    fields = ["method", *(name for name in (across, panel) if name and name != "method")]
+    means = _means(section.rows, fields)
+    section.write_csv(out)
+    pictures = [_picture(section, means, what).save(out, section.stem) for what in _MEASURES]
+    cells = [[told(row[name], ".4g") for name in (*fields, *_MEASURES)] for row in means]
+    return Drawn(section, verdicts, pictures, [*fields, "loss", "CPU s"], cells)
+
+
+def _means(rows: Sequence[Row], fields: Sequence[str]) -> list[Row]:
+    """Return loss and seconds averaged over draws."""
+    means = []
+    for place, runs in groups(rows, *fields):
+        measured = [run for run in runs if run["loss"] is not None]
+        row = dict(zip(fields, place, strict=True))
+        for what in _MEASURES:
+            row[what] = fmean(run[what] for run in measured) if measured else None
+        means.append(row)
+    return means
+
+
+def _picture(section: Section, means: Sequence[Row], what: str) -> Picture:
+    """Draw one measure of a figure."""
+    import altair as alt
+
+    across, panel = _AXES[section.name]
+    title = _MEASURES[what]
+    data = alt.Data(values=[row for row in means if row[what] is not None])
+    scale: Any = alt.Scale(type="log") if what == "seconds" else alt.Scale(zero=True)
+    if across == "method":
+        chart = (
+            alt.Chart(data)
+            .mark_point(filled=True, size=110)
+            .encode(
+                x=alt.X(f"{what}:Q", title=title, scale=scale),
+                y=alt.Y("method:N", title=None, sort=alt.EncodingSortField(what)),
+            )
+        )
+    else:
+        chart = (
+            alt.Chart(data)
+            .mark_line(point=True, strokeWidth=2)
+            .encode(
+                x=alt.X(f"{across}:Q", title=_axis(across), scale=alt.Scale(zero=False)),
+                y=alt.Y(f"{what}:Q", title=title, scale=scale),
+                color=alt.Color("method:N", scale=alt.Scale(scheme="tableau10")),
+            )
+        )
+    chart = chart.properties(width=330, height=240)
+    if panel:
+        chart = chart.facet(column=alt.Column(f"{panel}:N", title=None)).resolve_scale(
+            x="independent"
+        )
+    return Picture(chart, f"{section.heading}: {title}", f"-{what}.svg")
+
+
+def _axis(name: str) -> str:
+    return {"width": "attributes", "size": "records, or attributes"}.get(name, name)

@@ -1,0 +1,156 @@
+"""The sections of the learning study: rows made tidy, drawn, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from studies.claims import half_width, judge_figure
+from studies.lattice import charts, published
+from studies.lattice.claims import CLAIMS
+from studies.lattice.guesses import CLAIMS as MORE_CLAIMS
+from studies.lattice.guesses import ways
+from studies.lattice.nodes import EPSILONS, PENALTIES
+from studies.marks import OURS, THEIRS
+from studies.page import Drawn, Picture, Section
+from studies.runs import Row, groups
+
+
+def sections_of(out: Path, rows: Sequence[Row]) -> list[Drawn]:
+    """Write a CSV and a picture for each section; returns them drawn, empty ones left out."""
+    claims = (*CLAIMS, *MORE_CLAIMS)
+    return [
+        section.draw(out, judge_figure(claims, section.name, rows), ".4g").unless_longer(60)
+        for section in _sections(rows)
+        if section.rows
+    ]
+
+
+def _sections(rows: Sequence[Row]) -> list[Section]:
+    learned = summarised([r for r in rows if r["part"] == "learning"])
+    good = _good(rows)
+    first = [r for r in good if r["table"] != "census-income"]
+    second = [r for r in good if r["table"] == "census-income"]
+    best = [r for r in rows if r["part"] == "best"]
+    times, guessed, both = _times(rows), ways(rows), _both(rows)
+    here = [r for r in guessed if len(guessed) <= 12 or r["attributes"] in (6, 10)]
+    heads = ["table", "method", "accuracy", "low", "high", "published", "auc", "rows", "columns"]
+    return [
+        Section("5.6", "What is learned (tables 5.2, 5.4, 5.6)", learned,
+                [Picture(charts.accuracies(_with_published(learned, "accuracy")),
+                         "Accuracy, ε = 1.704 in all")], heads),
+        Section("5.7", "What it takes (table 5.7)", learned,
+                [Picture(charts.seconds(_with_published(learned, "seconds")),
+                         "Time of release and fit")],
+                ["table", "method", "seconds", "published seconds", "columns",
+                 "published columns"]),
+        Section("5.1", "The chance of good nodes", first,
+                [_good_nodes(first, 0.15), _good_nodes(first, 0.05, "b.svg")]),
+        Section("5.5", "The chance of good nodes on the second table", second,
+                [_good_nodes(second, 0.15)]),
+        Section("A", "The most likely node at ε′ = 0.1, penalty 1", best,
+                [Picture(charts.best_nodes(best), "The most likely node")],
+                ["table", "lattice", "score", "nodes", "chance", "second", "suppression",
+                 "seconds"]),
+        Section("5.3", "Guessed scores (figures 5.2 to 5.4, table 5.3)", guessed,
+                [Picture(charts.lattice_times(times), "Scoring a lattice"),
+                 Picture(charts.variations(here), "Draws that guessing moves", "b.svg")],
+                ["table", "attributes", "score", "way", "guessed", "mean off", "most off",
+                 "variation", "good", "good, guessed", "same best"]),
+        Section("B", "Both mechanisms in a row, ε = 1.704 in all", both,
+                [Picture(charts.shared_budget(both), "Half of ε each")],
+                ["table", "from", "accuracy", "epsilon", "delta", "seed"]),
+    ]  # fmt: skip
+
+
+def _good_nodes(rows: Sequence[Row], shortfall: float, ending: str = ".svg") -> Picture:
+    chosen = [row for row in rows if row["shortfall"] == shortfall]
+    title = f"Less than {100 * shortfall:g} % suppressed, g below 0.6"
+    return Picture(charts.good_nodes(chosen), title, ending)
+
+
+def summarised(rows: Sequence[Row]) -> list[Row]:
+    """Return one row for each table and method: means, and 95 % intervals of the accuracy."""
+    found = []
+    for (table, method), runs in groups(rows, "table", "method"):
+        values = [run["accuracy"] for run in runs]
+        middle, half = fmean(values), half_width(values)
+        row: Row = {"table": table, "method": method, "runs": len(runs), "accuracy": middle}
+        row |= {"low": middle - half, "high": middle + half}
+        for name in ("auc", "rows", "columns", "seconds"):
+            known = [run[name] for run in runs if run[name] is not None]
+            row[name] = fmean(known) if known else None
+        row["published"] = published.ACCURACY.get(table, {}).get(method)
+        row["published seconds"] = published.SECONDS.get(table, {}).get(method)
+        row["published columns"] = published.COLUMNS.get(method) if table == "adult" else None
+        found.append(row)
+    return found
+
+
+def _with_published(rows: Sequence[Row], what: str) -> list[Row]:
+    """Return what is drawn: ours, and published figures where they are of the same table."""
+    names = {"accuracy": "published", "seconds": "published seconds"}
+    drawn: list[Row] = []
+    for row in rows:
+        if row[what]:
+            drawn.append({**row, "whose": OURS})
+        theirs = row[names[what]]
+        if theirs is not None and (what == "seconds" or row["table"] == "adult"):
+            kept = {"table": row["table"], "method": row["method"], "whose": THEIRS}
+            drawn.append({**kept, what: theirs})
+    return drawn
+
+
+def _good(rows: Sequence[Row]) -> list[Row]:
+    return [
+        {
+            **{n: row[n] for n in ("table", "attributes", "nodes", "score")},
+            "shortfall": float(shortfall),
+            "epsilon": epsilon,
+            "penalty": penalty,
+            "chance": chance,
+        }
+        for row in rows
+        if row["part"] == "good"
+        for shortfall, grid in row["mass"].items()
+        for epsilon, line in zip(EPSILONS, grid, strict=True)
+        for penalty, chance in zip(PENALTIES, line, strict=True)
+    ]
+
+
+def _times(rows: Sequence[Row]) -> list[Row]:
+    """Return seconds by lattice and way of counting, with the published ones of adult."""
+    found = []
+    for row in rows:
+        if row["part"] != "time":
+            continue
+        told = {"table": row["table"], "attributes": row["attributes"], "nodes": row["nodes"]}
+        if row["table"] == "adult" or len({r["table"] for r in rows}) == 1:
+            for how in ("pass", "singly", "singly, half guessed"):
+                name = {"pass": "one pass", "singly": "one by one"}.get(how, how)
+                name = name.replace("singly", "one by one")
+                found.append({**told, "how": name, "whose": OURS, "seconds": row[how]})
+            if row["table"] == "adult":
+                pair = published.LATTICE_SECONDS[row["attributes"]]
+                for name, value in zip(
+                    ("one by one", "one by one, half guessed"), pair, strict=True
+                ):
+                    how = f"{name}, published"
+                    found.append({**told, "how": how, "whose": THEIRS, "seconds": value})
+    return found
+
+
+def _both(rows: Sequence[Row]) -> list[Row]:
+    return [
+        {
+            "table": row["table"],
+            "seed": row["seed"],
+            "from": f"the {what}",
+            "accuracy": row[f"from the {what}"],
+            **{n: row[n] for n in ("k", "table epsilon", "table delta", "epsilon", "delta")},
+        }
+        for row in rows
+        if row["part"] == "row"
+        for what in ("table", "regression")
+    ]

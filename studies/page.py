@@ -1,0 +1,139 @@
+"""The page that a study writes: pictures, tables, and claims beside what was found."""
+
+from __future__ import annotations
+
+import csv
+import io
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from shoal.report.charts import save_chart, styled, with_unique_ids
+from shoal.support.files import replace_file
+from studies.runs import Row
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, whether it holds here (None: cannot be told), and the figures behind that."""
+
+    claim: str
+    holds: bool | None
+    found: str
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word."""
+        return {True: "agrees", False: "disagrees", None: "open"}[self.holds]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart of a section.
+
+    ending: of its file's name; dense pictures are better as PNG.
+    """
+
+    chart: Any
+    title: str
+    ending: str = ".svg"
+
+    def save(self, out: Path, stem: str) -> str:
+        """Save it and return it as text that can stand in a page beside others."""
+        path = out / f"{stem}{self.ending}"
+        save_chart(styled(self.chart.properties(title=self.title)), path, force=True)
+        if path.suffix == ".svg":
+            return with_unique_ids(path.read_text(encoding="utf-8"), path.stem)
+        told, drawn = escape(self.title), b64encode(path.read_bytes()).decode()
+        return f'<img alt="{told}" style="max-width: 100%" src="data:image/png;base64,{drawn}">'
+
+
+@dataclass(frozen=True)
+class Section:
+    """One figure or table of a study: its rows, pictures of them, and the columns to show.
+
+    name: its number, or `Table` and the number.
+    """
+
+    name: str
+    title: str
+    rows: Sequence[Row]
+    pictures: Sequence[Picture] = ()
+    heads: Sequence[str] = ()
+
+    @property
+    def heading(self) -> str:
+        """The name in words."""
+        return self.name if self.name.startswith("Table") else f"Figure {self.name}"
+
+    @property
+    def stem(self) -> str:
+        """What its files are called."""
+        return (self.heading[0].lower() + self.heading[1:]).replace(" ", "-").replace(".", "-")
+
+    def draw(self, out: Path, verdicts: Sequence[Verdict], form: str) -> Drawn:
+        """Write rows and pictures; returns what stands on the page, with every row.
+
+        form: how its table tells numbers that are no counts.
+        """
+        self.write_csv(out)
+        pictures = [picture.save(out, self.stem) for picture in self.pictures]
+        cells = [[told(row.get(head), form) for head in self.heads] for row in self.rows]
+        return Drawn(self, verdicts, pictures, self.heads, cells)
+
+    def write_csv(self, out: Path) -> None:
+        """Write the rows."""
+        write_rows(out / f"{self.stem}.csv", self.rows)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A section with its verdicts, its pictures as text, and its table.
+
+    about: what the table holds. opened: whether it is there to be seen at once.
+    """
+
+    section: Section
+    verdicts: Sequence[Verdict]
+    pictures: Sequence[str]
+    heads: Sequence[str] = ()
+    cells: Sequence[Sequence[str]] = ()
+    about: str = "All figures, averaged over draws"
+    opened: bool = False
+
+    def unless_longer(self, most: int) -> Drawn:
+        """Leave the table out where it has more rows than that; the CSV has them."""
+        return self if len(self.cells) <= most else replace(self, cells=())
+
+
+def write_page(out: Path, title: str, about: str, drawn: Sequence[Drawn]) -> Path:
+    """Write one page over all sections; returns the page."""
+    from jinja2 import Environment, PackageLoader
+
+    template = Environment(loader=PackageLoader("studies"), autoescape=True)
+    page = template.get_template("page.html").render(title=title, about=about, drawn=drawn)
+    place = out / "report.html"
+    with replace_file(place, force=True) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return place
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Write rows as CSV, whole or not at all."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    writer.writerows(rows)
+    with replace_file(path, force=True) as temporary:
+        temporary.write_text(text.getvalue(), encoding="utf-8")
+
+
+def told(value: Any, form: str) -> str:
+    """Return what a table says: a dash for nothing, by `form` what is no count or text."""
+    if value is None:
+        return "—"
+    return format(value, form) if isinstance(value, float) else str(value)

@@ -1,0 +1,194 @@
+"""The learning study on generated patients; what needs public tables is skipped without them."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shoal.anonymize.lattice.sampled_draw import in_large_classes
+from studies import STUDIES
+from studies.lattice import nodes as dp_nodes
+from studies.lattice import study as dp_learning
+from studies.lattice import tables as dp_learning_tables
+from studies.lattice.budget import in_a_row
+from studies.lattice.claims import CLAIMS, mean
+from studies.lattice.guesses import CLAIMS as MORE_CLAIMS
+from studies.lattice.methods import (
+    EPSILON,
+    METHODS,
+    published_delta,
+    run_once,
+)
+from studies.lattice.models import Shown, learn, plain, public_design
+from studies.lattice.sections import summarised
+
+pytestmark = pytest.mark.slow
+
+needs_data = pytest.mark.skipif("SHOAL_DATA" not in os.environ, reason="no public tables")
+
+
+@pytest.fixture(scope="module")
+def study():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dp_learning_tables, "PATIENTS", 5000)
+        dp_learning_tables.load.cache_clear()
+        yield dp_learning_tables.load("patients")
+        dp_learning_tables.load.cache_clear()
+
+
+def test_the_study_runs_from_end_to_end_and_goes_on_where_it_stopped(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(dp_learning, "RUNS", 1)
+    monkeypatch.setattr(dp_learning, "SAMPLES", 2)
+    page = STUDIES["lattice"].run(tmp_path, data="patients")
+    text = page.read_text()
+    for name in ("5.6", "5.7", "5.1", "A", "5.3", "B"):
+        assert f"Figure {name}:" in text
+        assert (tmp_path / f"figure-{name.replace('.', '-')}.csv").is_file()
+    assert "Figure 5.5:" not in text  # no second table
+    assert "https://" not in text
+    monkeypatch.setattr(dp_learning, "measure", lambda _: pytest.fail("run again"))
+    assert STUDIES["lattice"].run(tmp_path, data="patients") == page
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_scores_a_method_on_rows_that_it_has_not_seen(study, method):
+    row = run_once(study, method, 3)
+    assert 0 <= row["accuracy"] <= 1
+    assert row["rows"] <= study.train
+    assert run_once(study, method, 3)["accuracy"] == row["accuracy"]
+
+
+def test_learning_from_all_rows_beats_the_majority(study):
+    raw, guess = (run_once(study, name, 0)["accuracy"] for name in ("raw", "majority"))
+    assert raw > guess + 0.02
+
+
+def test_train_and_test_share_no_row_and_splits_differ(study):
+    train, test = study.split(0)
+    assert not set(train.tolist()) & set(test.tolist())
+    assert len(train) + len(test) == len(study.wide)
+    assert not np.array_equal(train, study.split(1)[0])
+
+
+def test_what_is_hidden_cannot_be_learned_from(study):
+    train, test = study.split(0)
+    top = {c.name: c.hierarchy.height for c in study.few.quasi_columns}
+    found = learn(study, Shown(study.few, top, train), test)
+    assert found["columns"] == 0
+    assert found["accuracy"] == run_once(study, "majority", 0)["accuracy"]
+
+
+@pytest.mark.parametrize("which", ["none", "one class"])
+def test_a_release_without_both_answers_is_scored_too(study, which):
+    train, test = study.split(0)
+    rows = train[:0] if which == "none" else train[study.labels(train)]
+    found = learn(study, plain(study.few, rows), test)
+    share = study.labels(test).mean()
+    assert found["accuracy"] == pytest.approx(1 - share if which == "none" else share)
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_private_columns_do_not_depend_on_the_rows(study, few):
+    train, test = study.split(0)
+    whole, one = (public_design(study, rows, few=few) for rows in (train, test[:1]))
+    assert whole.shape[1] == one.shape[1]
+    assert whole.min() >= 0
+    attributes = len((study.few if few else study.wide).quasi)
+    assert whole.sum(axis=1).max() <= attributes  # what the norm bound takes for granted
+
+
+def test_small_classes_are_counted_over_the_target_too(study):
+    table = study.part(study.split(0)[0])
+    node = tuple(c.hierarchy.height for c in table.quasi_columns)
+    dear = study.labels(study.split(0)[0])
+    for k in (int(dear.sum()), int(dear.sum()) + 1):
+        kept = in_large_classes(table, node, k)
+        assert kept[dear].all() == (dear.sum() >= k)
+        assert kept[~dear].all() == ((~dear).sum() >= k)
+
+
+@pytest.mark.parametrize("score", ["published", "expected"])
+def test_chances_of_good_nodes_are_those_of_the_choice(study, score):
+    row = dp_nodes.good_nodes(study, 5, score, 1)
+    choice = dp_nodes.scored(study, study.part(study.split(0)[0]), score, 0)
+    for shortfall in dp_nodes.SHORTFALLS:
+        grid = np.array(row["mass"][str(shortfall)])
+        assert grid.shape == (len(dp_nodes.EPSILONS), len(dp_nodes.PENALTIES))
+        which = (choice.suppression < shortfall) & (choice.generalization < dp_nodes.COARSEST)
+        again = choice.grid([0.1], [dp_nodes.PENALTIES[7]], which)
+        assert grid[1, 7] == pytest.approx(again[0, 0])
+
+
+def test_the_sound_score_is_of_all_rows_and_the_published_one_of_a_sample(study):
+    table = study.part(study.split(0)[0])
+    whole, part = (dp_nodes.scored(study, table, s, 0) for s in ("expected", "published"))
+    assert whole.lattice.table.records == len(table)
+    assert part.lattice.table.records < len(table)
+
+
+def test_guesses_are_held_against_counts(study):
+    row = dp_nodes.interpolated(study, 5, "expected")
+    assert row["ways"][0]["way"] == "level"
+    full = dp_nodes.scored(study, study.part(study.split(0)[0]), "expected", 0)
+    ways = dp_nodes.guesses(full.lattice.shape)
+    for told in row["ways"]:
+        other = replace(full, kept=ways[told["way"]].fill(full.kept))
+        assert told["variation"] == pytest.approx(full.distance(other))
+        assert 0 <= told["mean off"] <= told["most off"] <= 1
+        assert told["same best"] == (full.best == other.best)
+
+
+def test_both_in_a_row_spend_what_was_granted_and_no_more(study):
+    row = in_a_row(study, 0)
+    assert row["epsilon"] == pytest.approx(EPSILON, abs=1e-12)
+    assert row["epsilon"] <= EPSILON
+    assert row["table epsilon"] + row["regression epsilon"] == pytest.approx(row["epsilon"])
+    assert row["delta"] <= published_delta(study)
+    assert row["third refused"]
+
+
+def test_an_interval_is_students(monkeypatch):
+    rows = [
+        {"table": "t", "method": "m", "accuracy": a, "auc": None, "rows": 1, "columns": 1,
+         "seconds": 1.0}
+        for a in (0.7, 0.8, 0.9)
+    ]  # fmt: skip
+    (row,) = summarised(rows)
+    assert row["accuracy"] == pytest.approx(0.8)
+    assert row["high"] - row["accuracy"] == pytest.approx(4.302653 * 0.1 / math.sqrt(3), rel=1e-6)
+    assert row["auc"] is None
+
+
+def test_claims_without_rows_are_open_and_belong_to_a_figure():
+    for claim in (*CLAIMS, *MORE_CLAIMS):
+        assert claim.judge([]).word == "open"
+        assert claim.figure in ("5.1", "5.3", "5.5", "5.6", "5.7", "A", "B")
+
+
+def test_a_claim_can_fall_either_way():
+    claim = next(c for c in CLAIMS if c.text.startswith("Raw rows"))
+    row = {"part": "learning", "table": "adult", "method": "raw"}
+    assert claim.judge([{**row, "accuracy": 0.83}]).holds is True
+    assert claim.judge([{**row, "accuracy": 0.73}]).holds is False
+    assert mean([{**row, "accuracy": 0.5}], "accuracy", method="raw") == 0.5
+
+
+@needs_data
+def test_the_lattices_of_adult_have_as_many_nodes_as_published():
+    study = dp_learning_tables.load("adult")
+    nodes = {}
+    for attributes, names in study.named.items():
+        shape = [study.wide[name].hierarchy.height + 1 for name in names]
+        nodes[attributes] = math.prod(shape)
+    assert nodes == {4: 108, 6: 648, 8: 7776, 10: 62208}
+    assert len(study.wide) == 45_222
+
+
+@needs_data
+def test_safe_la_on_adult_passes_the_published_accuracy():
+    study = dp_learning_tables.load("adult")
+    assert run_once(study, "safe-la, sound, few attributes", 0)["accuracy"] > 0.79
