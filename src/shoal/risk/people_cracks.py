@@ -20,7 +20,7 @@ from shoal.risk.cracks import (
     cut,
     edge_weights,
     scaled_edges,
-    sweep_parts,
+    solve_components,
     uniform_parts,
 )
 from shoal.risk.graphs import Graph
@@ -136,7 +136,7 @@ class _Shares:
             return 0.0, 0.0
         before, risks = chosen.copy(), np.zeros(len(graph.own))
         shown = graph.own[:, 1] < len(graph.copies) - graph.hidden
-        links, error = sweep_parts(graph, risks, chosen, shown, method)
+        links, error = solve_components(graph, risks, chosen, shown, method)
         done = before & ~chosen
         waiting &= ~done
         rows = self.asking(done)

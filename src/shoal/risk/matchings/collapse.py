@@ -46,13 +46,10 @@ class Kinds:
 
 
 def collapse(component: Component) -> Kinds:
-    """Return the kinds of rows and columns that have the very same entries."""
+    """Return the kinds of rows and of columns: lines of one kind have identical entries."""
     ones = np.ones(component.size, dtype=np.int64)
-    return merge(component.edges, ones, ones)
-
-
-def merge(edges: Edges, row_counts: Counts, column_counts: Counts) -> Kinds:
-    """Return the kinds of lines that have the very same entries, each of which stands for some."""
+    row_counts, column_counts = (component.multiplicity or (ones, ones))[:2]
+    edges = component.edges
     from scipy.sparse import csr_array
 
     shape = len(row_counts), len(column_counts)
