@@ -148,11 +148,11 @@ def test_a_sensitive_value_that_moved_is_noticed(table):
 @pytest.mark.parametrize(
     ("keys", "key", "told"),
     [
-        (["p0", "p0"], "id", "key 'id': 1 of the released 2 rows have no key"),
-        (["p0", None], "id", "key 'id': 1 of the released 2 rows have no key"),
+        (["p0", "p0"], "id", "key 'id': 1 of 2 rows of the release have no key"),
+        (["p0", None], "id", "key 'id': 1 of 2 rows of the release have no key"),
         (["p0", "p9"], "id", "key 'id': 1 of 2 rows have a key that is not in the original"),
         (["p1", "p0"], "id", "2 of 2 rows do not cover .* not true"),
-        (["p0", "p1"], "town", "key 'town': 1 of the original's 4 rows"),
+        (["p0", "p1"], "town", "key 'town': 1 of 4 rows of the original"),
         (["p0", "p1"], "weight", "'weight'"),
     ],
 )

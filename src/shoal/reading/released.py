@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Role
@@ -24,6 +23,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.core.values.encoding import combined, texts, without_blanks
+from shoal.core.values.keys import find_keys, unique_keys
 from shoal.core.verification import Guarantee
 from shoal.errors import InputError
 from shoal.reading.files import Format, read_arrow
@@ -189,25 +189,15 @@ def _changed(cells: Cells, column: Column) -> Bools:
 
 def _by_key(data: Any, column: Column) -> Counts:
     """Return, for each released row, the original row with the same key."""
-    known = pa.array(texts(column.to_arrow()), pa.string())
-    asked = pa.array(texts(combined(data.column(column.name), column.name)))
-    asked = asked.cast(pa.string())
-    for cells, whose in ((known, "the original's"), (asked, "the released")):
-        repeated = len(cells) - len(pc.unique(cells.drop_null()))
-        if repeated:
-            raise InputError(
-                f"key {column.name!r}: {repeated:,} of {whose} "
-                f"{counted(len(cells), 'row')} have no key or the key of another row; name a "
-                "column with unique values"
-            )
-    rows = pc.index_in(asked, value_set=known)
-    if rows.null_count:
+    known = unique_keys(column.to_arrow(), column.name, "the original")
+    rows = find_keys(unique_keys(data.column(column.name), column.name, "the release"), known)
+    absent = int((rows < 0).sum())
+    if absent:
         raise InputError(
-            f"key {column.name!r}: {rows.null_count:,} of "
-            f"{counted(len(asked), 'row')} have a key that is not in the original"
+            f"key {column.name!r}: {absent:,} of {counted(len(rows), 'row')} have a key that is "
+            "not in the original"
         )
-    found: Counts = rows.to_numpy().astype(np.int64)
-    return found
+    return rows
 
 
 def _check_fit(misfits: dict[str, Bools]) -> None:
