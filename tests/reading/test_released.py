@@ -8,7 +8,7 @@ import shoal
 from shoal import Column, KAnonymity, Table
 from shoal.reading import released
 from shoal.reading.released_cells import Forms
-from shoal.reading.released_columns import Cells
+from shoal.reading.released_columns import ReleasedColumn
 
 ROLES = {"id": "identifier", "age": "quasi", "town": "quasi", "illness": "sensitive"}
 TOWNS = {"tree": {"north": ["aa", "ab"], "south": ["ba"]}}
@@ -82,7 +82,7 @@ def test_the_model_is_the_callers(table):
 def test_no_repr_shows_a_cell(table):
     column = table["town"]
     scale = Column.encode("q", ["low", "quokka"], order=["low", "quokka"])
-    cells = Cells(("quokka",), column.codes, column.codes)
+    cells = ReleasedColumn(("quokka",), column.codes, column.codes)
     things = [Forms(scale), Forms(scale).scale, Forms(scale).scale.point("quokka"), cells]
     release = released(published(["*"] * 4, ["north", "north", "ba", "ba"]), table)
     things += [release, release.recodings["town"], release.model]

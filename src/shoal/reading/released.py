@@ -28,7 +28,7 @@ from shoal.core.verification import Guarantee
 from shoal.errors import InputError
 from shoal.reading.files import Format, read_arrow
 from shoal.reading.released_cells import Forms
-from shoal.reading.released_columns import Cells, read_cells, recoding
+from shoal.reading.released_columns import ReleasedColumn, read_cells, recoding
 from shoal.reading.row_matching import match_rows
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.wording import counted
@@ -168,7 +168,7 @@ def _line_up(data: Any, original: Table, rows: Counts) -> _LinedUp:
     return _LinedUp(recodings, hidden, misfits)
 
 
-def _cells(data: Any, column: Column, rows: Counts) -> Cells:
+def _cells(data: Any, column: Column, rows: Counts) -> ReleasedColumn:
     plain = combined(data.column(column.name), column.name)
     if pa.types.is_null(plain.type):
         plain = plain.cast(pa.string())
@@ -176,10 +176,10 @@ def _cells(data: Any, column: Column, rows: Counts) -> Cells:
         plain = without_blanks(plain)
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-    return Cells(texts(encoded.dictionary), codes, column.codes[rows])
+    return ReleasedColumn(texts(encoded.dictionary), codes, column.codes[rows])
 
 
-def _changed(cells: Cells, column: Column) -> Bools:
+def _changed(cells: ReleasedColumn, column: Column) -> Bools:
     """Return, for each released row, whether a value that should be unchanged differs."""
     forms = Forms(column)
     codes = np.array([forms.value(text) for text in cells.texts], dtype=np.int32)

@@ -201,7 +201,7 @@ def _component(
     )
 
 
-class Walked(NamedTuple):
+class _SampledCracks(NamedTuple):
     """Result of a random walk: the expected cracks, their interval, the risks of own pairs."""
 
     value: float
@@ -212,7 +212,7 @@ class Walked(NamedTuple):
 
 def _walk(
     graph: Graph, waiting: Bools, own: Counts, shown: Bools, how: tuple[float, int | None, int]
-) -> Walked:
+) -> _SampledCracks:
     """Walk over the matchings of all unsolved parts."""
     indptr, indices, types, kinds = cut(graph, waiting)
     many = graph.many[own]
@@ -235,7 +235,7 @@ def _walk(
     )
     mean = np.bincount(each, found.marginals, minlength=len(own)) / many
     risks = np.where(shown[own], np.minimum(mean, 1 / graph.copies[graph.own[own, 1]]), 0.0)
-    return Walked(found.value, found.low, found.high, risks)
+    return _SampledCracks(found.value, found.low, found.high, risks)
 
 
 def scaled_edges(graph: Graph, waiting: Bools) -> Floats:

@@ -9,7 +9,7 @@ from tests.risk.matchings.enumeration import Enumerated, attacks, near
 from shoal.risk.matchings import profile
 from shoal.risk.matchings.collapse import collapse
 from shoal.risk.matchings.ordering import orders
-from shoal.risk.matchings.profile import Plan, count, plan, sweep
+from shoal.risk.matchings.profile import SweepPlan, count, plan, sweep
 from shoal.risk.matchings.structure import split
 
 
@@ -29,7 +29,7 @@ def test_any_order_of_rows_or_columns_gives_the_same(attack):
         shares = np.array([[float(share) for share in row] for row in known.marginals()])
         for swapped, oriented in enumerate((kinds, kinds.transposed)):
             for order in (*orders(oriented), np.arange(len(oriented.column_counts))[::-1]):
-                one = Plan(oriented, bool(swapped), order, math.inf)
+                one = SweepPlan(oriented, bool(swapped), order, math.inf)
                 swept = sweep(one)
                 assert near(math.exp(swept.log_permanent), known.permanent, swept.error + 1e-15)
                 each = swept.pairs / np.outer(oriented.row_counts, oriented.column_counts)

@@ -29,7 +29,7 @@ _UNIT = 2.0**-53
 
 
 @dataclass(frozen=True)
-class Swept:
+class IntervalSolution:
     """Exact values of an attack by intervals.
 
     marginals: (items,) the chance that each is matched with its own released item.
@@ -68,7 +68,7 @@ class _Queue(NamedTuple):
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
 
-def sweep(first: Counts, last: Counts, own: Counts) -> Swept | None:
+def sweep(first: Counts, last: Counts, own: Counts) -> IntervalSolution | None:
     """Return the exact values, None where there are too many states.
 
     first, last: (items,) the places that each may have, from 0, both ends among them.
@@ -212,7 +212,7 @@ def _visits(queue: _Queue, levels: Levels) -> int:
     )
 
 
-def _sums(queue: _Queue, levels: Levels) -> Swept:
+def _sums(queue: _Queue, levels: Levels) -> IntervalSolution:
     from shoal.risk.attacks import _interval_sweep as kernels
 
     size, at = len(queue.own), queue.levels
@@ -234,4 +234,4 @@ def _sums(queue: _Queue, levels: Levels) -> Swept:
         marginals[item] = chances[place]
     most = max(len(each.started) for each in _stretches(queue))
     rounded = 4 * size * (most + 2) + 2 * widest  # forth and back, above and below the line
-    return Swept(frozen(marginals), math.fsum(np.log(totals)), rounded * _UNIT)
+    return IntervalSolution(frozen(marginals), math.fsum(np.log(totals)), rounded * _UNIT)

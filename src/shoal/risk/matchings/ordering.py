@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shoal.risk.matchings.collapse import Kinds
+from shoal.risk.matchings.collapse import KindMatrix
 from shoal.support.arrays import Counts
 
 _LOOKS = 30_000_000  # entries that the greedy order may look at
 
 
-def orders(kinds: Kinds) -> Iterator[Counts]:
+def orders(kinds: KindMatrix) -> Iterator[Counts]:
     """Give some orders of the kinds of columns: as they stand, narrow, greedy."""
     columns = len(kinds.column_counts)
     yield np.arange(columns)
@@ -22,7 +22,7 @@ def orders(kinds: Kinds) -> Iterator[Counts]:
             yield _greedy(kinds)
 
 
-def _narrow(kinds: Kinds) -> Counts:
+def _narrow(kinds: KindMatrix) -> Counts:
     """Return the reverse Cuthill–McKee order, which keeps neighbours close."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
@@ -36,7 +36,7 @@ def _narrow(kinds: Kinds) -> Counts:
     return np.asarray(order[order >= rows] - rows, dtype=np.int64)
 
 
-def _greedy(kinds: Kinds) -> Counts:
+def _greedy(kinds: KindMatrix) -> Counts:
     """Take the column next that leaves the fewest counts open."""
     indptr, indices, _ = kinds.transposed.edges
     width = np.log(kinds.row_counts + 1.0)

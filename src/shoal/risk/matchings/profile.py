@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shoal.risk.matchings.collapse import Kinds
+from shoal.risk.matchings.collapse import KindMatrix
 from shoal.risk.matchings.ordering import orders
 from shoal.support.arrays import Counts, Floats, weighted_sum
 from shoal.support.progress import report
@@ -27,7 +27,7 @@ MOST_BITS = 62  # of a state
 _UNIT = 2.0**-53
 
 
-class Plan(NamedTuple):
+class SweepPlan(NamedTuple):
     """A way to sweep.
 
     kinds: states count its rows, steps match its columns; swapped: whether those are columns, rows.
@@ -35,13 +35,13 @@ class Plan(NamedTuple):
     steps: an upper bound on the steps between states; infinite where the states are too many.
     """
 
-    kinds: Kinds
+    kinds: KindMatrix
     swapped: bool
     order: Counts
     steps: float
 
 
-class Swept(NamedTuple):
+class SweepResult(NamedTuple):
     """What a sweep found.
 
     log_permanent: of the matrix; error: bound on the permanent's relative error.
@@ -53,23 +53,23 @@ class Swept(NamedTuple):
     pairs: Floats
 
 
-def plan(kinds: Kinds) -> Plan:
+def plan(kinds: KindMatrix) -> SweepPlan:
     """Return the sweep with the fewest steps among some orders of columns, or of rows."""
     found = []
     for swapped, oriented in enumerate((kinds, kinds.transposed)):
         if _widest(oriented) > MOST_BITS:
-            found.append(Plan(oriented, bool(swapped), np.arange(0), math.inf))
+            found.append(SweepPlan(oriented, bool(swapped), np.arange(0), math.inf))
             continue
         for order in orders(oriented):
             most = min([float(MOST_STEPS), *(one.steps for one in found)])
             steps = _steps(oriented, order, most)
             if math.isfinite(steps) and not fits_word(oriented, order):
                 steps = math.inf
-            found.append(Plan(oriented, bool(swapped), order, steps))
+            found.append(SweepPlan(oriented, bool(swapped), order, steps))
     return min(found, key=lambda one: one.steps)
 
 
-def sweep(planned: Plan) -> Swept:
+def sweep(planned: SweepPlan) -> SweepResult:
     """Go forth for the permanent and back for the pairs."""
     from shoal.risk.matchings import _profile as kernels
 
@@ -96,10 +96,10 @@ def sweep(planned: Plan) -> Swept:
     error = (rounded + sum(map(abs, logs))) * _UNIT
     expected = np.zeros((len(planned.kinds.row_counts), len(planned.kinds.column_counts)))
     expected[lines.indices, np.repeat(np.arange(expected.shape[1]), np.diff(lines.indptr))] = pairs
-    return Swept(math.fsum(logs), error, expected)
+    return SweepResult(math.fsum(logs), error, expected)
 
 
-def count(planned: Plan) -> int:
+def count(planned: SweepPlan) -> int:
     """Return the number of perfect matchings, whatever their weights, exactly."""
     from shoal.risk.matchings._profile import push_whole
 
@@ -117,7 +117,7 @@ def count(planned: Plan) -> int:
     return sum(int(digit) << (32 * place) for place, digit in enumerate(ways[0]))
 
 
-def _levels(planned: Plan) -> list[tuple[int, Steps, int]]:
+def _levels(planned: SweepPlan) -> list[tuple[int, Steps, int]]:
     """Return, for each column in turn, its kind, its steps, and the states that they reach."""
     from shoal.risk.matchings._profile import Steps, expand
 
@@ -136,7 +136,7 @@ def _levels(planned: Plan) -> list[tuple[int, Steps, int]]:
     return levels
 
 
-def _columns(planned: Plan) -> list[tuple[int, Choices]]:
+def _columns(planned: SweepPlan) -> list[tuple[int, Choices]]:
     """Return, for each column in turn, its kind and what it may be matched with."""
     from shoal.risk.matchings._profile import Choices
 
@@ -153,7 +153,7 @@ def _columns(planned: Plan) -> list[tuple[int, Choices]]:
     return listed
 
 
-def _placed(kinds: Kinds, order: Counts) -> Iterator[tuple[int, Counts, Counts, Counts]]:
+def _placed(kinds: KindMatrix, order: Counts) -> Iterator[tuple[int, Counts, Counts, Counts]]:
     """Give, column by column, its kinds of rows, those that end there, and where each is counted.
 
     The last, (row kinds,), is the lowest bit of each count in a state, −1 of those not open.
@@ -169,14 +169,14 @@ def _placed(kinds: Kinds, order: Counts) -> Iterator[tuple[int, Counts, Counts, 
         shifts[ended] = -1
 
 
-def fits_word(kinds: Kinds, order: Counts) -> bool:
+def fits_word(kinds: KindMatrix, order: Counts) -> bool:
     """Return whether every state fits one word, including gaps between counts."""
     widths = _widths(kinds)
     tops = (int((s + widths)[s >= 0].max()) for _, _, _, s in _placed(kinds, order))
     return max(tops) <= MOST_BITS
 
 
-def _widths(kinds: Kinds) -> Counts:
+def _widths(kinds: KindMatrix) -> Counts:
     """(row kinds,) the bits that a count of each takes."""
     return np.array([int(rows).bit_length() for rows in kinds.row_counts])
 
@@ -192,13 +192,13 @@ def free_shift(shifts: Counts, widths: Counts, width: int) -> int:
     return place
 
 
-def _widest(kinds: Kinds) -> int:
+def _widest(kinds: KindMatrix) -> int:
     """Return the most bits that the kinds of rows of one column take, whatever the order."""
     indptr, indices, _ = kinds.transposed.edges
     return int(np.add.reduceat(_widths(kinds)[indices], indptr[:-1]).max())
 
 
-def _last(kinds: Kinds, order: Counts) -> Counts:
+def _last(kinds: KindMatrix, order: Counts) -> Counts:
     """(row kinds,) the place in the order of the last column that each may have."""
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
@@ -206,7 +206,7 @@ def _last(kinds: Kinds, order: Counts) -> Counts:
     return np.asarray(np.maximum.reduceat(places[indices], indptr[:-1]))
 
 
-def _steps(kinds: Kinds, order: Counts, most: float) -> float:
+def _steps(kinds: KindMatrix, order: Counts, most: float) -> float:
     """Return an upper bound on the steps of a sweep, infinity if it is more than `most`."""
     lines, last = kinds.transposed.edges, _last(kinds, order)
     active: set[int] = set()

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.risk.matchings.collapse import Kinds, collapse
+from shoal.risk.matchings.collapse import KindMatrix, collapse
 from shoal.risk.matchings.glynn import glynn
-from shoal.risk.matchings.profile import MOST_BITS, Plan, plan, sweep
+from shoal.risk.matchings.profile import MOST_BITS, SweepPlan, plan, sweep
 from shoal.risk.matchings.sinkhorn import Flat, Scaled, flatten, sinkhorn
 from shoal.risk.matchings.structure import NOWHERE, Component, Edges
 from shoal.support.arrays import Counts, Floats
@@ -61,7 +61,7 @@ class Budget(NamedTuple):
     overhead_seconds: float = 0.0
 
 
-class Solution(NamedTuple):
+class ComponentSolution(NamedTuple):
     """The exact solution of a component.
 
     Parameters:
@@ -105,7 +105,7 @@ class PairSolution(NamedTuple):
 
 def solve_within(
     components: Iterable[Component], budget: Budget, *, threads: int = 1
-) -> Iterator[tuple[Component, Solution | None]]:
+) -> Iterator[tuple[Component, ComponentSolution | None]]:
     """Yield each component with its exact solution, None if the solution exceeds the budget.
 
     Args:
@@ -148,7 +148,7 @@ class Solver:
         return sinkhorn(self.even, sweeps=_SCALING_SWEEPS)
 
     @cached_property
-    def powers(self) -> tuple[Kinds, float]:
+    def powers(self) -> tuple[KindMatrix, float]:
         """The kinds of lines with scaled weights, and the logarithm of the scaling factor.
 
         Scaling by powers of two is exact. Lines that stand for several people or records have
@@ -174,7 +174,7 @@ class Solver:
         return replace(kinds, edges=edges), math.log(2) * power
 
     @cached_property
-    def plan(self) -> Plan | None:
+    def plan(self) -> SweepPlan | None:
         """The sweep to take, None if it would have too many states."""
         if self.component.edge_count > _MAX_EDGES:
             return None
@@ -227,19 +227,19 @@ class Solver:
         cost = self.cost()
         return cost.route != "none" and cost.seconds <= seconds and cost.megabytes <= megabytes
 
-    def solve(self, threads: int = 1) -> Solution:
+    def solve(self, threads: int = 1) -> ComponentSolution:
         """Return the solution for the true pairs."""
         component, route = self.component, self.cost().route
         feasible = component.mapping != NOWHERE
         if route == "single":
             weight = float(component.dense[0, 0])
             error = _UNIT * (abs(math.log(weight)) + 1)
-            return Solution(math.log(weight), feasible.astype(np.float64), error, 0.0)
+            return ComponentSolution(math.log(weight), feasible.astype(np.float64), error, 0.0)
         if route != "glynn":
             return self._true_pairs(self.small or self._by_sweep())
         solution = self._by_glynn(threads)
         log_factor, uneven = self._flat_error()
-        return Solution(
+        return ComponentSolution(
             solution.log_permanent + log_factor,
             solution.marginals,
             solution.error + uneven,
@@ -263,13 +263,13 @@ class Solver:
         steps = self.plan.steps
         return Cost("sweep", overhead_seconds + _STEP_SECONDS * steps, _STEP_MEGABYTES * steps)
 
-    def _true_pairs(self, solution: PairSolution) -> Solution:
+    def _true_pairs(self, solution: PairSolution) -> ComponentSolution:
         """Return the solution for the true pairs from that for all pairs."""
         mapping = self.component.mapping
         own = solution.pick(self.component.own_rows, np.maximum(mapping, 0))
         marginals = np.where(mapping == NOWHERE, 0.0, own)
         psi_error = 3 * solution.error * float(marginals.sum())
-        return Solution(solution.log_permanent, marginals, solution.error, psi_error)
+        return ComponentSolution(solution.log_permanent, marginals, solution.error, psi_error)
 
     def _flat_error(self) -> tuple[float, float]:
         """Return the log of the factors of a flat component, and a bound on their error."""
@@ -279,7 +279,7 @@ class Solver:
         error = self.component.size * self.flat.residual + 4 * _UNIT * float(logs + 1)
         return self.flat.log_factor, error
 
-    def _by_glynn(self, threads: int) -> Solution:
+    def _by_glynn(self, threads: int) -> ComponentSolution:
         """Return the solution by Glynn's formula."""
         scaled, size = self.scaled, self.component.size
         feasible = self.component.mapping != NOWHERE
@@ -291,7 +291,9 @@ class Solver:
         error = sums.error + entries + (4 + scaled.sweeps / 10) * _UNIT * factors
         psi_error = float(sums.own_errors.sum()) + int(feasible.sum()) * (sums.error + entries)
         log_permanent = math.log(sums.permanent) - scaled.log_factor
-        return Solution(log_permanent, np.where(feasible, sums.marginals, 0.0), error, psi_error)
+        return ComponentSolution(
+            log_permanent, np.where(feasible, sums.marginals, 0.0), error, psi_error
+        )
 
     def _by_sweep(self) -> PairSolution:
         """Return the solution by the planned sweep."""
