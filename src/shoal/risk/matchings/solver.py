@@ -16,9 +16,10 @@ import numpy as np
 
 from shoal.risk.matchings.collapse import KindMatrix, collapse
 from shoal.risk.matchings.glynn import glynn
-from shoal.risk.matchings.profile import MOST_BITS, SweepPlan, plan, sweep
+from shoal.risk.matchings.profile import sweep
 from shoal.risk.matchings.sinkhorn import Flat, Scaled, flatten, sinkhorn
 from shoal.risk.matchings.structure import NOWHERE, Component, Edges
+from shoal.risk.matchings.sweep_plan import MAX_STATE_BITS, SweepPlan, plan_sweep
 from shoal.support.arrays import Counts, Floats
 
 _UNIT = 2.0**-53
@@ -181,7 +182,7 @@ class Solver:
         uneven = isinstance(self.component.stored, np.ndarray) and self.flat is None
         if uneven and _mixed(self.component.dense) and _mixed(self.component.dense.T):
             return None
-        planned = plan(self.powers[0])
+        planned = plan_sweep(self.powers[0])
         return planned if math.isfinite(planned.steps) else None
 
     @cached_property
@@ -322,5 +323,5 @@ def _by_subsets(matrix: Floats) -> tuple[Floats, float]:
 
 def _mixed(matrix: Floats) -> bool:
     """Return whether the rows of the first column show that every order has too many states."""
-    rows = np.flatnonzero(matrix[:, 0])[: 4 * MOST_BITS]
-    return len({matrix[row].tobytes() for row in rows}) > MOST_BITS
+    rows = np.flatnonzero(matrix[:, 0])[: 4 * MAX_STATE_BITS]
+    return len({matrix[row].tobytes() for row in rows}) > MAX_STATE_BITS
