@@ -83,11 +83,11 @@ def threads(matrix: Any) -> dict[str, Any]:
 def walk(matrix: Any) -> dict[str, Any]:
     """Walk until the interval is within one part in a hundred."""
     from shoal.risk import psi
-    from shoal.risk.matchings.psi import _walked
+    from shoal.risk.matchings.psi import _walk
     from shoal.risk.matchings.structure import split
 
     (part,) = split(np.ascontiguousarray(matrix[:40, :40])).components
-    _walked(part, 0.01, 1, 1)  # loads the kernels
+    _walk(part, 0.01, 1, 1)  # loads the kernels
     found = []
     cost = median_cost(lambda: found.append(psi(matrix, seed=1, target=0.01)))
     last = found[-1]

@@ -78,7 +78,7 @@ def test_wrong_questions_end_with_a_sentence(ask, more, told):
 
 
 def test_a_walk_has_an_interval(shoal, monkeypatch, folder):
-    monkeypatch.setattr("shoal.risk.cracks._STEPS", 0)
+    monkeypatch.setattr("shoal.risk.cracks._MAX_SECONDS", 0)
     rows = range(12)
     lines = [f"{i},{i}" for i in rows]
     (folder / "original.csv").write_text("id,x\n" + "\n".join(lines) + "\n")

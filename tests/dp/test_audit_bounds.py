@@ -10,14 +10,13 @@ from tests.examples import examples
 
 from shoal.dp.audit_bounds import (
     POWER,
-    lower_bound,
     noticeable_delta,
     noticeable_epsilon,
     proven_delta,
     proven_epsilon,
-    upper_bound,
 )
 from shoal.dp.binomial import exact_chance, exact_tail
+from shoal.support.binomial import lower_bound, upper_bound
 
 
 @pytest.mark.parametrize(("hits", "runs"), [(1, 1), (1, 10), (7, 10), (10, 10), (3, 80), (60, 80)])

@@ -13,9 +13,9 @@ from tests.examples import examples
 
 from shoal.dp import mechanisms
 from shoal.dp.audit import audit
-from shoal.dp.audit_bounds import lower_bound, upper_bound
 from shoal.dp.audit_exact import audit_exactly
 from shoal.dp.claims import DP
+from shoal.support.binomial import lower_bound, upper_bound
 
 SOUND = SmallRelease()
 SHOWN = ["sensitivity", "fixed-sample", "quasi-only", "dropped-count"]

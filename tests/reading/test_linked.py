@@ -55,7 +55,8 @@ def test_rows_are_found_by_key():
 
 
 @pytest.mark.parametrize(
-    ("ids", "told"), [([1, 1], "1 of 2 rows have no key"), ([1, None], "1 of 2 rows")]
+    ("ids", "told"),
+    [([1, 1], "1 of 2 rows of the identified file have no key"), ([1, None], "1 of 2 rows")],
 )
 def test_keys_must_tell_rows_apart(ids, told):
     with pytest.raises(InputError, match=told):

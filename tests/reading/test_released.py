@@ -8,7 +8,7 @@ import shoal
 from shoal import Column, KAnonymity, Table
 from shoal.reading import read_released
 from shoal.reading.released_cells import Forms
-from shoal.reading.released_columns import Cells
+from shoal.reading.released_columns import ReleasedColumn
 
 ROLES = {"id": "identifier", "age": "quasi", "town": "quasi", "illness": "sensitive"}
 TOWNS = {"tree": {"north": ["aa", "ab"], "south": ["ba"]}}
@@ -82,7 +82,7 @@ def test_the_model_is_the_callers(table):
 def test_no_repr_shows_a_cell(table):
     column = table["town"]
     scale = Column.encode("q", ["low", "quokka"], order=["low", "quokka"])
-    cells = Cells(("quokka",), column.codes, column.codes)
+    cells = ReleasedColumn(("quokka",), column.codes, column.codes)
     things = [Forms(scale), Forms(scale).scale, Forms(scale).scale.point("quokka"), cells]
     release = read_released(published(["*"] * 4, ["north", "north", "ba", "ba"]), table)
     things += [release, release.recodings["town"], release.model]
@@ -150,11 +150,11 @@ def test_a_sensitive_value_that_moved_is_noticed(table):
 @pytest.mark.parametrize(
     ("keys", "key", "told"),
     [
-        (["p0", "p0"], "id", "key 'id': 1 of the released 2 rows have no key"),
-        (["p0", None], "id", "key 'id': 1 of the released 2 rows have no key"),
+        (["p0", "p0"], "id", "key 'id': 1 of 2 rows of the release have no key"),
+        (["p0", None], "id", "key 'id': 1 of 2 rows of the release have no key"),
         (["p0", "p9"], "id", "key 'id': 1 of 2 rows have a key that is not in the original"),
         (["p1", "p0"], "id", "2 of 2 rows do not cover .* not true"),
-        (["p0", "p1"], "town", "key 'town': 1 of the original's 4 rows"),
+        (["p0", "p1"], "town", "key 'town': 1 of 4 rows of the original"),
         (["p0", "p1"], "weight", "'weight'"),
     ],
 )

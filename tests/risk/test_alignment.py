@@ -54,8 +54,8 @@ def test_whole_numbers_and_decimals_agree():
     ("second", "key", "told"),
     [
         (frame(["1"], "*", "a", [1]), None, "have 2, 1 rows"),
-        (frame(["1", "1"], "**", "ab", [2, 2]), "id", "1 of 2 rows of release 2 without a key"),
-        (frame(["1", "1"], "**", "ab", [None, 1]), "id", "1 of 2 rows of release 2 without a key"),
+        (frame(["1", "1"], "**", "ab", [2, 2]), "id", "1 of 2 rows of release 2 have no key"),
+        (frame(["1", "1"], "**", "ab", [None, 1]), "id", "1 of 2 rows of release 2 have no key"),
         (frame(["1", "1"], "**", "ba", [1, 2]), None, "2 of 2 rows of release 2 differ"),
         (frame(["1", "1"], "**", "ba", [1, 2]), "id", "2 of 2 rows of release 2 differ"),
         (

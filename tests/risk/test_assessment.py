@@ -129,7 +129,7 @@ def loose():
 
 def test_what_cannot_be_swept_is_walked(loose, monkeypatch):
     exact = assess(loose, method="exact")
-    monkeypatch.setattr(solving, "_STEPS", 0)
+    monkeypatch.setattr(solving, "_MAX_SECONDS", 0)
     walked = assess(loose, seed=1, target=0.03)
     assert (exact.method, walked.method) == ("exact", "sampled")
     assert walked.sampled == exact.people
@@ -148,7 +148,7 @@ def test_walks_leave_settled_parts_alone(loose, monkeypatch):
     cells = [*(({i, (i + 1) % 20, (i + 5) % 20},) for i in range(20)), ({90},), ({90},), ({91},)]
     release = published(rows, cells, suppressed=[3, 4])
     exact = assess(release, present=False, method="exact")
-    monkeypatch.setattr(solving, "_STEPS", 0)
+    monkeypatch.setattr(solving, "_MAX_SECONDS", 0)
     walked = assess(release, present=False, seed=2, target=0.05)
     assert walked.method == "sampled"
     assert abs(walked.value - exact.value) <= 2 * (walked.high - walked.value)
@@ -222,14 +222,14 @@ def test_a_release_that_was_not_made_by_coarsening_is_refused():
 
 
 def test_too_little_structure_for_exact_values_is_said(monkeypatch, loose):
-    monkeypatch.setattr("shoal.risk.matchings.profile.MOST_STEPS", 10)
+    monkeypatch.setattr("shoal.risk.matchings.sweep_plan.MAX_STEPS", 10)
     with pytest.raises(InputError, match="120 people are in components"):
         assess(loose, method="exact")
 
 
 def test_more_people_than_a_walk_can_hold_are_refused(monkeypatch, loose):
-    monkeypatch.setattr(solving, "_STEPS", 0)
-    monkeypatch.setattr(solving, "_PEOPLE", 119)
+    monkeypatch.setattr(solving, "_MAX_SECONDS", 0)
+    monkeypatch.setattr(solving, "_MAX_PEOPLE", 119)
     with pytest.raises(
         InputError,
         match="120 people are in components too large to solve exactly, more than can be",
@@ -243,7 +243,7 @@ def test_parts_beyond_the_budget_are_walked_too(monkeypatch):
     cells = [(set(range(v - v % 10, min(v + 2, v - v % 10 + 4))),) for (v,) in rows]
     release = published(rows, cells)
     exact = assess(release)
-    monkeypatch.setattr(solving, "_ALL_STEPS", 1000)
+    monkeypatch.setattr(solving, "_MAX_TOTAL_SECONDS", 3e-5)
     mixed = assess(release, seed=1, target=0.05)
     assert (exact.sampled, mixed.sampled) == (0, 4)
     assert mixed.risks[:4].tolist() == exact.risks[:4].tolist()

@@ -4,7 +4,7 @@ from hypothesis import given
 from tests.examples import examples
 from tests.risk.with_people import grouped_people, prosecutor, several_rows, tallies, unit
 
-from shoal.risk.people import Edges, Members, at_least_once, by_person
+from shoal.risk.people import KindEdges, Members, at_least_once, by_person
 
 
 @given(drawn=several_rows())
@@ -43,7 +43,7 @@ def test_one_of_several_events_happens():
 
 def test_own_records_are_those_that_a_row_fits():
     """Kind 0 of rows fits records 0 and 1, kind 1 fits record 1 only; person a has both."""
-    edges = Edges(np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32), 2)
+    edges = KindEdges(np.array([0, 2, 3]), np.array([0, 1, 1], dtype=np.int32), 2)
     rows, records = np.array([0, 1, 1], dtype=np.int32), np.array([0, 1, 1], dtype=np.int32)
     assert edges.own_records(rows, records, unit("aab"), None).tolist() == [2, 1, 1]
     assert edges.sum_records(np.array([1, 2])).tolist() == [3, 2]

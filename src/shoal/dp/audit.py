@@ -14,17 +14,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from shoal.dp.audit_bounds import (
-    lower_bound,
     noticeable_delta,
     noticeable_epsilon,
     proven_delta,
     proven_epsilon,
-    upper_bound,
 )
 from shoal.dp.audit_events import Coded, Outcomes, in_words, strongest_sets
 from shoal.dp.claims import Claim
 from shoal.errors import InputError
 from shoal.support.arrays import Bools
+from shoal.support.binomial import lower_bound, upper_bound
 from shoal.support.progress import report
 
 Input = TypeVar("Input")

@@ -1,9 +1,4 @@
-"""Bounds on a probability from counted runs, and the violations that these runs can detect.
-
-Exact for every number of runs: no normal approximation.
-Clopper & Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-binomial", Biometrika 26(4), 1934.
-"""
+"""The ε and δ that counted runs prove, and the violations that these runs can detect."""
 
 from __future__ import annotations
 
@@ -15,22 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.support.arrays import Floats
+from shoal.support.binomial import lower_bound, upper_bound
 
 POWER = 0.9  # probability that a violation of the reported size is detected
-
-
-def lower_bound(hits: ArrayLike, runs: int, error: float) -> Floats:
-    """Return a lower bound on the probability that fails with at most probability `error`."""
-    from scipy.stats import beta
-
-    counts = np.asarray(hits, dtype=np.float64)
-    bounds = beta.ppf(error, np.maximum(counts, 1), runs - counts + 1)
-    return np.asarray(np.where(counts > 0, bounds, 0.0), dtype=np.float64)
-
-
-def upper_bound(hits: ArrayLike, runs: int, error: float) -> Floats:
-    """Return an upper bound on the probability that fails with at most probability `error`."""
-    return 1.0 - lower_bound(runs - np.asarray(hits, dtype=np.float64), runs, error)
 
 
 def proven_delta(low: ArrayLike, high: ArrayLike, epsilon: float) -> Floats:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.dp.audit_bounds import lower_bound, upper_bound
 from shoal.errors import InputError
 from shoal.support.arrays import Bools, Counts
+from shoal.support.binomial import lower_bound, upper_bound
 
 Outcomes = NDArray[Any] | Sequence[Hashable]
 _BINS = 64  # for outcomes that are real numbers

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.core.column import Column
 from shoal.core.people import Unit
@@ -22,12 +21,12 @@ from shoal.core.publishing.formulas import unescape_formulas
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.values import encoding
+from shoal.core.values.keys import find_keys, unique_keys
 from shoal.core.values.midnights import with_dates_of
 from shoal.errors import InputError
 from shoal.reading.released_cells import Forms, unread_cells
 from shoal.reading.released_lists import merged
 from shoal.support.arrays import Codes, Counts
-from shoal.support.wording import counted
 
 _MAX_READINGS = 9  # of one text
 
@@ -89,20 +88,11 @@ def _column(
 
 def rows_by_key(asked: Any, known: Any, key: str) -> Counts:
     """Return, for each row of `asked`, the row of `known` with the same key, or −1."""
-    keys = []
     for data in (asked, known):
         if key not in data.column_names:
             raise InputError(f"key {key!r}: one of the files has no such column")
-        cells = pa.array(encoding.texts(encoding.combined(data.column(key), key)), pa.string())
-        repeated = len(cells) - len(pc.unique(cells.drop_null()))
-        if repeated:
-            raise InputError(
-                f"key {key!r}: {repeated:,} of {counted(len(cells), 'row')} have no key or the key "
-                "of another row; name a column with unique values"
-            )
-        keys.append(cells)
-    rows: Counts = pc.index_in(keys[0], value_set=keys[1]).fill_null(-1).to_numpy().astype(np.int64)
-    return rows
+    wanted = unique_keys(asked.column(key), key, "the identified file")
+    return find_keys(wanted, unique_keys(known.column(key), key, "the release"))
 
 
 def rows_by_person(asked: Any, known: Any, columns: Sequence[str]) -> tuple[Counts, Unit]:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Role
@@ -24,12 +23,13 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.core.values.encoding import combined, texts, without_blanks
+from shoal.core.values.keys import find_keys, unique_keys
 from shoal.core.values.midnights import with_dates_of
 from shoal.core.verification import Guarantee
 from shoal.errors import InputError
 from shoal.reading.files import Format, read_arrow
 from shoal.reading.released_cells import Forms
-from shoal.reading.released_columns import Cells, read_cells, recoding
+from shoal.reading.released_columns import ReleasedColumn, read_cells, recoding
 from shoal.reading.row_matching import match_rows
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.wording import counted
@@ -169,7 +169,7 @@ def _line_up(data: Any, original: Table, rows: Counts) -> _LinedUp:
     return _LinedUp(recodings, hidden, misfits)
 
 
-def _cells(data: Any, column: Column, rows: Counts) -> Cells:
+def _cells(data: Any, column: Column, rows: Counts) -> ReleasedColumn:
     plain = combined(data.column(column.name), column.name)
     if pa.types.is_null(plain.type):
         plain = plain.cast(pa.string())
@@ -177,10 +177,10 @@ def _cells(data: Any, column: Column, rows: Counts) -> Cells:
         plain = without_blanks(plain)
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-    return Cells(texts(encoded.dictionary), codes, column.codes[rows])
+    return ReleasedColumn(texts(encoded.dictionary), codes, column.codes[rows])
 
 
-def _changed(cells: Cells, column: Column) -> Bools:
+def _changed(cells: ReleasedColumn, column: Column) -> Bools:
     """Return, for each released row, whether a value that should be unchanged differs."""
     forms = Forms(column)
     codes = np.array([forms.value(text) for text in cells.texts], dtype=np.int32)
@@ -190,25 +190,15 @@ def _changed(cells: Cells, column: Column) -> Bools:
 
 def _by_key(data: Any, column: Column) -> Counts:
     """Return, for each released row, the original row with the same key."""
-    known = pa.array(texts(column.to_arrow()), pa.string())
-    asked = pa.array(texts(combined(data.column(column.name), column.name)))
-    asked = asked.cast(pa.string())
-    for cells, whose in ((known, "the original's"), (asked, "the released")):
-        repeated = len(cells) - len(pc.unique(cells.drop_null()))
-        if repeated:
-            raise InputError(
-                f"key {column.name!r}: {repeated:,} of {whose} "
-                f"{counted(len(cells), 'row')} have no key or the key of another row; name a "
-                "column with unique values"
-            )
-    rows = pc.index_in(asked, value_set=known)
-    if rows.null_count:
+    known = unique_keys(column.to_arrow(), column.name, "the original")
+    rows = find_keys(unique_keys(data.column(column.name), column.name, "the release"), known)
+    absent = int((rows < 0).sum())
+    if absent:
         raise InputError(
-            f"key {column.name!r}: {rows.null_count:,} of "
-            f"{counted(len(asked), 'row')} have a key that is not in the original"
+            f"key {column.name!r}: {absent:,} of {counted(len(rows), 'row')} have a key that is "
+            "not in the original"
         )
-    found: Counts = rows.to_numpy().astype(np.int64)
-    return found
+    return rows
 
 
 def _check_fit(misfits: dict[str, Bools]) -> None:

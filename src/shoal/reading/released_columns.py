@@ -22,7 +22,7 @@ _NOTHING = Reading(())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cells:
+class ReleasedColumn:
     """The published cells of one column with the original values.
 
     texts: the distinct texts; None for an empty cell.
@@ -43,7 +43,7 @@ class ReadRecoding(Recoding):
         return True
 
 
-def read_cells(column: Column, cells: Cells) -> tuple[list[Reading], Bools]:
+def read_cells(column: Column, cells: ReleasedColumn) -> tuple[list[Reading], Bools]:
     """Return the reading of each text, and whether it does not cover the original of each row.
 
     If all texts are labels of one level, they are read as such. Otherwise each text has the first
@@ -66,11 +66,11 @@ def read_cells(column: Column, cells: Cells) -> tuple[list[Reading], Bools]:
 
 
 def _read_on(
-    column: Column, cells: Cells, chosen: list[Reading], further: dict[int, list[Reading]]
+    column: Column, cells: ReleasedColumn, chosen: list[Reading], further: dict[int, list[Reading]]
 ) -> Bools:
     """Choose among further readings of some texts, in place; return the rows not covered."""
     rows = np.flatnonzero(np.isin(cells.codes, list(further)))
-    some = Cells(cells.texts, cells.codes[rows], cells.originals[rows])
+    some = ReleasedColumn(cells.texts, cells.codes[rows], cells.originals[rows])
     for text, ways in further.items():
         joined = merged(run for way in (chosen[text], *ways) for run in way.runs)
         ways.append(Reading(joined))
@@ -91,7 +91,7 @@ def _read_on(
 
 
 def recoding(
-    column: Column, cells: Cells, readings: Sequence[Reading], rows: Counts, hidden: Bools
+    column: Column, cells: ReleasedColumn, readings: Sequence[Reading], rows: Counts, hidden: Bools
 ) -> Recoding:
     """Return the recoding that follows from the readings.
 
@@ -111,7 +111,7 @@ def recoding(
     return ReadRecoding(*(getattr(made, field.name) for field in fields(made)))
 
 
-def _at_one_level(column: Column, cells: Cells) -> list[Reading] | None:
+def _at_one_level(column: Column, cells: ReleasedColumn) -> list[Reading] | None:
     """Read full-domain recodings: the lowest level whose labels all rows have, except `*`."""
     if column.hierarchy is None:
         return None
@@ -137,14 +137,14 @@ def _subsets(column: Column, readings: Sequence[Reading]) -> Subsets:
     return Subsets(column.domain, indptr, runs[:, 0], runs[:, 1])
 
 
-def _missed(column: Column, cells: Cells, readings: Sequence[Reading]) -> Bools:
+def _missed(column: Column, cells: ReleasedColumn, readings: Sequence[Reading]) -> Bools:
     """Return, for each released row, whether its cell does not cover the original value."""
     if not len(cells.codes):
         return np.zeros(0, dtype=np.bool_)
     return ~_subsets(column, readings).hold(cells.codes, cells.originals)
 
 
-def _check_read(column: Column, cells: Cells, readings: Sequence[Reading]) -> None:
+def _check_read(column: Column, cells: ReleasedColumn, readings: Sequence[Reading]) -> None:
     unread = np.array([not reading.runs for reading in readings], dtype=np.bool_)
     if unread.any():
         count = int(unread[cells.codes].sum())

@@ -15,6 +15,7 @@ from shoal.core.grouping import group
 from shoal.core.publishing.frames import from_frame
 from shoal.core.table import Table
 from shoal.core.values import encoding
+from shoal.core.values.keys import find_keys, unique_keys
 from shoal.errors import InputError
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import counted
@@ -77,18 +78,14 @@ def _in_order(data: Sequence[Any]) -> list[Counts]:
     return [np.arange(count) for count in rows]
 
 
-def _by_key(keys: Sequence[Any], name: str) -> list[Counts]:
+def _by_key(columns: Sequence[Any], name: str) -> list[Counts]:
     """Return, for the rows of each release, the index of the person among all people."""
-    cells = [pa.array(encoding.texts(encoding.combined(key, name)), pa.string()) for key in keys]
-    for number, cell in enumerate(cells, start=1):
-        repeated = len(cell) - len(pc.unique(cell.drop_null()))
-        if repeated:
-            raise InputError(
-                f"key {name!r}: {repeated:,} of {counted(len(cell), 'row')} of release {number} "
-                "without a key or with the key of another row; choose a column that is unique"
-            )
-    known = pc.unique(pa.concat_arrays(cells))
-    return [pc.index_in(cell, value_set=known).to_numpy().astype(np.int64) for cell in cells]
+    keys = [
+        unique_keys(column, name, f"release {number}")
+        for number, column in enumerate(columns, start=1)
+    ]
+    known = pc.unique(pa.concat_arrays(keys))
+    return [find_keys(each, known) for each in keys]
 
 
 def _people(data: Sequence[Any], places: Sequence[Counts], names: Sequence[str]) -> Any:

@@ -24,7 +24,7 @@ from shoal.risk.beliefs import Prior, believed
 from shoal.risk.graphs import Graph, check_known, consistency
 from shoal.risk.household import HouseholdRisk, household_risk
 from shoal.risk.known_rows import KnownRows, known_rows
-from shoal.risk.people import Edges, Members, by_person
+from shoal.risk.people import KindEdges, Members, by_person
 from shoal.support.arrays import Bools, Counts, Floats, frozen
 from shoal.support.notebook import html_table
 from shoal.support.options import check_choice
@@ -307,7 +307,7 @@ def _people_reached(graph: Graph, person: Unit) -> Counts:
     """(kinds of rows,) the number of people with a released record that each kind fits."""
     shown = graph.record < len(graph.copies) - graph.hidden
     members = Members.of(np.where(shown, graph.record, np.int32(-1)), person)
-    return Edges(graph.indptr, graph.indices, len(graph.copies)).count_people(members)
+    return KindEdges(graph.indptr, graph.indices, len(graph.copies)).count_people(members)
 
 
 def _count_forced(sure: Bools, counts: Counts, person: Unit | None) -> int:

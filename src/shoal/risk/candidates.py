@@ -18,7 +18,7 @@ from shoal.core.coverage import Fits
 from shoal.core.grouping import group
 from shoal.core.histogram import Histogram, count_values
 from shoal.core.release import Release
-from shoal.risk.people import Edges, Members
+from shoal.risk.people import KindEdges, Members
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 Source = Release | Classes
@@ -101,7 +101,7 @@ class Candidates:
             [coverage.tuples[rows], column.codes[rows], person.ids[rows]],
             [len(fits.people), column.domain, person.count],
         ).first
-        edges = Edges(*fits.edges, len(fits.copies))
+        edges = KindEdges(*fits.edges, len(fits.copies))
         return cls(
             column,
             np.bincount(members.place, minlength=len(fits.people)).astype(np.int64),

@@ -1,8 +1,8 @@
 """Expected cracks of a consistency graph: how many people are matched with their own record.
 
-Each part is solved separately: parts in which everyone may have every record have a closed form,
-parts with few open counts are swept, both exactly; the rest is sampled by the worm algorithm, with
-an interval.
+Components in which everyone may have every record have a closed form. The others are components of
+an attack matrix with repeated rows and columns: those that are cheap to solve exactly are solved,
+the rest are sampled together by the worm algorithm, with an interval.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
 """
 
@@ -18,18 +18,17 @@ import numpy as np
 from shoal.core.grouping import sum_by
 from shoal.errors import InputError
 from shoal.risk.graphs import Graph
-from shoal.risk.matchings.collapse import merge
-from shoal.risk.matchings.profile import plan, sweep
-from shoal.risk.matchings.structure import Edges
+from shoal.risk.matchings.solver import Budget, solve_within
+from shoal.risk.matchings.structure import Component, Edges, Multiplicity
 from shoal.risk.matchings.worm import balanced, sample
 from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.progress import report
 
-_EDGES = 20_000  # maximum edges of a part for which a sweep is planned
-_STEPS = 5_000_000  # maximum steps of one sweep; longer ones are sampled
-_ALL_STEPS = 300_000_000  # maximum steps of all sweeps together
-_PART = 200_000  # steps that each part may take in any case
-_PEOPLE = 20_000_000  # maximum number of people in a random walk
+_MAX_EDGES = 20_000  # edges of a component that may be solved exactly
+_MAX_SECONDS = 0.15  # cost of the exact solution of one component
+_MAX_TOTAL_SECONDS = 9.0  # cost of all exact solutions together
+_OVERHEAD_SECONDS = 0.006  # what each solved component counts for in addition to its cost
+_MAX_PEOPLE = 20_000_000  # people in a random walk
 _UNIT = 2.0**-53
 
 
@@ -52,15 +51,6 @@ class Cracks:
     guessed: int = 0
 
 
-class Part(NamedTuple):
-    """A part of a graph: positions of its kinds of people and of records, edges and own pairs."""
-
-    people: Counts
-    records: Counts
-    edges: Counts
-    own: Counts
-
-
 def cracks_of(
     graph: Graph, *, method: str, target: float, seed: int | None, threads: int
 ) -> Cracks:
@@ -73,8 +63,8 @@ def cracks_of(
     waiting, value = solve_uniform_parts(graph, risks, shown)
     error = 0.0
     if method != "fast" and waiting.any():
-        found, error = sweep_parts(graph, risks, waiting, shown, method)
-        value += found
+        solved, error = solve_components(graph, risks, waiting, shown, method)
+        value += solved
     risks[~shown] = 0.0
     if not waiting.any():
         return Cracks(value, value - error, value + error, risks)
@@ -101,10 +91,10 @@ def count_waiting(graph: Graph, waiting: Bools, method: str) -> int:
             f"{left:,} people are in components too large to solve exactly; use the method 'auto' "
             "for an estimate"
         )
-    if left > _PEOPLE:
+    if left > _MAX_PEOPLE:
         raise InputError(
             f"{left:,} people are in components too large to solve exactly, more than can be "
-            f"sampled ({_PEOPLE:,}); name more known attributes, or use fewer rows"
+            f"sampled ({_MAX_PEOPLE:,}); name more known attributes, or use fewer rows"
         )
     return left
 
@@ -137,74 +127,81 @@ def uniform_parts(graph: Graph) -> tuple[Bools, Counts]:
     return uniform, sum_by(people, parts, graph.people)
 
 
-def sweep_parts(
+def solve_components(
     graph: Graph, risks: Floats, waiting: Bools, shown: Bools, method: str
 ) -> tuple[float, float]:
-    """Solve parts with a short sweep; return the cracks and a bound on the rounding error."""
-    cracks, error, budget = [0.0], 0.0, float(_ALL_STEPS)
-    people, kinds, done = graph.many * shown, int(waiting.sum()), 0
-    for part in _parts(graph, waiting):
+    """Solve components exactly if that is cheap, or with the method "exact" if it is possible.
+
+    Args:
+        graph: The consistency graph.
+        risks: (own pairs,) filled in for solved components.
+        waiting: (kinds of people,) which are unsolved; cleared for solved components.
+        shown: (own pairs,) whether the record is released.
+        method: "auto" or "exact".
+
+    Returns:
+        The expected cracks of the solved components, and a bound on their rounding error.
+    """
+    if method == "exact":
+        max_edges, budget = math.inf, Budget(math.inf)
+    else:
+        limits = {"total_seconds": _MAX_TOTAL_SECONDS, "overhead_seconds": _OVERHEAD_SECONDS}
+        max_edges, budget = _MAX_EDGES, Budget(_MAX_SECONDS, **limits)
+    cracks, error, done = [0.0], 0.0, 0
+    people, kinds = graph.many * shown, int(waiting.sum())
+    components = _components(graph, waiting.copy(), max_edges)
+    for component, solution in solve_within(components, budget):
+        done += component.size
         report("matching", done, kinds)
-        done += len(part.people)
-        if method != "exact" and (len(part.edges) > _EDGES or budget <= 0):
+        if solution is None or component.multiplicity is None:
             continue
-        found = _sweep(graph, part, math.inf if method == "exact" else min(_STEPS, budget))
-        if found is not None:
-            risks[part.own] = found.risks
-            waiting[part.people] = False
-            cracks.append(float((found.risks * people[part.own]).sum()))
-            error += (found.error + 2 * _UNIT * len(part.own)) * cracks[-1]
-            budget -= found.steps + _PART
+        own = component.multiplicity.own
+        risks[own] = solution.marginals
+        waiting[component.rows] = False
+        cracks.append(float((solution.marginals * people[own]).sum()))
+        error += (3 * solution.error + 2 * _UNIT * len(own)) * cracks[-1]
     return math.fsum(cracks), error
 
 
-def _parts(graph: Graph, waiting: Bools) -> Iterator[Part]:
-    """Yield the unsolved parts."""
+def _components(graph: Graph, waiting: Bools, max_edges: float) -> Iterator[Component]:
+    """Yield the unsolved components that have at most so many edges."""
     people, records = graph.parts
     lines = people, records, people[graph.heads], people[graph.own[:, 0]]
-    asked = np.unique(people[waiting])
+    wanted = np.unique(people[waiting])
     orders = [np.argsort(line, kind="stable") for line in lines]
-    ends = [
-        (np.searchsorted(line, asked, sorter=order), np.searchsorted(line, asked, "right", order))
+    bounds = [
+        np.stack([np.searchsorted(line, wanted, side, order) for side in ("left", "right")], axis=1)
         for line, order in zip(lines, orders, strict=True)
     ]
-    for at in range(len(asked)):
-        cut = (
-            order[first[at] : last[at]] for order, (first, last) in zip(orders, ends, strict=True)
-        )
-        yield Part(*cut)
+    for ends in zip(*bounds, strict=True):
+        members = [order[first:last] for order, (first, last) in zip(orders, ends, strict=True)]
+        if len(members[2]) <= max_edges:
+            yield _component(graph, *members)
 
 
-class Swept(NamedTuple):
-    """Result of a sweep: the risks of own pairs, a bound on their relative error, its steps."""
-
-    risks: Floats
-    error: float
-    steps: float
-
-
-def _sweep(graph: Graph, part: Part, most: float) -> Swept | None:
-    """Return the risks of a part, None if that takes too many steps."""
-    heads = np.searchsorted(part.people, graph.heads[part.edges])
-    weights = np.ones(len(part.edges)) if graph.weights is None else graph.weights[part.edges]
-    edges = Edges(
-        np.searchsorted(heads, np.arange(len(part.people) + 1)),
-        np.searchsorted(part.records, graph.indices[part.edges]),
-        weights / weights.max(),
+def _component(
+    graph: Graph, people: Counts, records: Counts, edges: Counts, own: Counts
+) -> Component:
+    """Return the component of these kinds of people and of records, edges and own pairs."""
+    heads = np.searchsorted(people, graph.heads[edges])
+    weights = np.ones(len(edges)) if graph.weights is None else graph.weights[edges]
+    own_rows, mapping = (
+        np.searchsorted(kinds, graph.own[own, side]) for side, kinds in enumerate((people, records))
     )
-    merged = merge(edges, graph.people[part.people], graph.copies[part.records])
-    planned = plan(merged)
-    if not planned.steps <= most or math.isinf(planned.steps):
-        return None
-    swept = sweep(planned)
-    pairs = swept.pairs.T if planned.swapped else swept.pairs
-    each = pairs / (merged.row_counts[:, None] * merged.column_counts)
-    rows = merged.row_kinds[np.searchsorted(part.people, graph.own[part.own, 0])]
-    columns = merged.column_kinds[np.searchsorted(part.records, graph.own[part.own, 1])]
-    return Swept(each[rows, columns], 3 * swept.error, planned.steps)
+    return Component(
+        people,
+        records,
+        mapping,
+        Edges(
+            np.searchsorted(heads, np.arange(len(people) + 1)),
+            np.searchsorted(records, graph.indices[edges]),
+            weights,
+        ),
+        Multiplicity(graph.people[people], graph.copies[records], own_rows, own),
+    )
 
 
-class Walked(NamedTuple):
+class _SampledCracks(NamedTuple):
     """Result of a random walk: the expected cracks, their interval, the risks of own pairs."""
 
     value: float
@@ -215,7 +212,7 @@ class Walked(NamedTuple):
 
 def _walk(
     graph: Graph, waiting: Bools, own: Counts, shown: Bools, how: tuple[float, int | None, int]
-) -> Walked:
+) -> _SampledCracks:
     """Walk over the matchings of all unsolved parts."""
     indptr, indices, types, kinds = cut(graph, waiting)
     many = graph.many[own]
@@ -238,7 +235,7 @@ def _walk(
     )
     mean = np.bincount(each, found.marginals, minlength=len(own)) / many
     risks = np.where(shown[own], np.minimum(mean, 1 / graph.copies[graph.own[own, 1]]), 0.0)
-    return Walked(found.value, found.low, found.high, risks)
+    return _SampledCracks(found.value, found.low, found.high, risks)
 
 
 def scaled_edges(graph: Graph, waiting: Bools) -> Floats:

@@ -25,7 +25,7 @@ from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.risk.people import Edges, Members
+from shoal.risk.people import KindEdges, Members
 from shoal.support.arrays import Bools, Codes, Counts, frozen
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Fitting:
         if self.person is None:
             return self.fits.degrees[1][self.records]
         indptr, indices = self.fits.edges
-        forward = Edges(indptr, indices, len(self.fits.copies))
+        forward = KindEdges(indptr, indices, len(self.fits.copies))
         found = forward.turned().count_people(Members.of(self.people, self.person))
         return found[self.records]
 

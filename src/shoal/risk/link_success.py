@@ -13,7 +13,7 @@ import numpy as np
 from shoal.core.people import Unit
 from shoal.risk.assignment import Assignment
 from shoal.risk.fitting import Fitting
-from shoal.risk.people import Edges, Members, at_least_once
+from shoal.risk.people import KindEdges, Members, at_least_once
 from shoal.risk.proportion import Interval, clustered_proportion, proportion, sum_of_chances
 from shoal.support.arrays import Bools, Codes, Counts
 
@@ -114,7 +114,7 @@ def _right_links(
 
 def _guess(found: Fitting, truth: Truth, seed: int) -> Interval:
     """Return the people found by taking any record that fits for each row."""
-    edges = Edges(*found.fits.edges, len(found.fits.copies))
+    edges = KindEdges(*found.fits.edges, len(found.fits.copies))
     asking = Members.of(found.people, Unit((), truth.whom, truth.people))
     held = np.where(truth.owner == ABSENT, np.int32(-1), found.records)
     owner = Unit((), np.maximum(truth.owner, 0), truth.people)

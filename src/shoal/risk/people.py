@@ -64,7 +64,7 @@ class Members:
 
 
 @dataclass(frozen=True, eq=False)
-class Edges:
+class KindEdges:
     """Which kinds of records each kind of rows fits; the kinds of each row ascend.
 
     indptr, indices: the kinds of records of each kind of rows. kinds: how many kinds of records.
@@ -80,12 +80,12 @@ class Edges:
         rows = np.arange(len(self.indptr) - 1, dtype=np.int32)
         return np.repeat(rows, np.diff(self.indptr))
 
-    def turned(self) -> Edges:
+    def turned(self) -> KindEdges:
         """Return the edges the other way round: the kinds of rows that fit each kind of records."""
         order = np.argsort(self.indices, kind="stable")
         widths = np.bincount(self.indices, minlength=self.kinds)
         indptr = np.concatenate(([0], np.cumsum(widths)))
-        return Edges(indptr, self.heads[order], len(self.indptr) - 1)
+        return KindEdges(indptr, self.heads[order], len(self.indptr) - 1)
 
     def sum_records(self, copies: Counts) -> Counts:
         """(kinds of rows,) the records that each fits."""

@@ -20,13 +20,13 @@ from shoal.risk.cracks import (
     cut,
     edge_weights,
     scaled_edges,
-    sweep_parts,
+    solve_components,
     uniform_parts,
 )
 from shoal.risk.graphs import Graph
-from shoal.risk.matchings.people_walk import Owners, Walked, log_missed, walk_people
+from shoal.risk.matchings.people_walk import Owners, PeopleSample, log_missed, walk_people
 from shoal.risk.matchings.worm import balanced
-from shoal.risk.people import Edges, Members
+from shoal.risk.people import KindEdges, Members
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 _UNIT = 2.0**-53
@@ -136,7 +136,7 @@ class _Shares:
             return 0.0, 0.0
         before, risks = chosen.copy(), np.zeros(len(graph.own))
         shown = graph.own[:, 1] < len(graph.copies) - graph.hidden
-        links, error = sweep_parts(graph, risks, chosen, shown, method)
+        links, error = solve_components(graph, risks, chosen, shown, method)
         done = before & ~chosen
         waiting &= ~done
         rows = self.asking(done)
@@ -148,7 +148,7 @@ class _Shares:
         """Guess as if rows were matched independently; return right links."""
         graph = self.graph
         rows = self.asking(waiting)
-        edges = Edges(graph.indptr, graph.indices, len(graph.copies))
+        edges = KindEdges(graph.indptr, graph.indices, len(graph.copies))
         unit = Unit(self.person.columns, self.person.ids[rows], self.person.count)
         counts = None if graph.counts is None else graph.counts[rows]
         records = np.where(self.shown[rows], graph.record[rows], -1).astype(np.int32)
@@ -163,7 +163,7 @@ class _Shares:
 
     def walk(
         self, missed: Floats, waiting: Bools, options: tuple[float, int | None, int]
-    ) -> Walked:
+    ) -> PeopleSample:
         """Walk over the matchings of all parts that wait."""
         graph, (target, seed, threads) = self.graph, options
         indptr, indices, types, kinds = cut(graph, waiting)

@@ -18,7 +18,7 @@ from shoal.core.table import Table
 from shoal.core.verification import judge
 from shoal.risk.candidates import loose_parts
 from shoal.risk.people import (
-    Edges,
+    KindEdges,
     Members,
     by_person,
     chance_of_rows,
@@ -127,7 +127,7 @@ def _picked(coverage: Coverage, table: Table) -> Floats:
     people = fitting_people(coverage, table)
     if table.person is None:
         return np.asarray(1 / people)
-    edges = Edges(*coverage.fits.edges, len(coverage.fits.copies))
+    edges = KindEdges(*coverage.fits.edges, len(coverage.fits.copies))
     mine = edges.own_records(coverage.tuples, coverage.boxes, table.person, table.counts)
     every = edges.sum_records(coverage.fits.copies)[coverage.tuples]
     return np.asarray(np.maximum(mine / every, 1 / people))
@@ -140,7 +140,7 @@ def fitting_people(coverage: Coverage, table: Table) -> Counts:
     """
     if table.unit is None:
         return coverage.released()
-    edges = Edges(*coverage.fits.edges, len(coverage.fits.copies))
+    edges = KindEdges(*coverage.fits.edges, len(coverage.fits.copies))
     if table.person is None:  # households are named, and each record is a person
         return edges.sum_records(coverage.fits.copies)[coverage.tuples]
     return edges.count_people(Members.of(coverage.boxes, table.person))[coverage.tuples]

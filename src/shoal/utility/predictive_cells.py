@@ -22,7 +22,7 @@ _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class SpreadColumn:
     """One column of a release together with the raw values.
 
     entries: (rows,) the published entry; slots: (rows,) the slot of the raw value.
@@ -34,7 +34,7 @@ class Cells:
     shares: Floats
 
     @classmethod
-    def of(cls, recoding: Recoding, rows: Counts) -> Cells:
+    def of(cls, recoding: Recoding, rows: Counts) -> SpreadColumn:
         """Return a column as published in these released rows."""
         scale = Scale.fit(recoding, rows, "weights")
         place = scale.of_values(recoding.column).argmax(axis=1)
@@ -57,10 +57,10 @@ class Cells:
         return np.stack(parts, axis=-1).reshape(self.shares.shape[1], *counts.shape[1:])
 
 
-def columns_of(release: Release, recodings: Sequence[Recoding]) -> list[Cells]:
+def columns_of(release: Release, recodings: Sequence[Recoding]) -> list[SpreadColumn]:
     """Return columns as published in the released rows."""
     rows = np.flatnonzero(released(release))
-    return [Cells.of(each, rows) for each in recodings]
+    return [SpreadColumn.of(each, rows) for each in recodings]
 
 
 def released(release: Release) -> Bools:

@@ -14,7 +14,7 @@ import numpy as np
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.support.arrays import Counts, Floats
-from shoal.utility.predictive_cells import Cells, columns_of, records, released, sample
+from shoal.utility.predictive_cells import SpreadColumn, columns_of, records, released, sample
 
 _ASKED = 20_000  # maximum number of records that the gain is averaged over
 _DOUBT = 2.0  # pseudo-records of independent columns that smooth the joint distribution
@@ -35,7 +35,7 @@ def gains(release: Release, passed_on: Sequence[Recoding]) -> Floats:
     return np.array([max(_gain(a, b, weights, rows), 0.0) for a, b in pairs])
 
 
-def _gain(first: Cells, second: Cells, weights: Floats, rows: Counts) -> float:
+def _gain(first: SpreadColumn, second: SpreadColumn, weights: Floats, rows: Counts) -> float:
     total = weights.sum()
     alone = _spread(first, weights)[:, None] * _spread(second, weights) / total
     joint = _joint(first, second, weights) + _DOUBT / total * alone
@@ -44,13 +44,13 @@ def _gain(first: Cells, second: Cells, weights: Floats, rows: Counts) -> float:
     return float(np.log(ratio)[first.slots[rows], second.slots[rows]].mean())
 
 
-def _spread(cells: Cells, weights: Floats) -> Floats:
+def _spread(cells: SpreadColumn, weights: Floats) -> Floats:
     """(slots,) the number of records that may have each value."""
     counts = np.bincount(cells.entries, weights, minlength=len(cells.shares))
     return cells.spread(counts.astype(np.float64))
 
 
-def _joint(first: Cells, second: Cells, weights: Floats) -> Floats:
+def _joint(first: SpreadColumn, second: SpreadColumn, weights: Floats) -> Floats:
     """(slots, slots) the number of records that may have both values."""
     used, place = np.unique(
         first.entries * len(second.shares) + second.entries, return_inverse=True

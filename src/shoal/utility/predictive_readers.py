@@ -16,7 +16,7 @@ from shoal.core.release import Release
 from shoal.support.arrays import Bools, Counts, Floats
 from shoal.utility.grouped_splits import owners
 from shoal.utility.predictive_cells import (
-    Cells,
+    SpreadColumn,
     columns_of,
     records,
     released,
@@ -60,7 +60,11 @@ def skill(release: Release, labels: Labels, columns: Sequence[str]) -> float:
 
 
 def _by_column(
-    release: Release, all_cells: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts
+    release: Release,
+    all_cells: Sequence[SpreadColumn],
+    labels: Labels,
+    weights: Floats,
+    rows: Counts,
 ) -> float:
     """Return 2 · AUROC − 1 of evidence added up over columns.
 
@@ -101,7 +105,7 @@ def _further_rows(release: Release, weights: Floats, rows: Counts) -> _Further:
     return places[kept], others[kept], weight[kept]
 
 
-def _repeated(cells: Cells, labels: Labels, rows: Counts, further: _Further) -> Floats:
+def _repeated(cells: SpreadColumn, labels: Labels, rows: Counts, further: _Further) -> Floats:
     """(asked, labels) the evidence of other rows of the same person at the raw value."""
     places, others, weight = further
     said = weight * cells.shares[cells.entries[others], cells.slots[rows[places]]]
@@ -110,7 +114,7 @@ def _repeated(cells: Cells, labels: Labels, rows: Counts, further: _Further) -> 
     return found.astype(np.float64).reshape(-1, labels.count)
 
 
-def _seen(cells: Cells, labels: Labels, weights: Floats) -> Floats:
+def _seen(cells: SpreadColumn, labels: Labels, weights: Floats) -> Floats:
     """(slots, labels) the number of records that may have each value, by label."""
     places = cells.entries * labels.count + labels.codes
     counts = np.bincount(places, weights, minlength=len(cells.shares) * labels.count)
@@ -134,7 +138,11 @@ def _odds(evidence: Floats) -> Floats:
 
 
 def _nearest(
-    release: Release, all_cells: Sequence[Cells], labels: Labels, weights: Floats, rows: Counts
+    release: Release,
+    all_cells: Sequence[SpreadColumn],
+    labels: Labels,
+    weights: Floats,
+    rows: Counts,
 ) -> float:
     """Return the share of a record's label among its neighbours, relative to chance.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.support.arrays import Bools, Codes, Counts, Floats
+from shoal.support.binomial import confidence_interval
 
 _RESAMPLES = 200
 _CONFIDENCE = 0.95
@@ -120,14 +121,14 @@ def over_folds(score: str, values: Sequence[float]) -> Interval:
 
 
 def over_rows(score: str, found: Predictions, seed: int, groups: Codes | None = None) -> Interval:
-    """Return a 95 % interval over the test rows: Wilson's for an accuracy, otherwise the bootstrap.
+    """Return a 95 % interval over the test rows: exact for an accuracy, otherwise the bootstrap.
 
     groups: (rows,) the person of each row, if people have several: people are then resampled, each
         with all rows, because rows of one person vary less than rows of different people.
     """
     rows = len(found.truth)
     if score == "accuracy" and groups is None:
-        return _wilson(int((found.truth == found.said).sum()), rows)
+        return confidence_interval(int((found.truth == found.said).sum()), rows)
     count = SCORES["regression" if found.truth.dtype.kind == "f" else "classification"][score]
     generator = np.random.default_rng(seed)
     resample = _rows_drawn(rows) if groups is None else _people_drawn(groups)
@@ -156,11 +157,3 @@ def _people_drawn(groups: Codes) -> Callable[[np.random.Generator], Counts]:
         return np.concatenate([rows_of[one] for one in people.tolist()])
 
     return draw
-
-
-def _wilson(right: int, rows: int) -> tuple[float, float]:
-    """Wilson, "Probable inference, the law of succession, and statistical inference", 1927."""
-    z = 1.959963984540054
-    middle = (right + z * z / 2) / (rows + z * z)
-    half = z / (rows + z * z) * math.sqrt(right * (rows - right) / rows + z * z / 4)
-    return max(middle - half, 0.0), min(middle + half, 1.0)

@@ -116,7 +116,7 @@ def test_what_the_sweep_finds_is_told_as_any_other_figure():
 def test_too_many_states_leave_the_sweep_for_other_ways(monkeypatch):
     observed = np.arange(60)
     known = frequency_attack(beliefs_around(observed, 4), observed).psi()
-    monkeypatch.setattr(interval_sweep, "MOST_STEPS", 10)
+    monkeypatch.setattr(interval_sweep, "MAX_STEPS", 10)
     other = frequency_attack(beliefs_around(observed, 4), observed)
     assert other.swept is None
     assert other.psi().value == pytest.approx(known.value, rel=1e-9)

@@ -4,7 +4,7 @@ from scipy.sparse import csr_array
 from tests.risk.matchings.enumeration import TRUE, WORKED, Enumerated, worked
 
 from shoal.errors import InputError
-from shoal.risk.attacks import Attack, relation_attack, values_attack
+from shoal.risk.attacks import MatchingAttack, relation_attack, values_attack
 
 
 @pytest.mark.parametrize("text", WORKED)
@@ -59,14 +59,14 @@ def test_no_value_is_told_in_a_refusal():
 
 def test_an_attack_holds_what_it_was_given_and_cannot_be_changed():
     given = np.ones((2, 2))
-    attack = Attack(given, [1, 0], ("all",))
+    attack = MatchingAttack(given, [1, 0], ("all",))
     given[0, 0] = 7
     assert attack.matrix[0, 0] == 1
     with pytest.raises(ValueError, match="read-only"):
         attack.matrix[0, 0] = 7
     assert len(attack) == 2
     with pytest.raises(InputError, match="true mapping"):
-        Attack(given, [1, 1], ())
+        MatchingAttack(given, [1, 1], ())
 
 
 def test_a_prior_weighs_each_pair():
@@ -86,7 +86,7 @@ def test_expected_cracks_are_those_of_the_worked_examples(text):
 def test_a_prior_may_be_sparse_as_the_attack_may():
     dense, sparse = np.array([[1.0, 2], [3, 4]]), csr_array([[1.0, 0], [0, 5]])
     for weights, prior in ((dense, sparse), (sparse, dense), (sparse, sparse)):
-        product = Attack(weights, None, ()).with_prior(prior, "Hearsay.").matrix
+        product = MatchingAttack(weights, None, ()).with_prior(prior, "Hearsay.").matrix
         expected = np.asarray((weights * 1).toarray() if weights is sparse else weights)
         expected = expected * (prior.toarray() if prior is sparse else prior)
         assert np.array_equal(product.toarray(), expected)

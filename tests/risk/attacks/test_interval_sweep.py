@@ -97,7 +97,7 @@ def test_an_item_that_cannot_be_itself_is_never_found():
     assert swept.marginals[1:].tolist() == pytest.approx([0.25, 0.25])  # 1 of 4 matchings each
 
 
-@pytest.mark.parametrize("limit", ["MOST_STEPS", "MOST_VISITS"])
+@pytest.mark.parametrize("limit", ["MAX_STEPS", "MAX_VISITS"])
 def test_too_many_states_are_not_begun(monkeypatch, limit):
     monkeypatch.setattr(interval_sweep, limit, 100)
     assert sweep(*banded(30, 3)) is None

@@ -8,7 +8,7 @@ from tests.examples import examples
 from tests.risk.matchings.enumeration import WORKED, Enumerated, attacks, worked
 
 from shoal.errors import InputError
-from shoal.risk.matchings import ways
+from shoal.risk.matchings import solver
 from shoal.risk.matchings.counting import _ryser, count_matchings
 from shoal.risk.matchings.structure import split
 
@@ -20,7 +20,7 @@ def test_each_matching_is_counted_once(attack):
     known = len(Enumerated(matrix).found)
     if known:
         assert count_matchings(matrix) == known
-        with patch.object(ways, "_SMALL", 0):
+        with patch.object(solver, "_SMALL_ROWS", 0):
             assert count_matchings(matrix) == known
     else:
         with pytest.raises(InputError, match="no perfect matching"):

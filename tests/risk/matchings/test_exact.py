@@ -19,7 +19,7 @@ from tests.risk.matchings.enumeration import (
 )
 
 from shoal.errors import InputError
-from shoal.risk.matchings import ways
+from shoal.risk.matchings import solver
 from shoal.risk.matchings.exact import all_marginals, exact, exact_cost
 from shoal.risk.matchings.structure import split
 
@@ -54,9 +54,9 @@ def test_a_flat_attack_tells_no_more_than_its_zeros():
 
 
 ROUTES = {  # rows up to which sets are looked at; how much longer a sweep may take
-    "subsets": {"_SMALL": 8},
-    "sweep": {"_SMALL": 0},
-    "glynn": {"_SMALL": 0, "_PATIENCE": -1e9},
+    "subsets": {"_SMALL_ROWS": 8},
+    "sweep": {"_SMALL_ROWS": 0},
+    "glynn": {"_SMALL_ROWS": 0, "_GLYNN_PENALTY_SECONDS": -1e9},
 }
 
 
@@ -71,7 +71,7 @@ def test_every_figure_is_that_of_all_matchings(attack):
         return
     cracks, log_known = known.cracks(mapping), math.log(float(known.permanent))
     for route, settings in ROUTES.items():
-        with patch.multiple(ways, **settings):
+        with patch.multiple(solver, **settings):
             found = exact(matrix, mapping)
         assert {taken.route for taken in found.routes} <= {"single", route}
         assert abs(found.log_permanent - log_known) <= found.error + 1e-15 * (1 + abs(log_known))
@@ -89,7 +89,7 @@ def test_all_marginals_are_those_of_all_matchings(attack):
     assume(known.found)
     shares = [[float(share) for share in row] for row in known.marginals()]
     for settings in ROUTES.values():
-        with patch.multiple(ways, **settings):
+        with patch.multiple(solver, **settings):
             assert np.allclose(all_marginals(matrix), shares, rtol=1e-11, atol=1e-14)
 
 

@@ -6,17 +6,17 @@ from hypothesis import assume, given
 from tests.examples import examples
 from tests.risk.matchings.enumeration import Enumerated, attacks, near
 
-from shoal.risk.matchings import profile
+from shoal.risk.matchings import profile, sweep_plan
 from shoal.risk.matchings.collapse import collapse
-from shoal.risk.matchings.ordering import orders
-from shoal.risk.matchings.profile import Plan, count, plan, sweep
+from shoal.risk.matchings.profile import count, sweep
 from shoal.risk.matchings.structure import split
+from shoal.risk.matchings.sweep_plan import SweepPlan, orders, plan_sweep
 
 
 def planned(matrix):
     """Return the kinds and the plan of a matrix that is one component."""
     (part,) = split(matrix).components
-    return collapse(part), plan(collapse(part))
+    return collapse(part), plan_sweep(collapse(part))
 
 
 @given(attacks(most=6, kinds=("sparse", "stochastic", "repeated")))
@@ -29,7 +29,7 @@ def test_any_order_of_rows_or_columns_gives_the_same(attack):
         shares = np.array([[float(share) for share in row] for row in known.marginals()])
         for swapped, oriented in enumerate((kinds, kinds.transposed)):
             for order in (*orders(oriented), np.arange(len(oriented.column_counts))[::-1]):
-                one = Plan(oriented, bool(swapped), order, math.inf)
+                one = SweepPlan(oriented, bool(swapped), order, math.inf)
                 swept = sweep(one)
                 assert near(math.exp(swept.log_permanent), known.permanent, swept.error + 1e-15)
                 each = swept.pairs / np.outer(oriented.row_counts, oriented.column_counts)
@@ -86,14 +86,14 @@ def test_too_many_open_counts_are_no_plan():
 
 def test_a_plan_fits_its_word_with_the_gaps_between_counts(monkeypatch):
     gaps = 0
-    monkeypatch.setattr(profile, "MOST_BITS", 6)
+    monkeypatch.setattr(sweep_plan, "MAX_STATE_BITS", 6)
     for seed in range(150):
         matrix = (np.random.default_rng(seed).random((9, 9)) < 0.25) | np.eye(9, dtype=bool)
         for part in split(matrix.astype(float)).components:
-            one = plan(collapse(part))
+            one = plan_sweep(collapse(part))
             for order in orders(one.kinds):
-                gaps += math.isfinite(profile._steps(one.kinds, order, 1e9)) and not (
-                    profile.fits_word(one.kinds, order)
+                gaps += math.isfinite(sweep_plan._bound_steps(one.kinds, order, 1e9)) and not (
+                    sweep_plan.fits_word(one.kinds, order)
                 )
             if math.isfinite(one.steps):
                 listed = [choices for _, choices in profile._columns(one)]

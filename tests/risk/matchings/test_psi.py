@@ -73,7 +73,7 @@ def test_a_walk_beside_exact_parts(monkeypatch):
     matrix[20:29, 20:29] = np.random.default_rng(1).random((9, 9))
     matrix[29] = matrix[29, 29] = 1.0  # the last row may have any column, but others need theirs
     true = psi(matrix)
-    monkeypatch.setattr(module, "_SECONDS", 1e-5)
+    monkeypatch.setattr(module, "_MAX_SECONDS", 1e-5)
     found = psi(matrix, seed=3)
     assert (true.guarantee, found.guarantee, found.method) == ("exact", "95 %", "worm")
     assert found.value == pytest.approx(true.value, rel=0.015)
@@ -89,7 +89,7 @@ def test_true_pairs_that_are_ruled_out_add_nothing(monkeypatch):
     mapping = np.roll(np.arange(14), 1)
     matrix[np.arange(5), mapping[:5]] = 0
     true = psi(matrix, mapping)
-    monkeypatch.setattr(module, "_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_MAX_SECONDS", 0.0)
     found = psi(matrix, mapping, seed=1)
     assert found.method == "worm"
     assert found.value == pytest.approx(true.value, rel=0.015)

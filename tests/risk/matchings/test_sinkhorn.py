@@ -7,8 +7,7 @@ from scipy.sparse import csr_array
 from tests.examples import examples
 from tests.risk.matchings.enumeration import FLAT, UNEVEN, WORKED, Enumerated, attacks, worked
 
-from shoal.risk.matchings.balance import prices
-from shoal.risk.matchings.sinkhorn import flatten, is_flat, sinkhorn
+from shoal.risk.matchings.sinkhorn import flatten, is_flat, prices, sinkhorn
 from shoal.risk.matchings.structure import split
 
 

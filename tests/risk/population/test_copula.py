@@ -10,8 +10,7 @@ from shoal.core.grouping import group
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.risk import individual_uniqueness
-from shoal.risk.population.copula import Copula, _cells, _nearest
-from shoal.risk.population.scores import ranks
+from shoal.risk.population.copula import Copula, _cells, _nearest, ranks
 
 
 def table_of(**columns):

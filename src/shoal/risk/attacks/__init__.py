@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from shoal.risk.attacks.attack import Attack
+from shoal.risk.attacks.attack import MatchingAttack
 from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from shoal.risk.attacks.population import PopulationAttack, population_attack
 
 __all__ = [
-    "Attack",
     "FrequencyAttack",
+    "MatchingAttack",
     "Network",
     "PopulationAttack",
     "beliefs_around",

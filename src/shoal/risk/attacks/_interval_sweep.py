@@ -1,5 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: sums along the steps of a sweep over released items, with and without a marked item."""
+"""Kernels: sums along the steps of a sweep over released items, with and without a marked item.
+
+Level l is the l-th released item. The states before level l have the numbers states[l] …
+states[l + 1] − 1 in one array over all levels; the last state is the end.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,13 @@ from shoal.support.compiling import njit
 
 
 class Levels(NamedTuple):
-    """All steps of a sweep, released item by released item.
+    """All steps of a sweep, level by level; read only.
 
-    begins: (levels + 1,) where the steps of each begin; states: (levels + 2,) where the states
-        before each begin, and those after the last.
-    source, target: (steps,) the states before and after, counted within their level.
-    deadline: (steps,) whose item is taken; free: (steps,) how many there are to take.
+    begins: (levels + 1,) the first step of each level.
+    states: (levels + 2,) the first state before each level, then the end and the number of states.
+    source, target: (steps,) the states before and after, numbered in their level from 0.
+    deadline: (steps,) the deadline of the item that is taken.
+    free: (steps,) the items of that deadline that can be taken.
     """
 
     begins: Any
@@ -27,7 +32,11 @@ class Levels(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def forth(levels, ways, totals):
-    """Add up every way to each state; each level sums to 1, and `totals` has what it summed to."""
+    """Sum the ways from the start to each state, scaled so that each level sums to 1.
+
+    ways: (states,) written. totals: (levels,) written, the sums before scaling.
+    Invariant: ways of the levels up to the current one are final.
+    """
     ways[:] = 0.0
     ways[0] = 1.0
     for level in range(len(levels.begins) - 1):
@@ -44,7 +53,11 @@ def forth(levels, ways, totals):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def back(levels, led, peaks):
-    """Add up every way from each state to the end; the largest of a level is 1."""
+    """Sum the ways from each state to the end, scaled so that the largest of a level is 1.
+
+    led: (states,) written. peaks: (levels,) written, the largest sums before scaling.
+    Invariant: led of the levels after the current one are final.
+    """
     led[:] = 0.0
     led[-1] = 1.0
     for level in range(len(levels.begins) - 2, -1, -1):
@@ -61,10 +74,13 @@ def back(levels, led, peaks):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mark(levels, ways, led, peaks, deadline, bottom, top, room, chances):
-    """Write the chance that an item of this deadline is taken at level `top`.
+    """Write the probability that an item of this deadline is taken at level `top`.
 
-    chances: (top - bottom + 1,) for an item that waits from level bottom, bottom + 1, … on.
-    room: (2, most states of a level) is written over.
+    ways, led, peaks: from `forth` and `back`.
+    chances: (top − bottom + 1,) written, for items that wait from level bottom, bottom + 1, … on.
+    room: (2, states of the widest level) scratch.
+    Invariant: `marked` has, for each state before the current level, the ways to the end on which
+    one marked item is taken at `top`, scaled as `led`; `other` has the same after the level.
     """
     marked, other = room[0], room[1]
     for level in range(top, bottom - 1, -1):

@@ -17,7 +17,7 @@ TRUE = "Every match that the attacker considers impossible is impossible."
 
 
 @dataclass(frozen=True, eq=False)
-class Attack:
+class MatchingAttack:
     """The beliefs of an attacker about a release.
 
     Parameters:
@@ -47,7 +47,7 @@ class Attack:
 
         return psi(self.matrix, self.mapping, **options)
 
-    def with_prior(self, prior: Any, why: str) -> Attack:
+    def with_prior(self, prior: Any, why: str) -> MatchingAttack:
         """Return the attack of an attacker who also has prior weights for each pair.
 
         Parameters:
@@ -64,4 +64,4 @@ class Attack:
         product = (
             weights * self.matrix if hasattr(weights, "flags") else weights.multiply(self.matrix)
         )
-        return Attack(product, self.mapping, (*self.assumptions, why))
+        return MatchingAttack(product, self.mapping, (*self.assumptions, why))

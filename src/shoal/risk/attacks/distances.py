@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.errors import InputError, unknown
 from shoal.privacy.model import check_range, check_whole
-from shoal.risk.attacks.attack import EVERYBODY, Attack
+from shoal.risk.attacks.attack import EVERYBODY, MatchingAttack
 from shoal.support.arrays import Floats
 from shoal.support.progress import report
 from shoal.support.wording import counted
@@ -33,7 +33,7 @@ def distance_attack(
     balanced: bool = False,
     sweeps: int = 1000,
     mapping: Any = None,
-) -> Attack:
+) -> MatchingAttack:
     """Return the attack of an attacker who knows values with errors.
 
     Parameters:
@@ -70,7 +70,7 @@ def distance_attack(
         for name, rate in mistakes.items()
     ]
     assumptions += ["Errors are independent of each other.", EVERYBODY]
-    return Attack(np.exp(logs), mapping, tuple(assumptions))
+    return MatchingAttack(np.exp(logs), mapping, tuple(assumptions))
 
 
 def _check(

@@ -20,9 +20,9 @@ import numpy as np
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import check_range
-from shoal.risk.attacks.attack import EVERYBODY, TRUE, Attack
+from shoal.risk.attacks.attack import EVERYBODY, TRUE, MatchingAttack
 from shoal.risk.attacks.infeasibility import EVEN
-from shoal.risk.attacks.interval_sweep import Swept, sweep
+from shoal.risk.attacks.interval_sweep import IntervalSolution, sweep
 from shoal.risk.matchings.structure import NOWHERE, check_mapping, split
 from shoal.support.arrays import Counts, Floats, frozen
 
@@ -33,7 +33,7 @@ _DENSE = 2000  # maximum number of items for a dense matrix
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencyAttack(Attack):
+class FrequencyAttack(MatchingAttack):
     """An attack by frequencies.
 
     Parameters:
@@ -47,7 +47,7 @@ class FrequencyAttack(Attack):
     own: Counts = field(repr=False)
 
     @cached_property
-    def swept(self) -> Swept | None:
+    def swept(self) -> IntervalSolution | None:
         """The exact values, None if too many items are open at a time."""
         return sweep(self.first, self.last, self.own)
 

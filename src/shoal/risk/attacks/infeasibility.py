@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, unknown
-from shoal.risk.attacks.attack import EVERYBODY, TRUE, Attack
+from shoal.risk.attacks.attack import EVERYBODY, TRUE, MatchingAttack
 from shoal.support.arrays import Bools, Counts
 
 EVEN = "The attacker considers all matchings that are not ruled out equally likely."
@@ -24,7 +24,7 @@ def relation_attack(
     released: Sequence[Any] | None = None,
     *,
     mapping: Any = None,
-) -> Attack:
+) -> MatchingAttack:
     """Return the attack of an attacker who knows which pairs are possible.
 
     Parameters:
@@ -43,9 +43,10 @@ def relation_attack(
         matrix = np.asarray(relation)
         if not np.isin(matrix, (0, 1)).all():
             raise InputError(
-                "a relation must contain only 0 and 1 (or False and True); for weights use Attack"
+                "a relation must contain only 0 and 1 (or False and True); for weights use "
+                "MatchingAttack"
             )
-    return Attack(matrix.astype(np.float64), mapping, (EVERYBODY, TRUE, EVEN))
+    return MatchingAttack(matrix.astype(np.float64), mapping, (EVERYBODY, TRUE, EVEN))
 
 
 def values_attack(
@@ -53,7 +54,7 @@ def values_attack(
     released: Mapping[str, Sequence[Any]],
     *,
     mapping: Any = None,
-) -> Attack:
+) -> MatchingAttack:
     """Return the attack of an attacker who knows values of some attributes of everyone.
 
     Parameters:
@@ -69,7 +70,7 @@ def values_attack(
             raise unknown("no released attribute", name, released)
         matrix = matrix & _held(name, values, released[name])
     knowledge = f"The attacker knows {', '.join(known)} of everyone, without error."
-    return Attack(matrix.astype(np.float64), mapping, (knowledge, EVERYBODY, TRUE, EVEN))
+    return MatchingAttack(matrix.astype(np.float64), mapping, (knowledge, EVERYBODY, TRUE, EVEN))
 
 
 def _asked(possible: Callable[[Any, Any], Any], original: Sequence[Any], released: Any) -> Bools:

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.risk.matchings.profile import MOST_BITS, free_shift, states_by_sum
+from shoal.risk.matchings.sweep_plan import MAX_STATE_BITS, free_shift, states_by_sum
 from shoal.support.arrays import Bools, Counts, Floats, frozen
 from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.risk.attacks._interval_sweep import Levels
 
-MOST_STEPS = 60_000_000  # at most, about half of them there and kept, 20 bytes each
-MOST_VISITS = 1_000_000_000  # of steps, while items are marked
+MAX_STEPS = 60_000_000  # at most, about half of them there and kept, 20 bytes each
+MAX_VISITS = 1_000_000_000  # of steps, while items are marked
 _UNIT = 2.0**-53
 
 
 @dataclass(frozen=True)
-class Swept:
+class IntervalSolution:
     """Exact values of an attack by intervals.
 
     marginals: (items,) the chance that each is matched with its own released item.
@@ -68,7 +68,7 @@ class _Queue(NamedTuple):
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
 
-def sweep(first: Counts, last: Counts, own: Counts) -> Swept | None:
+def sweep(first: Counts, last: Counts, own: Counts) -> IntervalSolution | None:
     """Return the exact values, None where there are too many states.
 
     first, last: (items,) the places that each may have, from 0, both ends among them.
@@ -81,10 +81,10 @@ def sweep(first: Counts, last: Counts, own: Counts) -> Swept | None:
     queue = _queue(first, last, own)
     ways = [(_cost(way), way) for way in (queue, queue.mirrored)]
     steps, cheaper = min(ways, key=lambda way: way[0])
-    if steps > MOST_STEPS:
+    if steps > MAX_STEPS:
         return None
     levels = _levels(cheaper)
-    if _visits(cheaper, levels) > MOST_VISITS:
+    if _visits(cheaper, levels) > MAX_VISITS:
         return None
     return _sums(cheaper, levels)
 
@@ -139,7 +139,7 @@ def _cost(queue: _Queue) -> float:
     """Return an upper bound on the steps, infinity if there are too many."""
     total, states, matched, ended = 0.0, 1.0, 0, 0
     for each in _stretches(queue):
-        if each.bits > MOST_BITS:
+        if each.bits > MAX_STATE_BITS:
             return math.inf
         by_sum = states_by_sum(tuple(sorted(each.started.tolist())))
         for _ in range(each.places):
@@ -148,7 +148,7 @@ def _cost(queue: _Queue) -> float:
             if matched - ended >= len(by_sum):
                 return 0.0  # no perfect matching: the sweep itself will say so
             states = float(by_sum[matched - ended])
-        if total > MOST_STEPS:
+        if total > MAX_STEPS:
             return math.inf
         if each.closes:
             ended += int(each.started[0])
@@ -212,7 +212,7 @@ def _visits(queue: _Queue, levels: Levels) -> int:
     )
 
 
-def _sums(queue: _Queue, levels: Levels) -> Swept:
+def _sums(queue: _Queue, levels: Levels) -> IntervalSolution:
     from shoal.risk.attacks import _interval_sweep as kernels
 
     size, at = len(queue.own), queue.levels
@@ -234,4 +234,4 @@ def _sums(queue: _Queue, levels: Levels) -> Swept:
         marginals[item] = chances[place]
     most = max(len(each.started) for each in _stretches(queue))
     rounded = 4 * size * (most + 2) + 2 * widest  # forth and back, above and below the line
-    return Swept(frozen(marginals), math.fsum(np.log(totals)), rounded * _UNIT)
+    return IntervalSolution(frozen(marginals), math.fsum(np.log(totals)), rounded * _UNIT)

@@ -16,7 +16,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
-from shoal.risk.attacks.attack import EVERYBODY, Attack
+from shoal.risk.attacks.attack import EVERYBODY, MatchingAttack
 from shoal.risk.matchings.structure import check_mapping, check_matrix
 from shoal.support.arrays import Counts, Floats, frozen
 
@@ -112,7 +112,7 @@ class Network:
 
     def attack(
         self, outputs: Sequence[int] | Counts | None = None, *, mapping: Any = None
-    ) -> Attack:
+    ) -> MatchingAttack:
         """Return the attack of an attacker who observes both ends of the network.
 
         Parameters:
@@ -121,4 +121,4 @@ class Network:
                 number.
         """
         order = check_mapping(outputs, self.wires)
-        return Attack(self.matrix[:, order], mapping, _ASSUMED)
+        return MatchingAttack(self.matrix[:, order], mapping, _ASSUMED)

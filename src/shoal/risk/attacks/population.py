@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.risk.attacks.attack import Attack
+from shoal.risk.attacks.attack import MatchingAttack
 from shoal.risk.matchings.structure import NOWHERE, Component, Structure, split
 from shoal.support.arrays import Bools, Counts, Floats, frozen
 from shoal.support.wording import counted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationAttack(Attack):
+class PopulationAttack(MatchingAttack):
     """An attack on a table that contains part of a population.
 
     Parameters:

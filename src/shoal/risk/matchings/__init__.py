@@ -3,8 +3,8 @@
 from shoal.risk.matchings.counting import count_matchings
 from shoal.risk.matchings.exact import Exact, all_marginals, exact_cost
 from shoal.risk.matchings.sinkhorn import is_flat
+from shoal.risk.matchings.solver import Cost
 from shoal.risk.matchings.structure import Structure, split
-from shoal.risk.matchings.ways import Cost
 
 __all__ = [
     "Cost",

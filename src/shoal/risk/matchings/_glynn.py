@@ -1,10 +1,20 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: Glynn's sum of signed products, with what each factor leaves when it is taken out.
+"""Kernels: Glynn's sum of signed products, and the same sum without each row.
 
-Many signs are worked on side by side, one in each lane. Four rows at a time lie together in one
-flat array, LANES numbers each: what the lane's own signs add to the four row sums, the four sums
-of products without that row, the products of all rows before and after, and the bound's part. So
-all distances inside a loop are constants, and the compiler uses vectors without asking further.
+The sum runs over the signs of all columns but the first. The signs of LANE_COLUMNS columns differ
+from lane to lane, those of STEPS columns flip inside a chunk in the order of a Gray code, and the
+remaining signs are the bits of the number of the chunk.
+
+Memory layout of `work`: one flat array of (groups + 2) blocks of GROUP = 11 · LANES numbers. Rows
+come in groups of four; group g has block g + 1, the first and last block are borders. A block has
+eleven fields of LANES numbers, one for each lane:
+    0–3    what the lane's own signs add to the sum of each of the four rows (constant in a chunk)
+    4–7    _LEFT_OUT: sums of products without that row, for each of the four rows (accumulated)
+    8      _BEFORE: product of the sums of all rows before the group
+    9      _AFTER: product of the sums of all rows after the group, times the sign
+    10     _BOUND: sum of absolute products without two rows (accumulated)
+The first block's field 0 accumulates the signed products of all rows. All distances inside a loop
+over lanes are constants, so that the compiler vectorizes it without checks for overlap.
 """
 
 from __future__ import annotations
@@ -15,21 +25,27 @@ LANES = 32
 LANE_COLUMNS = 5  # their signs differ from lane to lane
 GROUP = 11 * LANES
 STEPS = 10  # columns whose signs flip inside a chunk
-_LEFT_OUT = 4 * LANES  # where in a group those begin: products without one row,
-_BEFORE = 8 * LANES  # of the rows before the group,
-_AFTER = 9 * LANES  # of those after it,
-_BOUND = 10 * LANES  # and absolute products without two
+_LEFT_OUT = 4 * LANES  # fields of a block, see above
+_BEFORE = 8 * LANES
+_AFTER = 9 * LANES
+_BOUND = 10 * LANES
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sum_chunks(first, last, matrix, offsets, work, base, signs, lane_signs, sums):
     """Sum over the signs of the chunks first … last − 1; each is a row of `sums`.
 
-    matrix: (n, n), n the columns; the pair (i, i) is the one asked for.
+    matrix: (n, n) the weights; the true pairs are (i, i).
     offsets: (groups, 4, LANES) what the lanes' signs add to the row sums.
-    lane_signs: (1 + LANE_COLUMNS, LANES) the lanes' signs, their product first.
-    work: (groups + 2, GROUP) room, flat; base: (4 groups,) and signs: (n,) likewise.
-    sums: (chunks, 1 + n + groups) signed products, those without each row, the bound by group.
+    lane_signs: (1 + LANE_COLUMNS, LANES) the product of the lane's signs, then the signs.
+    work: ((groups + 2) · GROUP,) scratch, laid out as above.
+    base: (4 · groups,) scratch: the sum of each row over the columns that lanes share, with the
+        current signs; 1 for rows that only fill the last group.
+    signs: (n,) scratch: the current sign of each column.
+    sums: (chunks, 1 + n + groups) written: the signed products, those without each row, and the
+        bound by group.
+    Invariant: before each step `base` and `signs` are those of the Gray code of step − 1, `sign` is
+    the product of the signs that lanes share, and `work` has the sums of all steps so far.
     """
     for chunk in range(first, last):
         sign = _start(chunk, matrix, offsets, work, base, signs)
@@ -47,7 +63,7 @@ def sum_chunks(first, last, matrix, offsets, work, base, signs, lane_signs, sums
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _start(chunk, matrix, offsets, work, base, signs):
-    """Lay out a chunk, whose number is the signs of the columns that it does not flip."""
+    """Set all scratch arrays to the first signs of a chunk; return the product of the signs."""
     columns, groups = len(matrix), len(offsets)
     sign = 1.0
     signs[:] = 1.0
@@ -71,7 +87,10 @@ def _start(chunk, matrix, offsets, work, base, signs):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _flip(column, matrix, work, base, signs):
-    """Turn a column's sign, and with it that of the sums without the row of its pair."""
+    """Flip the sign of a column, and that of the sums without the row of its true pair.
+
+    Those sums are kept relative to the current sign of their column; `_collect` multiplies it in.
+    """
     for i in range(len(matrix)):
         base[i] -= 2.0 * signs[column] * matrix[i, column]
     signs[column] = -signs[column]
@@ -82,7 +101,10 @@ def _flip(column, matrix, work, base, signs):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _one_sign(work, base, sign):
-    """Add the products at the signs as they stand; return their product."""
+    """Add the products at the current signs; return the product of the signs.
+
+    Forward, then backward: _BEFORE of each block is final when its group is reached from the end.
+    """
     groups = len(base) // 4
     for g in range(groups):
         near = work[(g + 1) * GROUP : (g + 3) * GROUP]
@@ -101,7 +123,10 @@ def _one_sign(work, base, sign):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _forward(near, base0, base1, base2, base3):
-    """Multiply a group's row sums into the product before the next group."""
+    """Multiply the row sums of a group into _BEFORE of the next block.
+
+    near: the block of the group and the one after it.
+    """
     for lane in range(LANES):
         one = (base0 + near[lane]) * (base1 + near[LANES + lane])
         two = (base2 + near[2 * LANES + lane]) * (base3 + near[3 * LANES + lane])
@@ -110,7 +135,10 @@ def _forward(near, base0, base1, base2, base3):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _backward(near, base0, base1, base2, base3):
-    """Add the products without each row of a group, and multiply it into the one after."""
+    """Add the products without each row of a group, and multiply the group into _AFTER before it.
+
+    near: the block before that of the group, and that of the group.
+    """
     for lane in range(LANES):
         row0 = base0 + near[GROUP + lane]
         row1 = base1 + near[GROUP + LANES + lane]
@@ -131,7 +159,7 @@ def _backward(near, base0, base1, base2, base3):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _collect(work, signs, lane_signs, sums):
-    """Add up the lanes, each by its sign."""
+    """Add up the lanes with their signs, into one row of the sums of `sum_chunks`."""
     columns = len(signs)
     sums[:] = 0.0
     for lane in range(LANES):

@@ -1,5 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: estimates of the cracks from a matching and all matchings one swap away."""
+"""Kernels: estimates of the cracks from a matching and all matchings one swap away.
+
+A look at a class estimates, for each record that truly belongs there, the probability that it is
+there, given the current matching up to one swap. The arrays of links, records and walkers are
+described in `_worm.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +16,19 @@ from shoal.risk.matchings._worm import class_of, edge_of, move_often
 from shoal.support._random import draw_below
 from shoal.support.compiling import njit
 
-TRIES = 2  # slots of a class that a look goes through
+TRIES = 2  # slots of a class that a look samples
 
 
 class Look(NamedTuple):
     """Estimates from the matchings, and scratch arrays.
 
-    order: classes in the order in which they are looked at.
-    baseline: (classes,) a guess of the cracks of each class.
-    cracks: (records,) the sum of the crack probabilities seen.
-    seen: (classes,) how often each class was looked at.
-    slot_type, share: (slots,) the type of each slot's record, one over the mass of its edge.
-    of_type: (types,) the mass of the class in hand, 0 between classes.
+    order: (classes with records,) classes in the order of looks.
+    baseline: (classes,) a first estimate of the cracks of each class; constant after warm-up.
+    cracks: (records,) the sum of the crack probabilities so far.
+    seen: (classes,) the number of looks at each class so far.
+    slot_type, share: (slots,) scratch, valid from `open_look` until the next move: the type of the
+        record in each slot, and one over the mass of its edge.
+    of_type: (types,) scratch: the mass of each type in the current class, 0 between looks.
     """
 
     order: Any
@@ -36,7 +42,7 @@ class Look(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def open_look(links, records, walker, look):
-    """Note, slot by slot, who is there."""
+    """Fill `slot_type` and `share` for the current matching."""
     for slot in range(len(walker.owner)):
         owner = walker.owner[slot]
         look.slot_type[slot] = records.type[owner]
@@ -45,8 +51,12 @@ def open_look(links, records, walker, look):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh_row(mass, of_type, slot_type, share):
-    """Return the weight of all swaps where slots are classes, and all are possible."""
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0  # sums side by side: additions need not wait
+    """Return the weight of all swaps if slots are classes and every edge exists.
+
+    mass: (classes,) of one type. of_type, slot_type, share: as in `Look`.
+    Four independent sums, so that no addition waits for the one before.
+    """
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
     whole = len(mass) // 4 * 4
     for c in range(0, whole, 4):
         one += mass[c] * of_type[slot_type[c]] * share[c]
@@ -60,7 +70,7 @@ def weigh_row(mass, of_type, slot_type, share):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh_swaps(links, records, look, row):
-    """Return the weight of all swaps of a record of the type out of the class in hand."""
+    """Return the weight of all swaps that take a record of type `row` out of the current class."""
     start, stop = links.indptr[row], links.indptr[row + 1]
     if len(links.classes) == 0 and len(look.share) == stop - start:  # a slot for each class
         return weigh_row(links.mass[start:stop], look.of_type, look.slot_type, look.share)
@@ -105,7 +115,7 @@ def crack(links, records, walker, look, record, wanted, swaps):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def spread(links, of_type, wanted, factor):
-    """Write the masses of a class, type by type, or zeros again."""
+    """Write factor times the mass of class `wanted` into `of_type`; a factor of 0 clears it."""
     begin, end = links.column[wanted], links.column[wanted + 1]
     mass = links.transposed[begin:end]
     if len(links.types) == 0:
@@ -119,7 +129,11 @@ def spread(links, of_type, wanted, factor):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def look_at(links, records, walker, look, wanted):
-    """Return the expected cracks of the records whose true class this is."""
+    """Return the expected cracks of the records whose true class is `wanted`.
+
+    Members of a class are sorted by type: `swaps` is computed once for each type, and belongs to
+    type `last`.
+    """
     spread(links, look.of_type, wanted, 1.0)
     total = 0.0
     last, swaps = np.int64(-1), 0.0
@@ -141,7 +155,7 @@ def look_at(links, records, walker, look, wanted):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def look_around(links, records, walker, look, take, loops, truth):
-    """Look at every class once, so many at a time, and let what is seen be the baseline."""
+    """Look at every class once, `take` classes at each matching, to set the baseline."""
     for place in range(len(look.order)):
         if place % take == 0:
             move_often(links, records, walker, loops, False, truth)
@@ -152,10 +166,11 @@ def look_around(links, records, walker, look, take, loops, truth):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sample(links, records, walker, look, take, loops, truth, totals):
-    """Fill `totals` with estimates of the expected cracks, loops apart; return steps and breaks.
+    """Estimate the expected cracks, `loops` loops apart; return the steps and the broken loops.
 
-    Each looks at `take` classes, a stretch of the order that begins anywhere, and adds what they
-    differ from the baseline, as many times over as there are such stretches.
+    totals: (draws,) written. Each draw looks at `take` consecutive classes of the order from a
+    random one on. It adds their difference from the baseline, times the number of such runs of
+    classes, to the baseline of all classes: the mean is right for any baseline.
     """
     count = len(look.order)
     base = 0.0

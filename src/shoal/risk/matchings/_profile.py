@@ -1,5 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: states of a sweep over columns, the steps between them, and sums along the steps."""
+"""Kernels: states of a sweep over columns, the steps between them, and sums along the steps.
+
+A state is one int64 that packs the number of used rows of each open kind; see `sweep_plan.py`. The
+states between two columns are numbered in the order in which `expand` reaches them. Sums of a
+state are indexed by that number.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +14,17 @@ import numpy as np
 
 from shoal.support.compiling import njit
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_HASH = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio
 _EMPTY = -1
 
 
 class Choices(NamedTuple):
-    """What the next column may be matched with.
+    """The kinds of rows that the next column can be matched with.
 
-    shifts: (choices,) where in a state the used rows of each kind are counted.
-    fields: (choices,) the largest number that fits there; counts: (choices,) rows of the kind.
-    ending, ended: bits of the kinds that no later column may have, and what they must hold.
+    shifts: (choices,) the lowest bit of the count of each kind in a state.
+    fields: (choices,) the largest number that fits there, as a mask. counts: (choices,) rows.
+    ending: mask of the counts that close with this column. ended: their value when all rows are
+        used, the only one that a step may reach; they are then cleared.
     """
 
     shifts: Any
@@ -31,8 +37,9 @@ class Choices(NamedTuple):
 class Steps(NamedTuple):
     """Steps from the states before a column to those after it.
 
-    source, target: (steps,) states; choice: (steps,) the kind of row; free: (steps,) how many of
-    its rows are left to choose from. Steps of one source lie together.
+    source, target: (steps,) the numbers of the states before and after.
+    choice: (steps,) the kind of row. free: (steps,) its unused rows before the step.
+    Steps of one source are adjacent, and sources ascend.
     """
 
     source: Any
@@ -43,10 +50,14 @@ class Steps(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def expand(states, choices, steps, table, found):
-    """Write the steps that leave the states; return how many, and how many states they reach.
+    """List all steps from the states; return their number and that of the states they reach.
 
-    table: (2^b,) room, _EMPTY throughout, larger than the states that can be reached.
-    found: room for the states that are reached.
+    states: (states,) before the column. steps: written, room for one for each state and choice.
+    table: (2^b,) scratch, all _EMPTY: a hash table with linear probing, from a state to its number;
+        at least twice as large as the number of states that can be reached.
+    found: written, the states after the column; room for one for each step.
+    Invariant: found[:reached] are distinct, the table has exactly those, and the first `made` steps
+    are complete.
     """
     mask = len(table) - 1
     made, reached = 0, 0
@@ -60,7 +71,7 @@ def expand(states, choices, steps, table, found):
             if after & choices.ending != choices.ended:
                 continue
             after &= ~choices.ending
-            place = np.int64((np.uint64(after) * _SPREAD) >> np.uint64(32)) & mask
+            place = np.int64((np.uint64(after) * _HASH) >> np.uint64(32)) & mask
             while table[place] != _EMPTY and found[table[place]] != after:
                 place = (place + 1) & mask
             if table[place] == _EMPTY:
@@ -77,7 +88,10 @@ def expand(states, choices, steps, table, found):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def push(steps, weights, before, after):
-    """Add up what reaches each state: every way of the columns so far."""
+    """Sum the weights of all partial matchings that reach each state.
+
+    weights: (choices,). before: (states,) the same sums before the column. after: written.
+    """
     after[:] = 0.0
     for s in range(len(steps.source)):
         weight = weights[steps.choice[s]] * steps.free[s]
@@ -86,9 +100,13 @@ def push(steps, weights, before, after):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pull(steps, weights, ways, after, before, shares, lost):
-    """Add up what each state leads to, and the share of each choice in all ways.
+    """Sum the weights of all completions of each state, and of all matchings through each choice.
 
-    ways: (states before,) from `push`; lost: (choices,) what the additions to `shares` dropped.
+    ways: (states before,) from `push`. after: (states after,) the completions after the column.
+    before: (states before,) written, the completions before it.
+    shares: (choices,) added to, the weight of all matchings that take the choice.
+    lost: (choices,) added to, the digits that the additions to `shares` dropped (Neumaier's sum).
+    Invariant: shares[c] + lost[c] is the sum of the terms so far to almost twice the precision.
     """
     before[:] = 0.0
     for s in range(len(steps.source)):
@@ -106,7 +124,12 @@ def pull(steps, weights, ways, after, before, shares, lost):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def push_whole(steps, before, after):
-    """As `push` with weights of 1, in whole numbers of 32-bit digits, lowest first."""
+    """Count as `push` with weights of 1, in integers of 32-bit digits, lowest digit first.
+
+    before, after: (states, digits) uint64. Sums of products of a digit and `free` stay below 2⁶⁴:
+    the free rows of all steps into a state are at most the rows of the matrix. So carries are
+    propagated once, at the end.
+    """
     digits = before.shape[1]
     after[:] = 0
     for s in range(len(steps.source)):

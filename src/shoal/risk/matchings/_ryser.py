@@ -1,5 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: Ryser's formula for zeros and ones, in whole numbers modulo 2⁶⁴."""
+"""Kernels: Ryser's formula for zeros and ones, in integers modulo 2⁶⁴.
+
+The sum runs over all subsets of columns. The subsets of the first LANE_COLUMNS columns differ from
+lane to lane; those of the later columns are visited in the order of a Gray code, which changes one
+column at a time.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +13,26 @@ import numpy as np
 from shoal.support.compiling import njit
 
 LANES = 32
-LANE_COLUMNS = 5  # the lanes hold all their subsets
+LANE_COLUMNS = 5  # each lane has one of their 32 subsets
 _ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sum_subsets(first, last, matrix, offsets, base, sums):
-    """Return the sum over the subsets first … last − 1 of the later columns, all lanes together.
+    """Return the sum over the subsets first … last − 1 of the later columns, over all lanes.
 
-    matrix: (rows, n) of whole numbers, rows a multiple of four; offsets: (rows, LANES) flat, what
-    a lane's columns add to each row; base: (rows,) room; sums: (2, LANES) flat, room.
+    matrix: (rows, n) uint64 of zeros and ones; rows is n, rounded up to a multiple of four.
+    offsets: (rows · LANES,) row by row, what the columns of each lane add to the sum of the row.
+    base: (rows,) scratch: the sum of each row over the later columns of the current subset; 1 for
+        rows that only fill up.
+    sums: (2 · LANES,) scratch: the products of the current subset, then the signed sums of lanes.
+    Invariant: before each subset but the first `base` is that of the Gray code of subset − 1, and
+    sums[LANES:] has the products of all earlier subsets, each with the sign of its later columns.
     """
     total = np.uint64(0)
     rows, columns = matrix.shape
     base[:] = matrix[:, columns - 1] * np.uint64(0)
-    base[columns:] = _ONE  # rows that only fill up
+    base[columns:] = _ONE
     before = first ^ (first >> 1)
     for j in range(LANE_COLUMNS, columns):
         if before >> (j - LANE_COLUMNS) & 1:
@@ -57,7 +67,7 @@ def sum_subsets(first, last, matrix, offsets, base, sums):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _multiply(near, base0, base1, base2, base3, sums):
-    """Multiply four rows' sums into the products of all lanes."""
+    """Multiply the sums of four rows into the product of each lane; near: (4 · LANES,) offsets."""
     for lane in range(LANES):
         one = (base0 + near[lane]) * (base1 + near[LANES + lane])
         two = (base2 + near[2 * LANES + lane]) * (base3 + near[3 * LANES + lane])

@@ -1,5 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: sweeps that bring row and column sums to 1."""
+"""Kernels: sweeps of Sinkhorn scaling, which bring the sums of rows and columns to 1.
+
+The scaled matrix is never stored during sweeps: its entry (i, j) is weights[i, j] · rows[i] ·
+columns[j]. Sparse matrices are `Edges`, listed row by row.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ from shoal.support.compiling import njit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep_dense(weights, rows, columns, sums):
-    """Set the rows' factors by the columns', then the other way; return the error before.
+    """Set the factors of rows, then those of columns; return the largest error of a row before.
 
-    rows, columns: (size,) factors; sums: (size,) room for the columns' sums. The rows' sums are 1
-    after a sweep but for what the columns' new factors change, which the next sweep returns.
+    weights: (size, size) read. rows, columns: (size,) factors, replaced.
+    sums: (size,) scratch: the sums of columns with the new factors of rows.
+    Invariant: rows before i have their new factor, and `sums` includes exactly those rows. After
+    the sweep the sums of columns are 1.
     """
     size = len(rows)
     worst = 0.0

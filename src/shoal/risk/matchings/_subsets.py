@@ -1,5 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: matchings of the first rows into each set of columns, and of the others elsewhere."""
+"""Kernels: weights of matchings of the first rows with each set of columns.
+
+A set of columns is an integer whose bits are its members; `ways` has one number for each set. Sets
+of m columns are matched with the first m rows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,11 @@ from shoal.support.compiling import njit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill(matrix, ways):
-    """Write, for each set of columns, the weight of matching as many first rows into it."""
+    """Write, for each set of columns, the sum of the weights of its matchings with the first rows.
+
+    matrix: (n, n). ways: (2ⁿ,) written. Subsets of a set have smaller numbers, so that ways[s] is
+    final for all s below `chosen`.
+    """
     ways[0] = 1.0
     for chosen in range(1, len(ways)):
         row = _members(chosen) - 1
@@ -24,10 +32,11 @@ def fill(matrix, ways):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def empty(matrix, ways, shares):
-    """Add up the weight of all matchings through each pair; `ways` ends as the other way round.
+    """Add the weight of all matchings through each pair to `shares`.
 
-    A set's `ways` is read for the last time when the set is reached from above, and then replaced
-    by the weight of matching the rows that are left into the columns that are left.
+    matrix: (n, n). ways: (2ⁿ,) from `fill`, replaced. shares: (n, n) added to.
+    Invariant: for sets above `chosen`, ways[s] is the weight of matching the remaining rows with
+    the remaining columns; for the others it is still that of `fill`.
     """
     ways[len(ways) - 1] = 1.0
     for step in range(1, len(ways)):
@@ -47,7 +56,7 @@ def empty(matrix, ways, shares):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _members(chosen):
-    """Return how many bits are set."""
+    """Return the number of bits that are set."""
     count = np.int64(0)
     while chosen:
         chosen &= chosen - 1
@@ -57,7 +66,7 @@ def _members(chosen):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _place(bit):
-    """Return the number of the one bit that is set; the compiler knows this loop."""
+    """Return the position of the only set bit; the compiler replaces the loop by an instruction."""
     left, place = np.uint64(bit), np.int64(-1)
     while left:
         left >>= np.uint64(1)

@@ -1,5 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels of the worm: closed loops of moves over matchings."""
+"""Kernels of the worm: closed loops of moves over matchings.
+
+Records are matched with slots, one each. Slots of a class are numbered from first[class] on, so
+that a slot stands for its class. A record of type t may move along the edges indptr[t] …
+indptr[t + 1], each of which leads to a class.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +15,22 @@ import numpy as np
 from shoal.support._random import draw_below, draw_share
 from shoal.support.compiling import njit
 
-BLOCK = 32  # edges that a draw goes through one by one
-TURNED_DOWN = 6  # draws of an edge that may be needed for one; with more, edges are gone through
+BLOCK = 32  # edges that a draw scans one by one
+MAX_REJECTIONS = 6  # expected draws of rejection sampling; with more, blocks are searched
 
 
 class Links(NamedTuple):
-    """Which classes a type of record may be in, by type and by class.
+    """The classes that each type of record may be in, by type and by class; read only.
 
-    indptr, classes, mass: (types + 1,), (edges,), (edges,) the classes of each type, ascending, and
-        the chance of each up to a factor of the type; `classes` is empty where every type has all.
-    blocks: (types + 1,) where the blocks of each type begin.
+    indptr: (types + 1,) the first edge of each type.
+    classes: (edges,) the class of each edge, ascending in a type; empty if every type has all
+        classes: then edge e of type t leads to class e − indptr[t].
+    mass: (edges,) weight of a slot times slots of the class; only ratios in a type matter.
+    blocks: (types + 1,) the first block of each type; a block has up to BLOCK edges.
     cumulated: (blocks,) the mass of a type up to the end of each block.
-    largest: (types,) the largest mass of an edge, 0 where most are far smaller.
-    column, types, transposed: (classes + 1,), (edges,), (edges,) the same edges by class.
+    largest: (types,) the largest mass of an edge, for rejection sampling; 0 if that would be slow.
+    column, types, transposed: (classes + 1,), (edges,), (edges,) the same edges class by class:
+        first edge of each class, type and mass of each edge; `types` is empty if `classes` is.
     """
 
     indptr: Any
@@ -37,12 +45,12 @@ class Links(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Who is to be matched, and where.
+    """The records and the slots of classes; read only.
 
     type: (records,) the type of each record.
     first: (classes + 1,) the first slot of each class.
-    member: records in order of their true class, those of a type side by side.
-    starts: (classes + 1,) where the members of each class begin.
+    member: (records,) records sorted by true class, then by type; those without one come first.
+    starts: (classes + 1,) the position in `member` of the first member of each class.
     """
 
     type: Any
@@ -52,13 +60,13 @@ class Records(NamedTuple):
 
 
 class Walker(NamedTuple):
-    """A matching, and what is needed to change it.
+    """A matching, and scratch to change it.
 
-    slot, edge: (records,) where each record is, and by which edge.
-    owner: (slots,) the record in each slot.
+    slot, edge: (records,) the slot of each record, and the edge that leads to its class.
+    owner: (slots,) the record in each slot. Between loops owner[slot[r]] == r for every record.
     random: (1,) the state of the random numbers.
-    trail_record, trail_slot, trail_edge: what a loop changed, to take it back; as long as a loop
-        may get.
+    trail_record, trail_slot, trail_edge: (longest loop,) scratch: the record that each step of a
+        loop moved, and its slot and edge before, to undo the loop.
     """
 
     slot: Any
@@ -78,7 +86,7 @@ def class_of(links, row, edge):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def edge_of(links, row, wanted):
-    """Return the edge from a type to a class, −1 where there is none."""
+    """Return the edge from a type to a class, −1 if there is none; classes ascend: bisection."""
     low, high = links.indptr[row], links.indptr[row + 1]
     if len(links.classes) == 0:
         return low + wanted
@@ -94,7 +102,7 @@ def edge_of(links, row, wanted):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cumulate(indptr, mass, blocks, cumulated, largest):
-    """Fill in the mass of each type up to the end of each block, and the largest."""
+    """Fill in `cumulated` and `largest`; all arrays as in `Links`."""
     for row in range(len(indptr) - 1):
         total = 0.0
         top = mass[indptr[row] : indptr[row + 1]].max()
@@ -103,13 +111,13 @@ def cumulate(indptr, mass, blocks, cumulated, largest):
             for e in range(start, min(start + BLOCK, indptr[row + 1])):
                 total += mass[e]
             cumulated[block] = total
-        rare = total < top * (indptr[row + 1] - indptr[row]) / TURNED_DOWN
+        rare = total < top * (indptr[row + 1] - indptr[row]) / MAX_REJECTIONS
         largest[row] = 0.0 if rare else top
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def turn(matrix, turned):
-    """Write the rows of a matrix as columns, tile by tile."""
+    """Transpose a matrix, tile by tile: matrix (height, width), turned (width, height)."""
     height, width = matrix.shape
     for top in range(0, height, BLOCK):
         for left in range(0, width, BLOCK):
@@ -120,7 +128,7 @@ def turn(matrix, turned):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def least_positive(weights):
-    """Return the least weight above 0."""
+    """Return the smallest positive weight."""
     least = np.inf
     for weight in weights:
         if 0 < weight < least:
@@ -130,7 +138,10 @@ def least_positive(weights):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def settle(links, records, walker, start):
-    """Put each record into a slot of its class; return how many cannot be there."""
+    """Put each record into a slot of its class; return the number of records that do not fit.
+
+    start: (records,) the class of each record. room: (classes,) scratch, the next free slot.
+    """
     room = records.first[:-1].copy()
     wrong = 0
     for record in range(len(start)):
@@ -150,12 +161,16 @@ def settle(links, records, walker, start):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_edge(links, random, row):
-    """Return an edge of the type, each with a chance in proportion to its mass."""
+    """Draw an edge of the type with probability proportional to its mass.
+
+    By rejection if the masses are similar, otherwise by bisection over the cumulated blocks and a
+    scan of one block. `left` is the mass that remains to be passed.
+    """
     start, stop = links.indptr[row], links.indptr[row + 1]
     if stop - start == 1:
         return start
     largest = links.largest[row]
-    while largest > 0:  # any edge will do, if it is not turned down for being small
+    while largest > 0:  # rejection sampling
         edge = start + draw_below(random, stop - start)
         if draw_share(random) * largest <= links.mass[edge]:
             return edge
@@ -180,18 +195,20 @@ def draw_edge(links, random, row):
                 left -= mass
                 if left < 0:
                     break
-        if found >= 0:  # not so where rounding led behind the last edge of a chance
+        if found >= 0:  # otherwise rounding led past the last edge with a mass
             return found
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def move(links, records, walker, shun, truth):
-    """Move records along one closed loop; return its steps, negative where it was taken back.
+    """Move records along one closed loop; return its steps, negative if the loop was undone.
 
-    A record leaves its slot, takes another's by chance, who takes a third's, until the slot that
-    was left is taken. Too long a loop is taken back: its reverse is as long, so the balance stays.
-    With `shun`, a record's true class is passed over nine times of ten: no fair walk, but a way to
-    get far from the truth.
+    A record leaves its slot and takes a random one, whose owner moves on, until the slot that was
+    left first is taken. A loop that is too long is undone: its reverse is as long, so that detailed
+    balance holds. With `shun`, a record skips its true class nine times out of ten: the walk is
+    then biased, to get far from the truth.
+    Invariant: every record but `record` has a slot of its own, only `goal` is free, and the trail
+    has the slots and edges before each step.
     """
     record = draw_below(walker.random, len(walker.slot))
     goal = walker.slot[record]
@@ -226,7 +243,7 @@ def move(links, records, walker, shun, truth):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def move_often(links, records, walker, loops, shun, truth):
-    """Move along so many loops, and return the steps made and the loops taken back."""
+    """Move along `loops` loops; return the number of steps and of loops that were undone."""
     steps = np.int64(0)
     broken = 0
     for _ in range(loops):
@@ -238,7 +255,7 @@ def move_often(links, records, walker, loops, shun, truth):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def walk(links, records, walker, least, shun, truth):
-    """Move along loops for at least so many steps; return the steps and the loops."""
+    """Move along loops for at least `least` steps; return the number of steps and of loops."""
     steps, loops = np.int64(0), np.int64(0)
     while steps < least:
         steps += abs(move(links, records, walker, shun, truth))

@@ -16,7 +16,7 @@ from shoal.support.arrays import Counts, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class KindMatrix:
     """A matrix by kinds of rows and of columns.
 
     row_kinds, column_kinds: the kind of each line; row_counts, column_counts: how many of each.
@@ -30,13 +30,13 @@ class Kinds:
     edges: Edges
 
     @property
-    def transposed(self) -> Kinds:
+    def transposed(self) -> KindMatrix:
         """The same with rows and columns exchanged."""
         indptr, indices, weights = self.edges
         heads = np.repeat(np.arange(len(self.row_counts)), np.diff(indptr))
         order = np.lexsort((heads, indices))
         begins = np.searchsorted(indices[order], np.arange(len(self.column_counts) + 1))
-        return Kinds(
+        return KindMatrix(
             self.column_kinds,
             self.row_kinds,
             self.column_counts,
@@ -45,14 +45,11 @@ class Kinds:
         )
 
 
-def collapse(component: Component) -> Kinds:
-    """Return the kinds of rows and columns that have the very same entries."""
+def collapse(component: Component) -> KindMatrix:
+    """Return the kinds of rows and of columns: lines of one kind have identical entries."""
     ones = np.ones(component.size, dtype=np.int64)
-    return merge(component.edges, ones, ones)
-
-
-def merge(edges: Edges, row_counts: Counts, column_counts: Counts) -> Kinds:
-    """Return the kinds of lines that have the very same entries, each of which stands for some."""
+    row_counts, column_counts = (component.multiplicity or (ones, ones))[:2]
+    edges = component.edges
     from scipy.sparse import csr_array
 
     shape = len(row_counts), len(column_counts)
@@ -63,7 +60,7 @@ def merge(edges: Edges, row_counts: Counts, column_counts: Counts) -> Kinds:
     column_kinds, column_first = _kinds(across.indptr, across.indices, across.data)
     small = csr_array(csr_array(whole[row_first])[:, column_first])
     small.sort_indices()
-    return Kinds(
+    return KindMatrix(
         row_kinds,
         column_kinds,
         _sums(row_kinds, row_counts),

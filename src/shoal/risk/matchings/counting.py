@@ -17,8 +17,8 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
 from shoal.risk.matchings.profile import count
+from shoal.risk.matchings.solver import Solver
 from shoal.risk.matchings.structure import Component, Structure, split
-from shoal.risk.matchings.ways import Way
 from shoal.support.progress import report
 
 _RYSER = 34  # rows up to which Ryser's formula is tried
@@ -38,19 +38,19 @@ def count_matchings(matrix: Any, *, threads: int = 1) -> int:
 def _count(component: Component, threads: int) -> int:
     if component.size == 1:
         return 1
-    way = Way(component.with_weights(np.ones(len(component.edges.indices))))
-    if way.small is not None:
-        return round(math.exp(way.small.log_permanent))
-    if way.plan is not None and (way.cost().route == "sweep" or component.size > _RYSER):
-        return count(way.plan)
+    solver = Solver(component.unweighted)
+    if solver.small is not None:
+        return round(math.exp(solver.small.log_permanent))
+    if solver.plan is not None and (solver.cost().route == "sweep" or component.size > _RYSER):
+        return count(solver.plan)
     if component.size > _RYSER:
         raise InputError(
             f"{component.size} rows form one component that is too large to count its matchings; "
             "estimate their logarithm"
         )
-    low, part = _ryser(component, threads), way.solve(threads)
-    about, rest = Fraction(math.exp(part.log_permanent)), 1 << 64
-    if (part.error + 1e-13) * about > rest / 4:
+    low, solution = _ryser(component, threads), solver.solve(threads)
+    about, rest = Fraction(math.exp(solution.log_permanent)), 1 << 64
+    if (solution.error + 1e-13) * about > rest / 4:
         raise InputError(
             f"{component.size} rows have too many matchings for an integer; compute the logarithm "
             "of the permanent"

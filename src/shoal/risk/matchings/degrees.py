@@ -32,17 +32,12 @@ def degree_of_anonymity(matrix: Any, *, threads: int = 1) -> float:
     `degree_bounds` are quick.
     """
     from shoal.risk.matchings.exact import exact
-    from shoal.risk.matchings.structure import Structure
 
     structure = split(matrix)
     if structure.size == 1:
         return 0.0
-    even = tuple(
-        component.with_weights(np.ones(len(component.edges.indices)))
-        for component in structure.components
-    )
-    found = exact(Structure(structure.mapping, even), threads=threads)
-    return min(max(found.log_permanent / math.lgamma(structure.size + 1), 0.0), 1.0)
+    solution = exact(structure.unweighted, threads=threads)
+    return min(max(solution.log_permanent / math.lgamma(structure.size + 1), 0.0), 1.0)
 
 
 def degree_bounds(matrix: Any) -> tuple[float, float]:
@@ -55,7 +50,7 @@ def degree_bounds(matrix: Any) -> tuple[float, float]:
     low, mixed = 0.0, 0
     for component in structure.components:
         if component.size > 1:
-            even = component.with_weights(np.ones(len(component.edges.indices)))
+            even = component.unweighted
             low += log_bethe(even.edges.weights, believe(even).marginals)
             mixed += component.size
     low -= mixed * _AGREED

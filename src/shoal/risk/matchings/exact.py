@@ -17,16 +17,16 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.privacy.model import check_whole
+from shoal.risk.matchings.solver import Cost, Solver
 from shoal.risk.matchings.structure import Structure, split
-from shoal.risk.matchings.ways import Cost, Way
 from shoal.support.arrays import Floats, frozen
 
 _UNIT = 2.0**-53
-_HOUR = 3600.0
+_MAX_SECONDS = 3600.0  # cost of one component
 
 
-class Taken(NamedTuple):
-    """How a component of so many rows was solved: "single", "sweep", "glynn" or "subsets"."""
+class Route(NamedTuple):
+    """How a component was solved: its rows, and "single", "sweep", "glynn" or "subsets"."""
 
     size: int
     route: str
@@ -49,7 +49,7 @@ class Exact:
     marginals: Floats = field(repr=False)
     error: float
     psi_error: float
-    routes: tuple[Taken, ...] = field(repr=False)
+    routes: tuple[Route, ...] = field(repr=False)
 
     @property
     def permanent(self) -> float:
@@ -65,18 +65,18 @@ def exact(matrix: Any, mapping: Any = None, *, threads: int = 1) -> Exact:
     """
     check_whole("threads", threads, 1)
     structure = matrix if isinstance(matrix, Structure) else split(matrix, mapping)
-    marginals, parts, routes = np.zeros(structure.size), [], []
-    for way in _ways(structure, every=False):
-        part = way.solve(threads)
-        marginals[way.component.rows] = part.marginals
-        parts.append(part)
-        routes.append(Taken(way.component.size, way.cost().route))
+    marginals, solutions, routes = np.zeros(structure.size), [], []
+    for solver in _solvers(structure, every=False):
+        solution = solver.solve(threads)
+        marginals[solver.component.rows] = solution.marginals
+        solutions.append(solution)
+        routes.append(Route(solver.component.size, solver.cost().route))
     return Exact(
-        log_permanent=math.fsum(part.log_permanent for part in parts),
+        log_permanent=math.fsum(each.log_permanent for each in solutions),
         psi=math.fsum(marginals),
         marginals=frozen(marginals),
-        error=math.fsum(part.error for part in parts),
-        psi_error=math.fsum(part.psi_error for part in parts) + _UNIT * structure.size,
+        error=math.fsum(each.error for each in solutions),
+        psi_error=math.fsum(each.psi_error for each in solutions) + _UNIT * structure.size,
         routes=tuple(routes),
     )
 
@@ -84,10 +84,11 @@ def exact(matrix: Any, mapping: Any = None, *, threads: int = 1) -> Exact:
 def all_marginals(matrix: Any) -> Floats:
     """(n, n) the probability of each pair; each row and each column sums to 1."""
     structure = matrix if isinstance(matrix, Structure) else split(matrix)
-    found = np.zeros((structure.size, structure.size))
-    for way in _ways(structure, every=True):
-        found[np.ix_(way.component.rows, way.component.columns)] = way.solve_every()
-    return frozen(found)
+    probabilities = np.zeros((structure.size, structure.size))
+    for solver in _solvers(structure, every=True):
+        component = solver.component
+        probabilities[np.ix_(component.rows, component.columns)] = solver.solve_every()
+    return frozen(probabilities)
 
 
 def exact_cost(matrix: Any, *, every: bool = False) -> Cost:
@@ -96,19 +97,19 @@ def exact_cost(matrix: Any, *, every: bool = False) -> Cost:
     Seconds are infinite if no way is known; the route is that of the most expensive component.
     """
     structure = matrix if isinstance(matrix, Structure) else split(matrix)
-    costs = [Way(component).cost(every=every) for component in structure.components]
+    costs = [Solver(component).cost(every=every) for component in structure.components]
     costliest = max(costs, key=lambda cost: cost.seconds)
     megabytes = max(cost.megabytes for cost in costs)
     return Cost(costliest.route, sum(cost.seconds for cost in costs), megabytes)
 
 
-def _ways(structure: Structure, *, every: bool) -> list[Way]:
-    """Return the way to solve each component; refuse what would never end."""
-    ways = [Way(component) for component in structure.components]
-    for way in ways:
-        if way.cost(every=every).seconds > _HOUR:
+def _solvers(structure: Structure, *, every: bool) -> list[Solver]:
+    """Return the solver of each component; refuse components that take too long."""
+    solvers = [Solver(component) for component in structure.components]
+    for solver in solvers:
+        if solver.cost(every=every).seconds > _MAX_SECONDS:
             raise InputError(
-                f"{way.component.size} rows form one component that is too large to solve exactly; "
-                "use an estimate"
+                f"{solver.component.size} rows form one component that is too large to solve "
+                "exactly; use an estimate"
             )
-    return ways
+    return solvers

@@ -38,7 +38,7 @@ class Owners:
 
 
 @dataclass(frozen=True, eq=False)
-class Walked:
+class PeopleSample:
     """What was found.
 
     value, low, high: expected number of people found, here or elsewhere, with its 95 % interval.
@@ -102,7 +102,7 @@ def walk_people(
     target: float,
     seed: int | None,
     threads: int,
-) -> Walked:
+) -> PeopleSample:
     """Walk until the interval of the people found is within a share `target` of them.
 
     indptr, indices, weights, row_type, capacity, start: as for `worm.sample`.
@@ -116,7 +116,7 @@ def walk_people(
     tally = _Tally(owners, capacity)
     found, _ = walk_until_settled(walk, lambda draws: walk.visit(draws, tally.look), target)
     total = int(tally.draws.sum())
-    return Walked(
+    return PeopleSample(
         found.mean,
         max(found.mean - found.half_width, 0.0),
         min(found.mean + found.half_width, float(len(owners.known))),

@@ -22,8 +22,8 @@ from shoal.support.options import check_choice
 
 Method = Literal["auto", "exact", "fast"]
 Guarantee = Literal["exact", "95 %", "none"]
-_SECONDS, _MEGABYTES = 2.0, 1_000.0  # about what a component may cost to be solved exactly
-_SCALED = 1e-4  # how far from 1 sums may be for a walk
+_MAX_SECONDS, _MAX_MEGABYTES = 2.0, 1_000.0  # cost of an exact solution of one component
+_TOLERANCE = 1e-4  # how far the scaled sums of rows and columns may be from 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +91,17 @@ def psi(
     if method == "exact":
         from shoal.risk.matchings.exact import exact
 
-        found = exact(structure, threads=threads)
-        part = _Part(found.marginals, found.psi, found.psi_error, "exact")
-        return _estimate(structure, [part], found.marginals)
-    marginals, parts = np.zeros(structure.size), []
-    seeds = np.random.SeedSequence(seed).generate_state(len(structure.components), np.uint64)
-    for component, own in zip(structure.components, seeds.tolist(), strict=True):
-        if method == "fast":
-            part = _believed(component)
-        else:
-            part = _settled(component, threads) or _walked(component, target, own, threads)
-        marginals[component.rows] = part.marginals
-        parts.append(part)
-    return _estimate(structure, parts, marginals)
+        solution = exact(structure, threads=threads)
+        result = _Result(solution.marginals, solution.psi, solution.psi_error, "exact")
+        return _combine(structure, [result], solution.marginals)
+    if method == "fast":
+        results = [_propagate(component) for component in structure.components]
+    else:
+        results = _solve_or_walk(structure, target, seed, threads)
+    marginals = np.zeros(structure.size)
+    for component, result in zip(structure.components, results, strict=True):
+        marginals[component.rows] = result.marginals
+    return _combine(structure, results, marginals)
 
 
 def expected_cracks(
@@ -116,16 +114,11 @@ def expected_cracks(
 
     Only the zeros of the matrix count; options as for `psi`.
     """
-    structure = split(matrix, mapping)
-    even = tuple(
-        component.with_weights(np.ones(len(component.edges.indices)))
-        for component in structure.components
-    )
-    return psi(Structure(structure.mapping, even), method=method, **options)
+    return psi(split(matrix, mapping).unweighted, method=method, **options)
 
 
-class _Part(NamedTuple):
-    """What was found of a component; error: half its interval."""
+class _Result(NamedTuple):
+    """The result of one component; error: half the width of its interval."""
 
     marginals: Floats
     value: float
@@ -136,26 +129,34 @@ class _Part(NamedTuple):
     steps: int = 0
 
 
-def _settled(component: Component, threads: int) -> _Part | None:
-    """Solve a component exactly, if that is quick, or it holds nobody's true record."""
-    from shoal.risk.matchings.ways import Way
+def _solve_or_walk(
+    structure: Structure, target: float, seed: int | None, threads: int
+) -> list[_Result]:
+    """Solve each component exactly if that is fast; walk over the matchings of the others."""
+    from shoal.risk.matchings.solver import Budget, solve_within
 
-    if (component.mapping == NOWHERE).all():
-        return _Part(np.zeros(component.size), 0.0, 0.0, "exact")
-    way = Way(component)
-    cost = way.cost()
-    if cost.seconds > _SECONDS or cost.megabytes > _MEGABYTES:
-        return None
-    part = way.solve(threads)
-    return _Part(part.marginals, math.fsum(part.marginals), part.psi_error, "exact")
+    components = structure.components
+    seeds = np.random.SeedSequence(seed).generate_state(len(components), np.uint64).tolist()
+    results = [_Result(np.zeros(each.size), 0.0, 0.0, "exact") for each in components]
+    searched = [i for i, each in enumerate(components) if (each.mapping != NOWHERE).any()]
+    solutions = solve_within(
+        (components[i] for i in searched), Budget(_MAX_SECONDS, _MAX_MEGABYTES), threads=threads
+    )
+    for i, (component, solution) in zip(searched, solutions, strict=True):
+        if solution is None:
+            results[i] = _walk(component, target, seeds[i], threads)
+        else:
+            value = math.fsum(solution.marginals)
+            results[i] = _Result(solution.marginals, value, solution.psi_error, "exact")
+    return results
 
 
-def _walked(component: Component, target: float, seed: int, threads: int) -> _Part:
+def _walk(component: Component, target: float, seed: int, threads: int) -> _Result:
     """Walk over the matchings of a component."""
     from shoal.risk.matchings.sinkhorn import sinkhorn
     from shoal.risk.matchings.worm import sample
 
-    scaled = sinkhorn(component, tolerance=_SCALED, sweeps=200).component
+    scaled = sinkhorn(component, tolerance=_TOLERANCE, sweeps=200).component
     every = np.arange(component.size)
     if component.full and not isinstance(component.stored, Edges):
         indptr, indices, weights = (
@@ -170,7 +171,7 @@ def _walked(component: Component, target: float, seed: int, threads: int) -> _Pa
         component.mapping,
         start=_some_matching(component), target=target, seed=seed, threads=threads,
     )  # fmt: skip
-    return _Part(
+    return _Result(
         found.marginals,
         found.value,
         found.high - found.value,
@@ -181,15 +182,16 @@ def _walked(component: Component, target: float, seed: int, threads: int) -> _Pa
     )
 
 
-def _believed(component: Component) -> _Part:
-    """Send messages in a component; a single pair is certain."""
+def _propagate(component: Component) -> _Result:
+    """Estimate a component by belief propagation; a single pair is certain."""
     from shoal.risk.matchings.belief import believe
     from shoal.risk.matchings.sinkhorn import sinkhorn
 
     feasible = component.mapping != NOWHERE
     if component.size == 1:
-        return _Part(feasible.astype(np.float64), float(feasible.sum()), 0.0, "belief propagation")
-    scaled = sinkhorn(component, tolerance=_SCALED, sweeps=200).component
+        certain = feasible.astype(np.float64)
+        return _Result(certain, float(certain.sum()), 0.0, "belief propagation")
+    scaled = sinkhorn(component, tolerance=_TOLERANCE, sweeps=200).component
     chances = believe(scaled).marginals
     if component.full and not isinstance(component.stored, Edges):
         pairs = chances.reshape(component.size, -1)
@@ -201,7 +203,7 @@ def _believed(component: Component) -> _Part:
         own = np.zeros(component.size)
         own[rows[hit]] = chances[hit]
     own = np.where(feasible, own, 0.0)
-    return _Part(own, math.fsum(own), 0.0, "belief propagation")
+    return _Result(own, math.fsum(own), 0.0, "belief propagation")
 
 
 def _some_matching(component: Component) -> Counts:
@@ -217,19 +219,19 @@ def _some_matching(component: Component) -> Counts:
     return np.asarray(maximum_bipartite_matching(graph, perm_type="column"), dtype=np.int64)
 
 
-def _estimate(structure: Structure, parts: list[_Part], marginals: Floats) -> Psi:
-    """Put the parts of an attack together."""
+def _combine(structure: Structure, results: list[_Result], marginals: Floats) -> Psi:
+    """Combine the results of the components."""
     single = [component for component in structure.components if component.size == 1]
     forced = sum(int(component.mapping[0] != NOWHERE) for component in single)
     possible = sum(int((each.mapping != NOWHERE).sum()) for each in structure.components)
-    methods = {part.method for part in parts}
-    value = math.fsum(part.value for part in parts)
+    methods = {result.method for result in results}
+    value = math.fsum(result.value for result in results)
     method = "worm" if "worm" in methods else methods.pop()
     if method == "belief propagation":
         return Psi(value, forced, possible, method, "none", frozen(marginals), forced)
-    rounding = math.fsum(part.error for part in parts if part.method == "exact")
-    half = rounding + math.sqrt(math.fsum(p.error**2 for p in parts if p.method == "worm"))
-    walks = [part for part in parts if part.method == "worm"]
+    rounding = math.fsum(each.error for each in results if each.method == "exact")
+    walks = [result for result in results if result.method == "worm"]
+    half = rounding + math.sqrt(math.fsum(walk.error**2 for walk in walks))
     return Psi(
         value,
         max(value - half, 0.0),
@@ -238,7 +240,7 @@ def _estimate(structure: Structure, parts: list[_Part], marginals: Floats) -> Ps
         "95 %" if walks else "exact",
         frozen(marginals),
         forced,
-        max((part.rhat for part in walks if part.rhat is not None), default=None),
-        min((part.effective for part in walks if part.effective is not None), default=None),
-        sum(part.steps for part in walks),
+        max((walk.rhat for walk in walks if walk.rhat is not None), default=None),
+        min((walk.effective for walk in walks if walk.effective is not None), default=None),
+        sum(walk.steps for walk in walks),
     )

@@ -2,7 +2,8 @@
 
 Multiplying a row or a column by a number changes no matching's probability, so a matrix may be
 scaled until all its rows and columns sum to 1; it is flat where it may be scaled to zeros and ones.
-Sinkhorn & Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967; flat
+Sinkhorn & Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967; first
+factors: Olschowka & Neumaier, "A new pivoting strategy for Gaussian elimination", 1996; flat
 matrices: Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks",
 2014.
 """
@@ -15,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.risk.matchings.balance import prices
 from shoal.risk.matchings.structure import Component, Edges, Structure
 from shoal.support.arrays import Counts, Floats
 
@@ -125,6 +125,30 @@ def flatten(component: Component, *, tolerance: float = _FLAT) -> Flat | None:
 def is_flat(structure: Structure) -> bool:
     """Return whether all perfect matchings are equally likely."""
     return all(flatten(component) is not None for component in structure.components)
+
+
+def prices(component: Component) -> tuple[Floats, Floats]:
+    """Return the logarithms of first factors of rows and of columns, for weights of any range.
+
+    A heaviest matching gets weights of 1, and no other entry is above 1. The factors are the prices
+    of the assignment problem on the logarithms of the weights (Olschowka & Neumaier 1996).
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    with np.errstate(divide="ignore"):
+        logs = np.log(component.dense)
+    rows, partners = linear_sum_assignment(logs, maximize=True)
+    owned = logs[rows, partners]  # (size,) entries of the heaviest matching
+    lead = owned - logs[:, partners]  # (i, k) of k over i in the column of k
+    price = np.zeros(component.size)
+    for _ in range(component.size):  # shortest paths: there is no negative cycle
+        lower = np.minimum(price, (price[:, None] + lead).min(axis=0))
+        if np.array_equal(lower, price):
+            break
+        price = lower
+    columns = np.empty(component.size)
+    columns[partners] = owned - price
+    return -price, -columns
 
 
 def _tree(component: Component) -> tuple[Counts, Counts]:

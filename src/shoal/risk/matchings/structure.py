@@ -10,7 +10,7 @@ Malik, "Disclosure risk measurement of anonymized datasets after probabilistic a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -34,24 +34,57 @@ class Edges(NamedTuple):
     weights: Floats
 
 
+class Multiplicity(NamedTuple):
+    """The people and records that the rows and columns of a component stand for.
+
+    Parameters:
+        row_counts, column_counts: (rows,) people of each row, (columns,) records of each column.
+        own_rows: (true pairs,) the row of each; `Component.mapping` has their columns.
+        own: (true pairs,) the number of each in the graph.
+    """
+
+    row_counts: Counts
+    column_counts: Counts
+    own_rows: Counts
+    own: Counts
+
+
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Rows and columns that perfect matchings mix among themselves only.
+    """Rows and columns that perfect matchings match only with each other.
 
-    rows, columns: (size,) their positions in the whole matrix, ascending.
-    mapping: (size,) the place in `columns` of each row's true record, or NOWHERE.
-    stored: the entries, 0 for pairs that lie in no perfect matching, dense or as edges.
+    Parameters:
+        rows, columns: (rows,), (columns,) their positions in the matrix or graph, ascending.
+        mapping: (true pairs,) the index in `columns` of each true record, or NOWHERE; in a matrix
+            there is one true pair for each row.
+        stored: The entries, dense or as edges, 0 for pairs that are in no perfect matching.
+        multiplicity: The people and records of each row and column, None in a matrix: one each.
     """
 
     rows: Counts
     columns: Counts
     mapping: Counts
     stored: Floats | Edges = field(repr=False)
+    multiplicity: Multiplicity | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
-        """How many rows there are, and columns."""
+        """Number of rows; in a matrix also of columns."""
         return len(self.rows)
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        if self.multiplicity is None:
+            return self.size
+        return int(self.multiplicity.row_counts.sum())
+
+    @property
+    def own_rows(self) -> Counts:
+        """(true pairs,) the row of each true pair."""
+        if self.multiplicity is None:
+            return np.arange(self.size)
+        return self.multiplicity.own_rows
 
     @cached_property
     def dense(self) -> Floats:
@@ -73,21 +106,30 @@ class Component:
         return Edges(indptr, indices, self.stored[heads, indices])
 
     @cached_property
-    def share(self) -> float:
-        """The share of pairs that may be matched."""
+    def edge_count(self) -> int:
+        """Number of pairs that can be matched."""
         if isinstance(self.stored, Edges):
-            return len(self.stored.indices) / self.size**2
-        return float(np.count_nonzero(self.stored) / self.size**2)
+            return len(self.stored.indices)
+        return int(np.count_nonzero(self.stored))
+
+    @property
+    def share(self) -> float:
+        """Share of pairs that can be matched."""
+        return self.edge_count / (len(self.rows) * len(self.columns))
 
     @property
     def full(self) -> bool:
-        """Whether every pair may be matched."""
+        """Whether every pair can be matched."""
         return self.share == 1
+
+    @property
+    def unweighted(self) -> Component:
+        """The same pairs, all of weight 1."""
+        return self.with_weights(np.ones(len(self.edges.indices)))
 
     def with_weights(self, weights: Floats) -> Component:
         """Return the same pairs with other weights, in the order of `edges`."""
-        edges = Edges(self.edges.indptr, self.edges.indices, weights)
-        return Component(self.rows, self.columns, self.mapping, edges)
+        return replace(self, stored=Edges(self.edges.indptr, self.edges.indices, weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +141,13 @@ class Structure:
 
     @property
     def size(self) -> int:
-        """How many rows there are, and columns."""
+        """Number of rows and of columns."""
         return len(self.mapping)
+
+    @property
+    def unweighted(self) -> Structure:
+        """The same feasible pairs, all of weight 1."""
+        return Structure(self.mapping, tuple(each.unweighted for each in self.components))
 
 
 def split(matrix: Any, mapping: Any = None, *, sums: Sums = "any") -> Structure:

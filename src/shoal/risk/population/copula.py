@@ -4,7 +4,9 @@ Marginals as the sample shows them, joined by a Gaussian copula whose correlatio
 columns the mutual information that the sample has; values without an order get one first.
 Rocher, Hendrickx & de Montjoye, "Estimating the success of re-identifications in incomplete
 datasets using generative models", Nature Communications 10, 2019. Boxes of the normal distribution
-after Genz, "Numerical computation of multivariate normal probabilities", JCGS 1(2), 1992.
+after Genz, "Numerical computation of multivariate normal probabilities", JCGS 1(2), 1992. Orders
+after Hill, "Reciprocal averaging: an eigenvector method of ordination", Journal of Ecology 61(1),
+1973.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ from itertools import combinations
 
 import numpy as np
 
+from shoal.core.column import Column
 from shoal.core.grouping import sum_by
 from shoal.core.table import Table
 from shoal.risk.population.frequencies import chosen_columns
-from shoal.risk.population.scores import ranks
 from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.progress import report
 
@@ -27,6 +29,7 @@ _POINTS = 256  # at which a box is looked at
 _BLOCK = 4096  # boxes between two reports
 _STRONGEST = 0.98  # correlation of columns that say the same
 _EDGE = 1e-9  # of a distribution, to stay off infinity
+_SCORING_ROUNDS = 30  # of reciprocal averaging
 _RHOS = np.append(np.linspace(0, 0.9, 13), [0.94, _STRONGEST])
 
 
@@ -187,3 +190,44 @@ def _nearest(correlation: Floats) -> Floats:
     repaired = (vectors * values.clip(1e-6)) @ vectors.T
     scale = np.sqrt(np.diag(repaired))
     return np.asarray(repaired / np.outer(scale, scale), dtype=np.float64)
+
+
+def ranks(columns: Sequence[Column], counts: Counts | None = None) -> tuple[Codes, ...]:
+    """Return, for each column, the rank of each of its values.
+
+    Ordered columns keep their order. Other columns get one by reciprocal averaging, which puts
+    similar values next to each other: the score of a value is the average of the other columns'
+    scores in its rows (Hill 1973).
+    """
+    weights = np.ones(len(columns[0])) if counts is None else counts.astype(np.float64)
+    scores = [_standardized(_middle_scores(column, weights), column, weights) for column in columns]
+    rows = np.stack([s[c.codes] for s, c in zip(scores, columns, strict=True)])
+    free = [j for j, column in enumerate(columns) if not column.ordered]
+    for _ in range(_SCORING_ROUNDS if len(columns) > 1 else 0):
+        for j in free:
+            others = rows.sum(axis=0) - rows[j]
+            held = np.bincount(columns[j].codes, weights, columns[j].domain)
+            sums = np.bincount(columns[j].codes, weights * others, columns[j].domain)
+            scores[j] = _standardized(sums / np.maximum(held, 1), columns[j], weights)
+            rows[j] = scores[j][columns[j].codes]
+    all_ranks = []
+    for j, column in enumerate(columns):
+        order = np.argsort(scores[j], kind="stable") if j in free else np.arange(column.domain)
+        rank = np.empty(column.domain, dtype=np.int32)
+        rank[order] = np.arange(column.domain, dtype=np.int32)
+        all_ranks.append(rank)
+    return tuple(all_ranks)
+
+
+def _middle_scores(column: Column, weights: Floats) -> Floats:
+    """Return the middle of each value's range of ranks, as a share of the rows."""
+    shares = np.bincount(column.codes, weights, column.domain) / weights.sum()
+    return np.asarray(np.cumsum(shares) - shares / 2, dtype=np.float64)
+
+
+def _standardized(scores: Floats, column: Column, weights: Floats) -> Floats:
+    """Return scores with mean 0 and deviation 1 over the rows, all 0 if they are equal."""
+    shares = np.bincount(column.codes, weights, column.domain) / weights.sum()
+    centred = scores - (scores * shares).sum()
+    deviation = float(np.sqrt((centred**2 * shares).sum()))
+    return np.asarray(centred / deviation if deviation > 1e-12 else 0 * centred, dtype=np.float64)
