@@ -53,14 +53,20 @@ def test_a_class_that_is_not_there_does_not_count():
     assert auroc(found.take(np.flatnonzero(found.truth == 0))) is None
 
 
+def test_a_class_that_the_model_does_not_know_ranks_no_row_above_another():
+    truth = np.array([0, 0, 1, 2])
+    shares = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.5, 0.5]])
+    found = Predictions(truth, None, np.column_stack([shares, np.full(4, -np.inf)]))
+    assert auroc(found) == pytest.approx((1 + 1 + 1 / 2) / 3)
+
+
 @given(st.integers(0, 40), st.integers(1, 40))
 def test_an_accuracy_has_wilsons_interval(right, wrong):
-    from scipy.stats import binomtest
-
-    said = np.array([1] * right + [0] * wrong)
+    said, rows, z = np.array([1] * right + [0] * wrong), right + wrong, 1.959963984540054
     low, high = over_rows("accuracy", Predictions(np.ones_like(said), said), 0)
-    told = binomtest(right, right + wrong).proportion_ci(method="wilson")
-    assert (low, high) == pytest.approx((told.low, told.high))
+    for end in (low, high):  # where the share that was seen lies z standard deviations away
+        assert (end - right / rows) ** 2 == pytest.approx(z**2 * end * (1 - end) / rows, abs=1e-9)
+    assert low <= right / rows < high
 
 
 def test_folds_have_an_interval_by_t_that_knows_they_overlap():
