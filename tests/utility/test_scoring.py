@@ -29,7 +29,7 @@ def test_scores_of_classes_are_those_of_scikit_learn(classes, ties):
     found = drawn(60, classes, classes, ties)
     asked = found.shares[:, 1] if classes == 2 else found.shares
     assert auroc(found) == pytest.approx(roc_auc_score(found.truth, asked, multi_class="ovr"))
-    assert accuracy(found) == accuracy_score(found.truth, found.said)
+    assert accuracy(found) == accuracy_score(found.truth, found.predicted)
 
 
 def test_scores_of_numbers_are_those_of_scikit_learn():
