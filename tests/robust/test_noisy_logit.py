@@ -23,7 +23,7 @@ from shoal.robust import (
     deviation_of,
     scale_for,
 )
-from shoal.robust.noise import Noise
+from shoal.robust.noisy_logit import Noise
 
 INNER = "__dict__ __closure__ __self__ __func__ __wrapped__ __defaults__ __kwdefaults__ __slots__"
 INNER = [*INNER.split(), "cell_contents"]

@@ -29,7 +29,7 @@ def test_scores_of_classes_are_those_of_scikit_learn(classes, ties):
     found = drawn(60, classes, classes, ties)
     asked = found.shares[:, 1] if classes == 2 else found.shares
     assert auroc(found) == pytest.approx(roc_auc_score(found.truth, asked, multi_class="ovr"))
-    assert accuracy(found) == accuracy_score(found.truth, found.said)
+    assert accuracy(found) == accuracy_score(found.truth, found.predicted)
 
 
 def test_scores_of_numbers_are_those_of_scikit_learn():
@@ -51,6 +51,13 @@ def test_a_class_that_is_not_there_does_not_count():
     ]
     assert auroc(without) == pytest.approx(np.mean(areas), abs=0.02)  # the rest is nobody
     assert auroc(found.take(np.flatnonzero(found.truth == 0))) is None
+
+
+def test_a_class_that_the_model_does_not_know_ranks_no_row_above_another():
+    truth = np.array([0, 0, 1, 2])
+    shares = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.5, 0.5]])
+    found = Predictions(truth, None, np.column_stack([shares, np.full(4, -np.inf)]))
+    assert auroc(found) == pytest.approx((1 + 1 + 1 / 2) / 3)
 
 
 @given(st.integers(0, 40), st.integers(1, 40))

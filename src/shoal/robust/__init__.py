@@ -1,6 +1,6 @@
-"""Predictions that hold: noise at query time, a vote over networks, and attacks to judge both by.
+"""Robust predictions: noise at query time, a vote over networks, and attacks that test both.
 
-Loaded on first use, as it needs torch: `pip install 'shoal-privacy[robust]'`.
+Loaded on first use because it needs torch: `pip install 'shoal-privacy[robust]'`.
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, chapter 4.
 """
 
@@ -31,14 +31,13 @@ if TYPE_CHECKING:
         judge,
         mean_perturbations,
     )
-    from shoal.robust.expectation import Expectation
     from shoal.robust.interop import as_module, from_probabilities
     from shoal.robust.members import Member, partitioned, shared
     from shoal.robust.networks import ARCHITECTURES, CIFAR10, DIGITS, MNIST, Architecture
     from shoal.robust.noise_shapes import deviation_of, scale_for
     from shoal.robust.noisy_logit import NoisyLogit
     from shoal.robust.tables import NoisyVote
-    from shoal.robust.threats import THREATS, attacked
+    from shoal.robust.threats import THREATS, Expectation, attacked
     from shoal.robust.training import Training, train
     from shoal.robust.tuning import choose, sweep
 
@@ -87,27 +86,26 @@ __all__ = [
     "train",
 ]
 
-_PARTS = {  # where each of these names is
+_MODULES = {  # the public names of each module
     "attacks": """ATTACKS FGSM JSMA LBFGS CarliniWagner Examples IterativeFGSM every_target
         superimpose""",
     "classifier": "Classifier Single as_classifier",
     "ensemble": "Ensemble",
     "ensemble_vote": "EnsembleVote Votes",
     "evaluation": "Judged accuracies by_bin classifications judge mean_perturbations",
-    "expectation": "Expectation",
     "interop": "as_module from_probabilities",
     "members": "Member partitioned shared",
     "networks": "ARCHITECTURES CIFAR10 DIGITS MNIST Architecture",
     "noise_shapes": "deviation_of scale_for",
     "noisy_logit": "NoisyLogit",
     "tables": "NoisyVote",
-    "threats": "THREATS attacked",
+    "threats": "THREATS Expectation attacked",
     "training": "Training train",
     "tuning": "choose sweep",
 }
-_ON_FIRST_USE = {name: part for part, names in _PARTS.items() for name in names.split()}
+_ON_FIRST_USE = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-if not TYPE_CHECKING:  # a checker would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would otherwise accept any name
     __getattr__, __dir__ = on_first_use(
         __name__, _ON_FIRST_USE, extra=("robust", "torch", "safetensors")
     )

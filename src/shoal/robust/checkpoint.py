@@ -1,7 +1,7 @@
-"""Checkpoints: what training has reached, kept so that it can go on after a break.
+"""Checkpoints: the state of training in a file, from which an interrupted run resumes.
 
-Safetensors, which hold numbers and no code. What was kept for other data, members or options is
-refused rather than mixed in.
+Safetensors files, which contain numbers and no code. A checkpoint of other data, members or options
+is rejected.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from shoal.robust.stack import Stack
 _FORMAT = "shoal-checkpoint-1"
 
 
-class Lesson(Protocol):
+class Trained(Protocol):
     """Networks in training."""
 
-    made: Stack
+    networks: Stack
     images: Tensor
     labels: Tensor
     rows: Tensor
@@ -31,54 +31,58 @@ class Lesson(Protocol):
         """Return the momentum of each weight, by the weight's name."""
 
     def load_momenta(self, momenta: dict[str, Tensor]) -> None:
-        """Take over what `momenta` returned."""
+        """Restore what `momenta` returned."""
 
-    def told(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """Return the settings that must be equal for training to resume."""
 
 
 class Checkpoint:
-    """A file beside a lesson."""
+    """The file with the state of one training run."""
 
-    def __init__(self, path: Path, lesson: Lesson) -> None:
+    def __init__(self, path: Path, training: Trained) -> None:
         self.path = path
-        self.lesson = lesson
-        self.told = {"format": _FORMAT, **lesson.told(), "data": _digest(lesson)}
+        self.training = training
+        self.settings = {"format": _FORMAT, **training.settings(), "data": _digest(training)}
 
-    def keep(self, epochs: int) -> None:
-        """Write what was reached after so many epochs, over what was there."""
-        tensors = {f"weight/{name}": w for name, w in self.lesson.made.weights().items()}
-        tensors |= {f"momentum/{name}": m for name, m in self.lesson.momenta().items()}
-        write_tensors(self.path, tensors, {**self.told, "epochs": epochs}, force=True)
+    def save(self, epochs: int) -> None:
+        """Write the state after this number of epochs; replaces the last one."""
+        tensors = {f"weight/{name}": w for name, w in self.training.networks.weights().items()}
+        tensors |= {f"momentum/{name}": m for name, m in self.training.momenta().items()}
+        write_tensors(self.path, tensors, {**self.settings, "epochs": epochs}, force=True)
 
     def resume(self) -> int:
-        """Take over what the file holds, if there is one, and return the epochs behind it."""
+        """Restore the state in the file, and return its epochs; 0 if there is no file.
+
+        Raises:
+            InputError: The file belongs to another training run.
+        """
         if not self.path.exists():
             return 0
-        tensors, told = read_tensors(self.path, _FORMAT)
-        epochs = told.pop("epochs", 0)
-        if told != self.told:
-            other = [name for name in self.told if told.get(name) != self.told[name]]
+        tensors, settings = read_tensors(self.path, _FORMAT)
+        epochs = settings.pop("epochs", 0)
+        if settings != self.settings:
+            other = [name for name in self.settings if settings.get(name) != self.settings[name]]
             raise InputError(
                 f"{self.path}: this checkpoint belongs to another training run "
                 f"({', '.join(other)} differ); remove the file, or name another"
             )
         parts: dict[str, dict[str, Tensor]] = {"weight": {}, "momentum": {}}
         for name, value in tensors.items():
-            kind, _, of = name.partition("/")
-            parts.setdefault(kind, {})[of] = value
+            kind, _, weight = name.partition("/")
+            parts.setdefault(kind, {})[weight] = value
         try:
-            self.lesson.made.load_weights(parts["weight"])
+            self.training.networks.load_weights(parts["weight"])
         except RuntimeError:
             raise InputError(
                 f"{self.path}: this checkpoint belongs to networks of another architecture"
             ) from None
-        self.lesson.load_momenta(parts["momentum"])
+        self.training.load_momenta(parts["momentum"])
         return int(epochs)
 
 
-def _digest(lesson: Lesson) -> str:
-    found = sha256()
-    for values in (lesson.images, lesson.labels, lesson.rows):
-        found.update(values.detach().cpu().contiguous().numpy().tobytes())
-    return found.hexdigest()
+def _digest(training: Trained) -> str:
+    digest = sha256()
+    for values in (training.images, training.labels, training.rows):
+        digest.update(values.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()

@@ -14,16 +14,23 @@ from torch import Tensor, nn
 from shoal.errors import InputError, unknown
 from shoal.robust.inputs import Intake, answering, as_classes, as_pictures, check_bounds
 
-_AT_ONCE = 2_000  # pictures that are looked at in one go
+_MAX_PICTURES = 2_000  # processed together
 
 
 class Classifier(ABC):
-    """Networks that answer pictures; `logits` gives each its own rows, a call gives all the same.
+    """Networks that classify pictures.
 
-    networks: how many answer.
-    alone: whether a call leaves the axis of networks out: there is one, and no ensemble is meant.
-    temperatures: (networks,) what the softmax of each divides its logits by.
-    bounds: the least and the greatest value of a pixel.
+    `logits` gives every network its own rows; a call gives all networks the same rows.
+
+    Attributes:
+        networks: Number of networks.
+        alone: Whether a call omits the axis of networks, because the model is a single network.
+        temperatures: (networks,) divisor of the logits in the softmax of each network.
+        bounds: Lowest and highest value of a pixel.
+
+    >>> model = as_classifier(nn.Sequential(nn.Flatten(), nn.Linear(4, 2)))
+    >>> model(torch.rand(3, 1, 2, 2)).shape, model.labels(torch.rand(3, 1, 2, 2)).shape
+    (torch.Size([3, 2]), torch.Size([1, 3]))
     """
 
     networks: int
@@ -35,32 +42,34 @@ class Classifier(ABC):
     def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
         """Return (networks, rows, classes) the answer of each network to its own rows.
 
-        inputs: (networks, rows, *shape); the answer has gradients with respect to them.
-        layer: the name of an earlier layer, to be given its output instead.
+        Parameters:
+            inputs: (networks, rows, *shape) pictures; the answer has gradients with respect to
+                them.
+            layer: Name of an earlier layer, to return its output instead.
         """
 
     @property
     def intake(self) -> Intake:
-        """How the networks take pictures."""
+        """Device, type and shape of the pictures that the networks accept."""
         return Intake(torch.device(self.temperatures.device))
 
     @property
     def device(self) -> torch.device:
-        """Where the work is done."""
+        """The device of the networks."""
         return self.intake.device
 
     def classes(self, inputs: Tensor) -> int:
-        """Return how many classes there are, by what is answered to a few of (rows, *shape)."""
+        """Return the number of classes, from the answers to a few of (rows, *shape) inputs."""
         with torch.no_grad():
             return int(self.logits(self.spread(inputs[:2])).shape[-1])
 
     def __call__(self, inputs: Tensor, layer: str | None = None) -> Tensor:
-        """Return (networks, rows, classes) what all networks answer to the same (rows, *shape)."""
+        """Return (networks, rows, classes) all networks' logits for the same (rows, *shape)."""
         answer = self.logits(self.spread(self.taken(inputs)), layer)
         return answer[0] if self.alone else answer
 
     def taken(self, inputs: Any) -> Tensor:
-        """Return (rows, *shape) pictures as the networks take them, and refuse what is none."""
+        """Check (rows, *shape) pictures and convert them for the networks."""
         return as_pictures(inputs, self.bounds, self.intake, exact=False)
 
     def spread(self, inputs: Tensor) -> Tensor:
@@ -71,42 +80,58 @@ class Classifier(ABC):
 
     @property
     def width(self) -> int:
-        """How many pictures are looked at for each row."""
+        """Number of pictures that are processed for each row."""
         return self.networks
 
     def parts(self, inputs: Tensor) -> Sequence[Tensor]:
-        """Return (rows, *shape) in parts, each small enough for all networks at once."""
-        split: Sequence[Tensor] = inputs.split(max(1, _AT_ONCE // self.width))
+        """Split (rows, *shape) into parts that are small enough for all networks at once."""
+        split: Sequence[Tensor] = inputs.split(max(1, _MAX_PICTURES // self.width))
         return split
 
     def probabilities(self, inputs: Tensor) -> Tensor:
-        """Return (networks, rows, classes) the softmax of a call, each at its temperature."""
+        """Return (networks, rows, classes) probabilities, each network at its temperature."""
         answer = self.logits(self.spread(self.taken(inputs)))
         return tempered(answer, self.temperatures).softmax(dim=-1)
 
     def labels(self, inputs: Tensor) -> Tensor:
-        """Return (networks, rows) the class that each network gives to the same rows."""
+        """Return (networks, rows) the class that each network predicts for the same rows."""
         with torch.no_grad():
             parts = self.parts(self.taken(inputs))
             return torch.cat([self.logits(self.spread(part)).argmax(-1) for part in parts], dim=1)
 
     def accuracy(self, inputs: Tensor, labels: Tensor) -> Tensor:
-        """Return (networks,) the share of rows that each network gets right."""
+        """Return (networks,) the share of rows that each network classifies correctly.
+
+        Raises:
+            InputError: There are no pictures, or the labels do not match them.
+        """
         pictures = self.taken(inputs)
         if not len(pictures):
             raise InputError("pictures is empty; give at least one picture")
-        known = as_classes("labels", labels, rows=len(pictures), classes=self.classes(pictures))
-        named = self.labels(pictures)
-        return (named == known.to(named.device)).double().mean(dim=1)
+        truth = as_classes("labels", labels, rows=len(pictures), classes=self.classes(pictures))
+        predicted = self.labels(pictures)
+        return (predicted == truth.to(predicted.device)).double().mean(dim=1)
 
 
 def tempered(logits: Tensor, temperatures: Tensor) -> Tensor:
-    """Return (networks, rows, classes) logits over the temperature of each network."""
+    """Return (networks, rows, classes) logits, divided by the temperature of each network."""
     return logits / temperatures.to(logits.device).view(-1, 1, 1)
 
 
 class Single(Classifier):
-    """One network of any make, as it is."""
+    """One torch module as a classifier.
+
+    Parameters:
+        network: The module; takes (rows, *shape), returns (rows, classes) logits.
+        bounds: Lowest and highest value of a pixel.
+        temperature: Divisor of the logits in the softmax.
+
+    Raises:
+        InputError: The bounds or the temperature are invalid.
+
+    >>> Single(nn.Linear(4, 2))
+    <Single network (Linear) on cpu>
+    """
 
     networks = 1
     alone = True
@@ -129,7 +154,7 @@ class Single(Classifier):
 
     @property
     def intake(self) -> Intake:
-        """Where the weights are, and of their type; a network without any takes what comes."""
+        """Device and type of the weights; a network without weights accepts any type."""
         for value in self.network.parameters():
             if value.is_floating_point():
                 return Intake(value.device, value.dtype)
@@ -153,10 +178,22 @@ class Single(Classifier):
 
 
 def as_classifier(model: Any, *, bounds: tuple[float, float] | None = None) -> Classifier:
-    """Return a network, or several in a sequence, as a classifier; one that is, as it is.
+    """Convert a network, or a sequence of networks, to a classifier.
 
-    bounds: of a pixel, by default 0 and 1. Classifiers, and models that were made for foolbox or
-    ART, bring their own.
+    Parameters:
+        model: A torch module, several in a sequence, a model of foolbox or ART for torch, or a
+            classifier, which is returned unchanged.
+        bounds: Lowest and highest value of a pixel, by default 0 and 1. Classifiers and models of
+            foolbox or ART have their own.
+
+    Returns:
+        The classifier.
+
+    Raises:
+        InputError: The model is none of these, or has other bounds.
+
+    >>> as_classifier([nn.Linear(4, 2), nn.Linear(4, 2)])
+    <Ensemble of 2 networks (MappedStack) on cpu>
     """
     given = (0.0, 1.0) if bounds is None else check_bounds(bounds)
     if isinstance(model, nn.Module):
@@ -165,27 +202,27 @@ def as_classifier(model: Any, *, bounds: tuple[float, float] | None = None) -> C
         from shoal.robust.ensemble import Ensemble
 
         return Ensemble.of(model, bounds=given)
-    known = model if isinstance(model, Classifier) else _from_others(model)
-    if bounds is not None and known.bounds != given:
-        low, high = known.bounds
+    classifier = model if isinstance(model, Classifier) else _from_others(model)
+    if bounds is not None and classifier.bounds != given:
+        low, high = classifier.bounds
         raise InputError(f"the model already has bounds, {low:g} and {high:g}; omit bounds")
-    return known
+    return classifier
 
 
 def _from_others(model: Any) -> Classifier:
     from shoal.robust.interop import from_others
 
-    theirs = from_others(model)
-    if theirs is None:
+    classifier = from_others(model)
+    if classifier is None:
         raise InputError(
             f"a network must be a torch module, a sequence of modules, a foolbox or ART model for "
             f"torch, or a Shoal classifier, not {type(model).__name__}"
         )
-    return theirs
+    return classifier
 
 
 def repeatable(wanted: bool = True) -> AbstractContextManager[Any]:
-    """Have CUDA take kernels that give the same each time, or else the quickest, in this block."""
+    """Make CUDA choose deterministic kernels in this block, or else the fastest ones."""
     if not torch.cuda.is_available():
         return nullcontext()
     chosen = {"benchmark": not wanted, "deterministic": wanted}

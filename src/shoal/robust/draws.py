@@ -1,8 +1,8 @@
-"""Random numbers by address: a draw depends on its seed and its place, on nothing before it.
+"""Random numbers by address: a draw depends on its seed and its address, not on earlier draws.
 
-So members of an ensemble draw the same alone or together, on any device, and work that was broken
-off goes on as if it had not been. The mixing is that of Steele, Lea & Flood, "Fast splittable
-pseudorandom number generators", OOPSLA 2014.
+Members of an ensemble therefore draw the same numbers alone or together, on any device, and an
+interrupted run continues as if it had not been interrupted. The mixing is that of Steele, Lea &
+Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ _FIRST = -4658895280553007687  # 0xBF58476D1CE4E5B9
 _SECOND = -7723592293110705685  # 0x94D049BB133111EB
 
 
-def words(seeds: Tensor, *places: int | Tensor, count: int) -> Tensor:
-    """Return (*seeds.shape, count) whole numbers of 64 bits, one for each seed, place and index."""
+def words(seeds: Tensor, *address: int | Tensor, count: int) -> Tensor:
+    """Return (*seeds.shape, count) 64-bit integers, one for each seed, address and index."""
     state = _mix(seeds)
-    for place in places:
-        state = _mix(state + place)
+    for part in address:
+        state = _mix(state + part)
     return _mix(state.unsqueeze(-1) + torch.arange(count, device=seeds.device))
 
 
-def uniforms(seeds: Tensor, *places: int | Tensor, count: int) -> Tensor:
-    """Return (*seeds.shape, count) numbers from 0 up to but without 1, in steps of 2⁻²⁴."""
-    return _shifted(words(seeds, *places, count=count), 40).to(torch.float32) * 2.0**-24
+def uniforms(seeds: Tensor, *address: int | Tensor, count: int) -> Tensor:
+    """Return (*seeds.shape, count) numbers in [0, 1), multiples of 2⁻²⁴."""
+    return _shifted(words(seeds, *address, count=count), 40).to(torch.float32) * 2.0**-24
 
 
-def permutations(seeds: Tensor, *places: int | Tensor, count: int) -> Tensor:
-    """Return (*seeds.shape, count) an order of 0 … count − 1 for each seed."""
-    return words(seeds, *places, count=count).argsort(dim=-1, stable=True)
+def permutations(seeds: Tensor, *address: int | Tensor, count: int) -> Tensor:
+    """Return (*seeds.shape, count) a permutation of 0 … count − 1 for each seed."""
+    return words(seeds, *address, count=count).argsort(dim=-1, stable=True)
 
 
 def _mix(state: Tensor) -> Tensor:
@@ -41,5 +41,5 @@ def _mix(state: Tensor) -> Tensor:
 
 
 def _shifted(state: Tensor, bits: int) -> Tensor:
-    """Shift to the right, zeros coming in: torch's own shift keeps the sign."""
+    """Shift right and fill with zeros; torch's own shift copies the sign."""
     return (state >> bits) & ((1 << (64 - bits)) - 1)

@@ -1,4 +1,4 @@
-"""An ensemble: networks of one make that are asked, trained, kept and loaded as one."""
+"""An ensemble: networks of one architecture that are queried, trained, saved and loaded as one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,29 @@ from shoal.robust.stack import Stack, stack
 from shoal.support.files import check_readable, replace_file
 
 _FORMAT = "shoal-ensemble-1"
-_KINDS = {  # what files of a format hold
+_KINDS = {  # the contents of each file format
     _FORMAT: "an ensemble",
     "shoal-examples-1": "adversarial examples",
     "shoal-checkpoint-1": "a checkpoint of training",
 }
-_TOLD = "shoal"  # under which name a file's description stands in its metadata
+_METADATA_KEY = "shoal"  # of a file's description in its metadata
 
 
 class Ensemble(Classifier):
-    """Trained networks, side by side.
+    """Trained networks of one architecture.
 
-    stack: the networks, to be asked only: their weights no longer collect gradients.
+    Parameters:
+        networks: The networks; their weights no longer collect gradients.
+        temperatures: Divisor of the logits in the softmax of each network; by default 1.
+        bounds: Lowest and highest value of a pixel.
+        architecture: The architecture, with which a saved ensemble can be loaded.
+
+    Raises:
+        InputError: The bounds or the temperatures are invalid.
+
+    >>> ensemble = Ensemble.of([nn.Linear(4, 2), nn.Linear(4, 2)])
+    >>> ensemble(torch.rand(3, 4)).shape
+    torch.Size([2, 3, 2])
     """
 
     def __init__(
@@ -43,30 +54,38 @@ class Ensemble(Classifier):
     ) -> None:
         self.stack = networks.eval().requires_grad_(False)
         self.networks = networks.networks
-        wanted = [1.0] * self.networks if temperatures is None else list(temperatures)
-        check_temperatures(wanted, self.networks)
-        self.temperatures = torch.tensor(wanted, dtype=torch.float32, device=networks.device)
+        divisors = [1.0] * self.networks if temperatures is None else list(temperatures)
+        check_temperatures(divisors, self.networks)
+        self.temperatures = torch.tensor(divisors, dtype=torch.float32, device=networks.device)
         self.bounds = check_bounds(bounds)
         self.architecture = architecture
 
     @property
     def intake(self) -> Intake:
-        """Where the weights are, of their type, and of the shape that the networks are made for."""
+        """Device and type of the weights, and the shape of pictures that the networks expect."""
         weight = next(self.stack.parameters(), self.temperatures)
         shape = self.architecture.shape if self.architecture else None
         return Intake(weight.device, weight.dtype, shape)
 
     def classes(self, inputs: Tensor) -> int:
-        """Return how many classes there are."""
+        """Return the number of classes."""
         return self.architecture.classes if self.architecture else super().classes(inputs)
 
     def __repr__(self) -> str:
-        made = self.architecture.name if self.architecture else type(self.stack).__name__
-        return f"<Ensemble of {self.networks} networks ({made}) on {self.device}>"
+        kind = self.architecture.name if self.architecture else type(self.stack).__name__
+        return f"<Ensemble of {self.networks} networks ({kind}) on {self.device}>"
 
     @classmethod
     def of(cls, networks: Sequence[nn.Module], **options: Any) -> Ensemble:
-        """Return networks of one make as an ensemble; the options are the constructor's."""
+        """Return networks of one architecture as an ensemble.
+
+        Parameters:
+            networks: Torch modules with the same layers.
+            options: Those of the constructor.
+
+        Raises:
+            InputError: The networks have different architectures.
+        """
         return cls(stack(networks), **options)
 
     def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
@@ -76,33 +95,42 @@ class Ensemble(Classifier):
         return answer
 
     def subset(self, members: Sequence[int]) -> Ensemble:
-        """Return an ensemble of some of the networks, by their positions."""
+        """Return an ensemble of some of the networks, by their positions.
+
+        Raises:
+            InputError: A position is out of range, or the architecture is unknown.
+        """
         if not self.architecture:
             raise InputError("only networks with a named architecture can be extracted")
         if not all(0 <= member < self.networks for member in members):
             raise InputError(f"members must be positions from 0 to {self.networks - 1}")
-        made = _empty(self.architecture.build, len(members))
+        subset = _empty(self.architecture.build, len(members))
         chosen = torch.as_tensor(list(members), device=self.device)
-        made.load_weights({name: w[chosen] for name, w in self.stack.weights().items()})
+        subset.load_weights({name: w[chosen] for name, w in self.stack.weights().items()})
         return Ensemble(
-            made.to(self.device),
+            subset.to(self.device),
             temperatures=self.temperatures[chosen].tolist(),
             bounds=self.bounds,
             architecture=self.architecture,
         )
 
     def to(self, device: str | torch.device) -> Ensemble:
-        """Return the ensemble with its weights on another device."""
-        place = usable_device(device)
-        self.stack.to(place)
-        self.temperatures = self.temperatures.to(place)
+        """Move the weights to another device, and return the ensemble."""
+        chosen = usable_device(device)
+        self.stack.to(chosen)
+        self.temperatures = self.temperatures.to(chosen)
         return self
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the ensemble as safetensors, which hold numbers and no code."""
-        write_tensors(Path(path), self.stack.weights(), self._told(), force=force)
+        """Write the ensemble as safetensors, which contain numbers and no code.
 
-    def _told(self) -> dict[str, Any]:
+        Parameters:
+            path: The file.
+            force: Whether to replace an existing file.
+        """
+        write_tensors(Path(path), self.stack.weights(), self._description(), force=force)
+
+    def _description(self) -> dict[str, Any]:
         return {
             "format": _FORMAT,
             "networks": self.networks,
@@ -121,14 +149,20 @@ class Ensemble(Classifier):
     ) -> Ensemble:
         """Read an ensemble that `save` wrote.
 
-        build: makes one network, given a seed; needed for those of no named architecture.
+        Parameters:
+            path: The file.
+            build: Returns a network for a seed; needed if the architecture has no name.
+            device: Where to put the weights.
+
+        Raises:
+            InputError: The file is damaged or no ensemble, or needs `build`.
         """
-        place = usable_device(device)
-        weights, told = read_tensors(Path(path), _FORMAT)
+        chosen = usable_device(device)
+        weights, saved = read_tensors(Path(path), _FORMAT)
         try:
-            known = Architecture.from_dict(told["architecture"]) if told["architecture"] else None
-            temperatures = [float(value) for value in told["temperatures"]]
-            networks, bounds = told["networks"], check_bounds(told["bounds"])
+            known = Architecture.from_dict(saved["architecture"]) if saved["architecture"] else None
+            temperatures = [float(value) for value in saved["temperatures"]]
+            networks, bounds = saved["networks"], check_bounds(saved["bounds"])
         except (KeyError, TypeError, ValueError, InputError):
             raise InputError(
                 f"{path}: the file is damaged; the description of its networks is missing"
@@ -140,17 +174,16 @@ class Ensemble(Classifier):
         wrong = f"{path}: its weights do not fit this network"
         if not weights or {weight.shape[:1] for weight in weights.values()} != {(networks,)}:
             raise InputError(wrong)
-        made = _empty(build or known.build, networks)  # type: ignore[union-attr]
+        stacked = _empty(build or known.build, networks)  # type: ignore[union-attr]
         try:
-            made.load_weights(weights)
+            stacked.load_weights(weights)
         except RuntimeError:
             raise InputError(wrong) from None
-        made = made.to(place)
-        return cls(made, temperatures=temperatures, bounds=bounds, architecture=known)
+        return cls(stacked.to(chosen), temperatures=temperatures, bounds=bounds, architecture=known)
 
 
 def check_temperatures(temperatures: Sequence[float], networks: int) -> None:
-    """Refuse temperatures that are not one number above 0 for each network."""
+    """Raise an error unless there is one temperature above 0 for each network."""
     if len(temperatures) != networks or not all(0 < each < math.inf for each in temperatures):
         raise InputError(f"there must be {networks} temperatures, all above 0")
 
@@ -160,37 +193,38 @@ def _empty(build: Callable[[int], nn.Module], networks: int) -> Stack:
 
 
 def write_tensors(
-    path: Path, tensors: dict[str, Tensor], told: dict[str, Any], *, force: bool
+    path: Path, tensors: dict[str, Tensor], description: dict[str, Any], *, force: bool
 ) -> None:
     """Write tensors and their description atomically."""
     from safetensors.torch import save_file
 
-    kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    saved = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     with replace_file(path, force=force) as temporary:
-        save_file(kept, str(temporary), metadata={_TOLD: json.dumps(told)})
+        save_file(saved, str(temporary), metadata={_METADATA_KEY: json.dumps(description)})
 
 
-def _check_form(path: Path, told: Any, form: str) -> None:
-    found = told.get("format") if isinstance(told, dict) else None
+def _check_form(path: Path, description: Any, form: str) -> None:
+    found = description.get("format") if isinstance(description, dict) else None
     if found != form:
         other = f"; it is {_KINDS[found]}" if found in _KINDS else ""
         raise InputError(f"{path}: not {_KINDS[form]} that Shoal saved{other}")
 
 
 def read_tensors(path: Path, form: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `write_tensors` wrote.
+    """Return the tensors and the description that `write_tensors` wrote.
 
-    form: the format that the file must be of; others are refused unread.
+    form: the required format; a file of another format is rejected before its tensors are read.
     """
     from safetensors import SafetensorError, safe_open
 
     check_readable(path)
     try:
         with safe_open(str(path), framework="pt") as opened:
-            told = json.loads((opened.metadata() or {}).get(_TOLD, "{}"))
+            description = json.loads((opened.metadata() or {}).get(_METADATA_KEY, "{}"))
             if form is not None:
-                _check_form(path, told, form)
-            return {name: opened.get_tensor(name) for name in opened.keys()}, told  # noqa: SIM118
+                _check_form(path, description, form)
+            names = opened.keys()
+            return {name: opened.get_tensor(name) for name in names}, description
     except ShoalError:
         raise
     except (SafetensorError, ValueError, OSError, RecursionError):

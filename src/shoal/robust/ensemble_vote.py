@@ -1,7 +1,7 @@
-"""Ensemble Voting: networks answer together, the class that most of them name wins.
+"""Ensemble Voting: the class that most networks predict wins.
 
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, §4.2.3. Its
-threat model grants the attacker everything about the members, so they can be looked at.
+threat model gives the attacker full knowledge of the members, so they are not hidden.
 """
 
 from __future__ import annotations
@@ -16,18 +16,25 @@ from shoal.errors import InputError
 from shoal.robust.classifier import Classifier, as_classifier, tempered
 from shoal.robust.inputs import Intake
 
-_AHEAD = 1e-3  # by which the winner of a vote leads in what an attacker climbs
+_LEAD = 1e-3  # of the winner of a vote in the logits that an attack uses
 
 
 @dataclass(frozen=True)
 class Votes:
-    """How an ensemble voted on some rows.
+    """The votes of an ensemble on some rows.
 
-    counts: (rows, classes) networks that named each class.
-    labels: (rows,) the class with most votes; of equals the one with the greater mean probability
-    over all networks, of equals in that, too, the lowest.
-    margins: (rows,) votes of the winner less those of the next class, as a share of all networks.
-    tied: (rows,) whether the probabilities had to decide.
+    Parameters:
+        counts: (rows, classes) number of networks that predict each class.
+        labels: (rows,) the class with most votes; ties are broken by the higher mean probability
+            over all networks, then by the lower class.
+        margins: (rows,) votes of the winner minus those of the next class, as a share of all
+            networks.
+        tied: (rows,) whether the tie had to be broken by probabilities.
+
+    >>> from torch import nn
+    >>> votes = EnsembleVote([nn.Linear(4, 2), nn.Linear(4, 2)]).vote(torch.rand(3, 4))
+    >>> votes.counts.sum(dim=1)
+    tensor([2, 2, 2])
     """
 
     counts: Tensor
@@ -37,11 +44,20 @@ class Votes:
 
 
 class EnsembleVote(Classifier):
-    """A vote over members, noisy or not: networks of one make, or an ensemble, or a wrapper.
+    """A vote over networks, with or without noise.
 
-    Its `logits` are what an attacker of the whole ensemble would climb, as a vote has no slope: the
-    mean over the members of log softmax(logits / T). The winner of the vote is raised to the top
-    where the mean names another, so that an attack does not end before the vote has turned.
+    A vote has no gradient. `logits` therefore returns what an attacker of the whole ensemble would
+    use: the mean over the members of log softmax(logits / T). If the mean prefers another class
+    than the vote, the winner of the vote is raised to the top, so that an attack does not stop
+    before the vote has changed.
+
+    Parameters:
+        members: Networks of one architecture in a sequence, an ensemble, or a noisy model.
+        bounds: Lowest and highest value of a pixel; by default the members', or 0 and 1.
+
+    >>> from torch import nn
+    >>> EnsembleVote([nn.Linear(4, 2), nn.Linear(4, 2)]).labels(torch.rand(3, 4)).shape
+    torch.Size([1, 3])
     """
 
     networks = 1
@@ -54,23 +70,23 @@ class EnsembleVote(Classifier):
 
     @property
     def width(self) -> int:
-        """How many pictures are looked at for each row."""
+        """Number of pictures that are processed for each row."""
         return self.members.width
 
     @property
     def intake(self) -> Intake:
-        """How the members take pictures."""
+        """Device, type and shape of the pictures that the members accept."""
         return self.members.intake
 
     def classes(self, inputs: Tensor) -> int:
-        """Return how many classes the members have."""
+        """Return the number of classes of the members."""
         return self.members.classes(inputs)
 
     def __repr__(self) -> str:
         return f"<EnsembleVote over {self.members!r}>"
 
     def vote(self, inputs: Tensor) -> Votes:
-        """Have every network answer each of (rows, *shape) once, and count."""
+        """Return the votes of all networks on (rows, *shape); each network answers a row once."""
         with torch.no_grad():
             counted = [
                 count_votes(self.members.logits(self.members.spread(part)), self._temperatures)
@@ -84,13 +100,13 @@ class EnsembleVote(Classifier):
         return self.vote(inputs).labels.unsqueeze(0)
 
     def logits(self, inputs: Tensor, layer: str | None = None) -> Tensor:
-        """Return (1, rows, classes) the members' mean log probabilities, the winner's on top."""
+        """Return (1, rows, classes) mean log probabilities, with the winner of the vote on top."""
         if layer is not None:
             raise InputError("a vote has no layers; use the layers of its members")
         rows = inputs[0]
         answers = self.members.logits(self.members.spread(rows))
-        told = tempered(answers, self._temperatures).log_softmax(dim=-1)
-        mean = told.mean(dim=0, keepdim=True)
+        log_shares = tempered(answers, self._temperatures).log_softmax(dim=-1)
+        mean = log_shares.mean(dim=0, keepdim=True)
         winners = count_votes(answers.detach(), self._temperatures).labels
         return mean + _raise(mean.detach(), winners.view(1, -1, 1))
 
@@ -100,16 +116,16 @@ class EnsembleVote(Classifier):
 
 
 def _raise(means: Tensor, winners: Tensor) -> Tensor:
-    """Return what puts the winners of (1, rows, classes) on top, 0 where they are."""
+    """Return what to add to (1, rows, classes) means so that the winners lead, 0 if they do."""
     top, own = means.amax(dim=-1, keepdim=True), means.gather(-1, winners)
-    lacking = torch.where(means.argmax(dim=-1, keepdim=True) == winners, 0.0, top - own + _AHEAD)
+    lacking = torch.where(means.argmax(dim=-1, keepdim=True) == winners, 0.0, top - own + _LEAD)
     return torch.zeros_like(means).scatter(-1, winners, lacking)
 
 
 def count_votes(logits: Tensor, temperatures: Tensor) -> Votes:
-    """Count the votes of (networks, rows, classes) answers and break ties."""
+    """Count the votes in (networks, rows, classes) logits and break ties."""
     networks, _, classes = logits.shape
-    named = logits.argmax(dim=-1)  # (networks, rows); of equals the lowest
+    named = logits.argmax(dim=-1)  # (networks, rows); the lowest class of a tie
     counts = torch.nn.functional.one_hot(named, classes).sum(dim=0)  # (rows, classes)
     likely = tempered(logits, temperatures).softmax(dim=-1).mean(dim=0)
     first = counts == counts.max(dim=1, keepdim=True).values

@@ -1,8 +1,8 @@
-"""Evaluation: what networks, alone and together, make of adversarial examples.
+"""Evaluation: how networks, alone and together, classify adversarial examples.
 
-One tidy row an example (`judge`), and from it the counts by perturbation of equations 4.3.1 to
-4.3.5 and Tables 4.3 to 4.8 of Liang, "Algorithms in privacy & security for data analytics and
-machine learning", 2020.
+One tidy row per example (`judge`), and from these rows the counts by perturbation of equations
+4.3.1 to 4.3.5 and Tables 4.3 to 4.8 of Liang, "Algorithms in privacy & security for data analytics
+and machine learning", 2020.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ _OUTCOMES = ("correct", "target", "other")
 
 @dataclass(frozen=True)
 class Judged:
-    """Examples and what a model made of them.
+    """Examples and how a model classified them; `judge` returns them.
 
-    examples: one row each, as an Arrow table.
-    networks: how many the model has.
-    single_clean, single_attacked: the mean accuracy of one network, before and after.
+    Parameters:
+        examples: Arrow table with one row per example.
+        networks: Number of networks of the model.
+        single_clean: Mean accuracy of a single network before the attack.
+        single_attacked: Mean accuracy of a single network on the examples.
     """
 
     examples: Any
@@ -41,24 +43,41 @@ class Judged:
 
     @property
     def accuracy_clean(self) -> float:
-        """The share of rows that the vote gets right before the attack."""
+        """Share of rows that the vote classifies correctly before the attack."""
         return float(np.mean(_column(self.examples, "clean") == _column(self.examples, "label")))
 
     @property
     def accuracy_attacked(self) -> float:
-        """The share of examples that the vote gets right."""
+        """Share of examples that the vote classifies correctly."""
         return float(np.mean(_column(self.examples, "outcome") == "correct"))
 
 
 def judge(
     examples: Examples, labels: Tensor, model: Any, *, samples: Tensor | None = None
 ) -> Judged:
-    """Put the originals and every example to all networks of a model, and to their vote.
+    """Classify the originals and every example with all networks of a model, and by their vote.
 
-    labels: (rows,) the true classes. samples: (rows,) which picture each row is of.
-    Columns: sample, network (that was attacked), goal, label, success, perturbation, clean and
-    voted (the vote before and after), margin, to_target and to_other (networks that changed), right
-    (networks that are), outcome (correct, target or other).
+    Parameters:
+        examples: The examples.
+        labels: (rows,) the true classes.
+        model: The model that defends itself.
+        samples: (rows,) the picture of each row; by default each row is another picture.
+
+    Returns:
+        A row per example, with the columns sample, network (the attacked one), goal, label,
+        success, perturbation, clean and voted (the vote before and after the attack), margin,
+        to_target and to_other (number of networks that changed), right (number of networks that
+        are correct), and outcome (correct, target or other).
+
+    Raises:
+        InputError: There are no examples, or labels and goals are no classes of the model.
+
+    >>> from torch import nn
+    >>> from shoal.robust import FGSM
+    >>> network, labels = nn.Linear(4, 2), torch.tensor([0, 1])
+    >>> examples = FGSM().run(network, torch.rand(2, 4), 1 - labels)
+    >>> judge(examples, labels, network).examples.num_rows
+    2
     """
     attacked, rows = examples.success.shape
     if not attacked * rows:
@@ -66,17 +85,17 @@ def judge(
     given = as_classifier(model)
     members = given.members if isinstance(given, EnsembleVote) else given
     originals, classes = members.taken(examples.originals), members.classes(examples.originals)
-    told = as_classes("labels", labels, rows=rows, classes=classes)
+    truth = as_classes("labels", labels, rows=rows, classes=classes)
     check_classes("goals", examples.goals, classes)
-    of = torch.arange(rows) if samples is None else as_classes("samples", samples, rows=rows)
-    clean = originals.expand(examples.adversarial.shape)  # each test has noise of its own
+    pictures = torch.arange(rows) if samples is None else as_classes("samples", samples, rows=rows)
+    clean = originals.expand(examples.adversarial.shape)  # each query has its own noise
     before, after = _answers(members, clean), _answers(members, examples.adversarial)
     named = after.single  # (networks, attacked, rows)
     changed = named != before.single
-    voted, goals, truth = after.vote, examples.goals.to(named.device), told.to(named.device)
+    voted, goals, truth = after.vote, examples.goals.to(named.device), truth.to(named.device)
     at_goal = named == goals
     columns = {
-        "sample": of.expand(attacked, rows),
+        "sample": pictures.expand(attacked, rows),
         "network": torch.arange(attacked).unsqueeze(1).expand(attacked, rows),
         "goal": goals.expand(attacked, rows),
         "label": truth.expand(attacked, rows),
@@ -99,11 +118,21 @@ def judge(
 
 
 def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> Any:
-    """Return, for each of equal bins of perturbation, what became of the examples in it.
+    """Summarize the examples in bins of perturbation of equal width.
 
-    Columns: middle, examples, to_target and to_other (mean networks changed, 4.3.2 and 4.3.3),
-    vote_to_target and vote_to_other (as shares of all examples, 4.3.4 and 4.3.5), accuracy.
-    A mean over no example is missing; what is larger than the bins is in the last.
+    Parameters:
+        judged: The result of `judge`.
+        bins: Number of bins.
+        greatest: Upper end of the last bin, which also has all larger perturbations; by default the
+            greatest finite perturbation.
+
+    Returns:
+        An Arrow table with a row per bin and the columns middle, examples, to_target and to_other
+        (mean number of networks that changed, 4.3.2 and 4.3.3), vote_to_target and vote_to_other
+        (shares of all examples, 4.3.4 and 4.3.5), and accuracy. A mean over no example is missing.
+
+    Raises:
+        InputError: `bins` is less than 1, or `greatest` is not above 0.
     """
     import pyarrow as pa
 
@@ -113,13 +142,13 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
     table = judged.examples
     sizes = _column(table, "perturbation")
     edges = size_bins(sizes, bins, greatest)
-    places = np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, bins - 1)
-    counts = np.bincount(places, minlength=bins)
+    bin_of = np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, bins - 1)
+    counts = np.bincount(bin_of, minlength=bins)
     moved = _column(table, "voted") != _column(table, "clean")
     at_goal = _column(table, "voted") == _column(table, "goal")
 
     def total(values: Any) -> Any:
-        return np.bincount(places, weights=values, minlength=bins)
+        return np.bincount(bin_of, weights=values, minlength=bins)
 
     def mean(values: Any) -> Any:
         return pa.array(total(values) / np.maximum(counts, 1), mask=counts == 0)
@@ -139,12 +168,19 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
 
 def size_bins(sizes: Floats, bins: int, greatest: float | None = None) -> Floats:
     """Return (bins + 1,) edges from 0 to the greatest finite size."""
-    ended = sizes[np.isfinite(sizes)]
-    return np.linspace(0.0, greatest or max(float(ended.max(initial=0.0)), 1e-12), bins + 1)
+    finite = sizes[np.isfinite(sizes)]
+    return np.linspace(0.0, greatest or max(float(finite.max(initial=0.0)), 1e-12), bins + 1)
 
 
 def accuracies(judged: dict[str, Judged]) -> Any:
-    """Return the accuracy of the vote and of one network, before and after (4.3, 4.5, 4.7)."""
+    """Return the accuracy of the vote and of one network, before and after the attack.
+
+    Parameters:
+        judged: Results of `judge` by the name of the model.
+
+    Returns:
+        An Arrow table with a row per model (Tables 4.3, 4.5 and 4.7 of the thesis).
+    """
     import pyarrow as pa
 
     return pa.table(
@@ -159,12 +195,27 @@ def accuracies(judged: dict[str, Judged]) -> Any:
 
 
 def classifications(judged: dict[str, Judged]) -> Any:
-    """Return the share of examples voted correct, target and other, by model (4.4a, 4.6a, 4.8a)."""
+    """Return the share of examples that the vote classifies as correct, target and other.
+
+    Parameters:
+        judged: Results of `judge` by the name of the model.
+
+    Returns:
+        An Arrow table with a row per model and outcome (Tables 4.4a, 4.6a and 4.8a of the thesis).
+    """
     return _by_outcome(judged, lambda _, those: float(np.mean(those)))
 
 
 def mean_perturbations(judged: dict[str, Judged]) -> Any:
-    """Return the mean perturbation of those, missing where there are none (4.4b, 4.6b, 4.8b)."""
+    """Return the mean perturbation of the examples by outcome.
+
+    Parameters:
+        judged: Results of `judge` by the name of the model.
+
+    Returns:
+        An Arrow table with a row per model and outcome; the mean is missing if there is no example
+        (Tables 4.4b, 4.6b and 4.8b of the thesis).
+    """
 
     def mean(table: Any, those: Bools) -> float | None:
         return float(_column(table, "perturbation")[those].mean()) if those.any() else None
@@ -172,23 +223,23 @@ def mean_perturbations(judged: dict[str, Judged]) -> Any:
     return _by_outcome(judged, mean)
 
 
-def _by_outcome(judged: dict[str, Judged], of: Any) -> Any:
+def _by_outcome(judged: dict[str, Judged], measure: Any) -> Any:
     import pyarrow as pa
 
-    found: dict[str, list[Any]] = {"model": [], "outcome": [], "value": []}
+    columns: dict[str, list[Any]] = {"model": [], "outcome": [], "value": []}
     for model, each in judged.items():
         outcomes = _column(each.examples, "outcome")
         for outcome in _OUTCOMES:
-            found["model"].append(model)
-            found["outcome"].append(outcome)
-            found["value"].append(of(each.examples, outcomes == outcome))
+            columns["model"].append(model)
+            columns["outcome"].append(outcome)
+            columns["value"].append(measure(each.examples, outcomes == outcome))
     types = [("model", pa.string()), ("outcome", pa.string()), ("value", pa.float64())]
-    return pa.table(found, schema=pa.schema(types))
+    return pa.table(columns, schema=pa.schema(types))
 
 
 @dataclass(frozen=True)
 class _Answers:
-    """(networks, attacked, rows) what each network names; (attacked, rows) vote and margin."""
+    """Predictions of each network (networks, attacked, rows); vote, margin (attacked, rows)."""
 
     single: Tensor
     vote: Tensor
@@ -196,7 +247,7 @@ class _Answers:
 
 
 def _answers(members: Classifier, inputs: Tensor) -> _Answers:
-    """Ask for (attacked, rows, *shape) once: networks and vote answer from the same noise."""
+    """Query (attacked, rows, *shape) once: networks and vote use the same noise."""
     single, votes, margins = [], [], []
     with torch.no_grad():
         for part in members.parts(inputs.flatten(0, 1)):

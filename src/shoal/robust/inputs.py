@@ -1,4 +1,4 @@
-"""What comes in, checked once: pictures, classes, bounds and devices."""
+"""Checks of input: pictures, classes, bounds and devices."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from torch import Tensor
 
 from shoal.errors import InputError
 
-_ROUNDING = 1e-5  # of the way between the bounds, that pixels to be classified may be beyond
+_ROUNDING = 1e-5  # share of the range by which pixels to classify may exceed the bounds
 
 
 class Intake(NamedTuple):
-    """How networks take pictures: where, of which type, and of which shape; None if any."""
+    """Device, type and shape of the pictures that networks accept; None stands for any."""
 
     device: torch.device
     dtype: torch.dtype | None = None
@@ -26,9 +26,9 @@ class Intake(NamedTuple):
 def as_pictures(
     given: Any, bounds: tuple[float, float], intake: Intake, *, exact: bool = True
 ) -> Tensor:
-    """Return (rows, *shape) pictures as networks take them, and refuse what is none.
+    """Check (rows, *shape) pictures and convert them for networks.
 
-    exact: whether pixels must keep to the bounds to the last bit.
+    exact: whether pixels must be inside the bounds without a tolerance for rounding.
     """
     pictures = _as_tensor("pictures", given)
     low, high = bounds
@@ -40,14 +40,14 @@ def as_pictures(
         raise InputError("pictures must be (rows, channels, height, width), not a single number")
     check_shape(pictures, intake.shape)
     slack = 0.0 if exact else _ROUNDING * (high - low)
-    shown = pictures.detach()
-    if not ((shown >= low - slack) & (shown <= high + slack)).all():  # so neither is NaN
+    pixels = pictures.detach()
+    if not ((pixels >= low - slack) & (pixels <= high + slack)).all():  # false for NaN
         raise InputError(f"{rule}; scale them, or give the model's bounds (bounds=)")
     return pictures.to(intake.device, intake.dtype)
 
 
 def check_shape(pictures: Tensor, shape: tuple[int, ...] | None) -> None:
-    """Refuse pictures of another shape than the networks are made for."""
+    """Raise an error if pictures do not have the shape that the networks expect."""
     found = tuple(pictures.shape[1:])
     if shape is None or found == tuple(shape):
         return
@@ -62,9 +62,9 @@ def check_shape(pictures: Tensor, shape: tuple[int, ...] | None) -> None:
 
 
 def as_classes(name: str, given: Any, *, rows: int, classes: int | None = None) -> Tensor:
-    """Return (rows,) classes, one a picture, and refuse what is none.
+    """Check (rows,) classes, one per picture, and convert them to integers.
 
-    classes: how many there are, where that is known.
+    classes: number of classes, if it is known.
     """
     found = _as_tensor(name, given)
     if found.ndim != 1:
@@ -75,13 +75,13 @@ def as_classes(name: str, given: Any, *, rows: int, classes: int | None = None) 
         raise InputError(f"{name} must be one per picture: {rows} pictures, {len(found)} {name}")
     if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
         raise InputError(f"{name} must be whole numbers, not {_name(found.dtype)}")
-    whole = found.long()
-    check_classes(name, whole, classes)
-    return whole
+    integers = found.long()
+    check_classes(name, integers, classes)
+    return integers
 
 
 def check_classes(name: str, given: Tensor, classes: int | None) -> None:
-    """Refuse numbers that are no classes."""
+    """Raise an error if a number is not a class."""
     wrong = given < 0 if classes is None else (given < 0) | (given >= classes)
     if wrong.any():
         allowed = (
@@ -91,7 +91,7 @@ def check_classes(name: str, given: Tensor, classes: int | None) -> None:
 
 
 def check_bounds(bounds: Sequence[float]) -> tuple[float, float]:
-    """Return the least and the greatest value of a pixel, and refuse what is neither."""
+    """Check the lowest and the highest value of a pixel and convert them to numbers."""
     try:
         low, high = (float(value) for value in bounds)
     except (TypeError, ValueError):
@@ -116,7 +116,7 @@ def usable_device(name: str | torch.device) -> torch.device:
 
 @contextmanager
 def answering(inputs: Tensor) -> Iterator[None]:
-    """Say which pictures networks could not answer, (networks, rows, *shape), and why."""
+    """Raise an error that names the shape of pictures which the networks cannot process."""
     try:
         yield
     except torch.OutOfMemoryError:

@@ -13,7 +13,7 @@ from shoal.support.wording import counted
 
 
 def names_of(rows: Any) -> tuple[Any, ...] | None:
-    """Return the names of a frame's columns (pandas, polars, Arrow), None of a mere matrix."""
+    """Return the column names of a frame (pandas, polars, Arrow), None for a matrix."""
     names = getattr(rows, "column_names", None)
     if names is None:
         names = getattr(rows, "columns", None)
@@ -21,7 +21,7 @@ def names_of(rows: Any) -> tuple[Any, ...] | None:
 
 
 def as_matrix(rows: Any, columns: Sequence[Any] | None) -> Floats:
-    """Return (rows, columns) numbers; of a frame those of these columns, in this order."""
+    """Return (rows, columns) numbers; from a frame, these columns in this order."""
     names = names_of(rows)
     if names is not None:
         return _from_frame(rows, names, names if columns is None else columns)
@@ -44,17 +44,17 @@ def _from_frame(rows: Any, names: Sequence[Any], columns: Sequence[Any]) -> Floa
         known = ", ".join(map(str, columns))
         raise InputError(f"the frame {problem}; the classifiers use {known}")
     matrix = np.empty((len(rows), len(columns)))
-    for place, name in enumerate(columns):
+    for index, name in enumerate(columns):
         try:
-            matrix[:, place] = _numbers(rows[name])
+            matrix[:, index] = _numbers(rows[name])
         except (TypeError, ValueError):
             raise InputError(f"column {name!r} must be numbers; encode it first") from None
-        _check_finite(matrix[:, place], f"column {name!r}")
+        _check_finite(matrix[:, index], f"column {name!r}")
     return matrix
 
 
 def _numbers(column: Any) -> Any:
-    """Return a column of a frame; what is missing is not a number."""
+    """Return a column of a frame; missing values become NaN."""
     if type(column).__module__.startswith("pandas"):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.asarray(column, dtype=np.float64)
@@ -69,7 +69,7 @@ def _check_finite(values: Any, what: str) -> None:
 
 
 def check_matrices(matrices: Sequence[Floats], classes: Sequence[Any]) -> None:
-    """Refuse matrices that no classifier, or not the same one, could be fitted to."""
+    """Raise an error if one classifier cannot be fitted to each of the matrices."""
     for rows, truth in zip(matrices, classes, strict=True):
         if truth.shape != (len(rows),) or not len(rows):
             raise InputError(
@@ -81,13 +81,13 @@ def check_matrices(matrices: Sequence[Floats], classes: Sequence[Any]) -> None:
 
 
 def spread_of(matrix: Floats) -> Floats:
-    """Return (columns,) standard deviations, of what is not missing; 0 where all is."""
+    """Return (columns,) standard deviations without missing values, 0 if all are missing."""
     spread: Floats = np.ma.masked_invalid(matrix).std(axis=0).filled(0.0)
     return spread
 
 
 def as_units(units: Any) -> Floats:
-    """Return (columns,) units, or one for all."""
+    """Check (columns,) units, or one unit for all columns, and convert them to numbers."""
     try:
         found = np.asarray(units, dtype=np.float64)
     except (TypeError, ValueError):
@@ -98,7 +98,7 @@ def as_units(units: Any) -> Floats:
 
 
 def pairs_of(matrices: Any) -> list[tuple[Any, Any]]:
-    """Return matrices and their classes, pair by pair."""
+    """Return pairs of a matrix and its classes."""
     try:
         pairs = [(rows, classes) for rows, classes in matrices]
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Who is to be trained: a seed, a temperature, and rows of one's own or the same for all."""
+"""Members to train: each with a seed, a temperature, and its own rows or the same rows as all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ from shoal.support.options import check_whole
 
 @dataclass(frozen=True)
 class Member:
-    """One network to be trained: its seed, its temperature, and the rows that it learns from."""
+    """One network to train.
+
+    Parameters:
+        seed: Seed of its starting weights, shuffles and dropout.
+        temperature: Divisor of its logits in the softmax.
+        rows: Positions of its training pictures.
+
+    >>> Member(seed=1, temperature=2.0, rows=torch.arange(3)).rows
+    tensor([0, 1, 2])
+    """
 
     seed: int
     temperature: float
@@ -26,32 +35,57 @@ class Member:
 def partitioned(
     rows: int, temperatures: Sequence[float], *, size: int | None = None, seed: int = 0
 ) -> list[Member]:
-    """Return a member for each temperature, no two of which see the same row.
+    """Return a member for each temperature; no two members share a training row.
 
-    size: rows of each; by default as many as there are for all.
+    Parameters:
+        rows: Number of training pictures.
+        temperatures: Temperature of each member.
+        size: Number of rows of each member; by default as many as possible.
+        seed: Seed of the assignment and of the members' own seeds.
+
+    Returns:
+        The members.
+
+    Raises:
+        InputError: There are no temperatures, or not enough rows.
+
+    >>> [len(member.rows) for member in partitioned(10, [1.0, 1.0, 5.0])]
+    [3, 3, 3]
     """
     networks = len(temperatures)
     if not networks:
         raise InputError("give at least one temperature, one for each network")
-    wanted = max(1, rows // networks) if size is None else size
-    check_whole("size", wanted, 1)
-    if networks * wanted > rows:
+    each = max(1, rows // networks) if size is None else size
+    check_whole("size", each, 1)
+    if networks * each > rows:
         raise InputError(
-            f"{networks} networks with {wanted} rows each need more rows than the {rows} given"
+            f"{networks} networks with {each} rows each need more rows than the {rows} given"
         )
     order = draws.permutations(torch.tensor(seed), count=rows)
-    parts = order[: networks * wanted].view(networks, -1)
+    parts = order[: networks * each].view(networks, -1)
     return _members(temperatures, list(parts), seed)
 
 
 def shared(rows: int, temperatures: Sequence[float], *, seed: int = 0) -> list[Member]:
-    """Return a member for each temperature, all of which see all rows."""
+    """Return a member for each temperature; all members train on all rows.
+
+    Parameters:
+        rows: Number of training pictures.
+        temperatures: Temperature of each member.
+        seed: Seed of the members' own seeds.
+
+    Returns:
+        The members.
+
+    >>> [len(member.rows) for member in shared(10, [1.0, 5.0])]
+    [10, 10]
+    """
     check_whole("rows", rows, 1)
     return _members(temperatures, [torch.arange(rows)] * len(temperatures), seed)
 
 
 def check_members(members: Sequence[Member], pictures: int) -> None:
-    """Refuse members that cannot learn together, or not from so many pictures."""
+    """Raise an error if members cannot be trained together on this number of pictures."""
     if not members:
         raise InputError("there are no members to train; make some with shared or partitioned")
     lengths = {len(member.rows) for member in members}

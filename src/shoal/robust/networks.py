@@ -1,12 +1,12 @@
-"""Networks that classify pictures: two convolutions and pooling, twice, then two layers.
+"""Networks that classify pictures: two convolutions and pooling, twice, then two dense layers.
 
-Those of Table 4.1 in Liang, "Algorithms in privacy & security for data analytics and machine
+The networks of Table 4.1 in Liang, "Algorithms in privacy & security for data analytics and machine
 learning", 2020, after Carlini & Wagner, "Towards evaluating the robustness of neural networks", S&P
 2017, and a small one for the 8 × 8 digits.
 
-Biases start at 0, weights as in He et al., "Delving deep into rectifiers", ICCV 2015: a temperature
-T makes slopes T times smaller, and networks that start smaller (Glorot & Bengio, AISTATS 2010) take
-several times as many steps until they learn at all.
+Biases start at 0, weights as in He et al., "Delving deep into rectifiers", ICCV 2015. A temperature
+T makes gradients T times smaller, and networks with smaller starting weights (Glorot & Bengio,
+AISTATS 2010) need several times as many steps before they start to learn.
 """
 
 from __future__ import annotations
@@ -26,12 +26,23 @@ from shoal.support.options import check_range, check_whole
 
 @dataclass(frozen=True)
 class Architecture:
-    """What a network is made of.
+    """The layers of a network.
 
-    shape: channels, height and width of a picture.
-    filters: of each convolution, 3 × 3; pooling follows every second one.
-    hidden: units of the fully connected layers; dropout acts between them.
-    padded: whether convolutions keep height and width.
+    Parameters:
+        name: Name of the architecture.
+        shape: Channels, height and width of a picture.
+        filters: Number of filters of each 3 × 3 convolution; pooling follows every second one.
+        hidden: Number of units of the fully connected layers, with dropout between them.
+        classes: Number of classes.
+        dropout: Share of units that dropout removes.
+        padded: Whether convolutions keep height and width.
+
+    Raises:
+        InputError: An option is out of range, or pictures are too small for the convolutions.
+
+    >>> network = Architecture("tiny", (1, 8, 8), (4, 4), (16,)).build(seed=0)
+    >>> network(torch.rand(3, 1, 8, 8)).shape
+    torch.Size([3, 10])
     """
 
     name: str
@@ -59,11 +70,11 @@ class Architecture:
             )
 
     def _sides(self) -> list[int]:
-        """Return the height and width that are left after all convolutions and pools."""
+        """Return the height and width after all convolutions and pools."""
         sides = list(self.shape[1:])
-        for place in range(len(self.filters)):
+        for index in range(len(self.filters)):
             sides = [side if self.padded else side - 2 for side in sides]
-            if place % 2:
+            if index % 2:
                 sides = [side // 2 for side in sides]
         return sides
 
@@ -74,16 +85,16 @@ class Architecture:
     def _build(self) -> nn.Sequential:
         layers: list[nn.Module] = []
         channels = self.shape[0]
-        for place, filters in enumerate(self.filters):
+        for index, filters in enumerate(self.filters):
             layers += [nn.Conv2d(channels, filters, 3, padding=int(self.padded)), nn.ReLU()]
             channels = filters
-            if place % 2:
+            if index % 2:
                 layers.append(nn.MaxPool2d(2))
         layers.append(nn.Flatten())
         units = channels * math.prod(self._sides())
-        for place, hidden in enumerate(self.hidden):
+        for index, hidden in enumerate(self.hidden):
             layers += [nn.Linear(units, hidden), nn.ReLU()]
-            if place < len(self.hidden) - 1:
+            if index < len(self.hidden) - 1:
                 layers.append(Dropout(self.dropout))
             units = hidden
         layers.append(nn.Linear(units, self.classes))
@@ -95,26 +106,26 @@ class Architecture:
         return network
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, for a file."""
+        """Return the fields as plain data."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, told: dict[str, Any]) -> Architecture:
+    def from_dict(cls, fields: dict[str, Any]) -> Architecture:
         """Return the architecture that `to_dict` describes."""
-        lists = {name: tuple(told[name]) for name in ("shape", "filters", "hidden")}
-        return cls(**{**told, **lists})
+        lists = {name: tuple(fields[name]) for name in ("shape", "filters", "hidden")}
+        return cls(**{**fields, **lists})
 
 
 MNIST = Architecture("mnist", (1, 28, 28), (32, 32, 32, 32), (200, 200))
 CIFAR10 = Architecture("cifar10", (3, 32, 32), (64, 64, 64, 64), (256, 256))
 DIGITS = Architecture("digits", (1, 8, 8), (8, 8, 16, 16), (64, 64), padded=True)
-ARCHITECTURES = {made.name: made for made in (MNIST, CIFAR10, DIGITS)}
+ARCHITECTURES = {each.name: each for each in (MNIST, CIFAR10, DIGITS)}
 
 
 class Dropout(nn.Module):  # type: ignore[misc]
-    """Dropout whose draws depend on a seed and a step, and on nothing else.
+    """Dropout whose draws depend only on a seed and a step.
 
-    A training loop sets both; a network that is not trained lets everything pass.
+    The training loop sets both. Outside training, inputs pass unchanged.
     """
 
     def __init__(self, share: float) -> None:
@@ -124,7 +135,7 @@ class Dropout(nn.Module):  # type: ignore[misc]
             self.register_buffer(name, torch.zeros((), dtype=torch.int64), persistent=False)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Drop units of (rows, …) inputs, or of (networks, rows, …) for as many seeds."""
+        """Drop units of (rows, …) inputs, or of (networks, rows, …) with a seed per network."""
         if not self.training or self.share == 0:
             return inputs
         count = inputs[0].numel() if self.seed.ndim else inputs.numel()
@@ -132,12 +143,12 @@ class Dropout(nn.Module):  # type: ignore[misc]
         return inputs * (drawn >= self.share).to(inputs.dtype) / (1 - self.share)
 
     def extra_repr(self) -> str:
-        """Say the share."""
+        """Return the share, for the repr."""
         return f"share={self.share}"
 
 
 def seeded(build: Callable[[], nn.Module], seed: int) -> Any:
-    """Return what the builder makes when torch's own generator starts at a seed, and restore it."""
+    """Build a network with torch's own generator at a seed, and restore the generator."""
     kept = torch.default_generator.get_state()
     try:
         torch.default_generator.manual_seed(seed)

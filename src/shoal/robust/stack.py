@@ -1,7 +1,7 @@
-"""Networks of one make, run as one: each has its own weights and its own inputs.
+"""Networks of one architecture that run as one, each with its own weights and its own inputs.
 
 A chain of plain layers runs as grouped convolutions and batched matrix products; any other network
-is mapped over its stacked weights (`torch.func`). Either way nothing passes between members.
+is mapped over its stacked weights (`torch.func`). In both cases members do not affect each other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from shoal.robust.stacked_layers import (
 class Stack(nn.Module):  # type: ignore[misc]
     """Several networks: (networks, rows, *shape) in, (networks, rows, classes) out.
 
-    layers: the network's own parts and names, each weight with one more axis in front.
+    layers: the layers of one network; each weight has the axis of networks first.
     """
 
     def __init__(self, networks: int, layers: nn.Module) -> None:
@@ -36,16 +36,16 @@ class Stack(nn.Module):  # type: ignore[misc]
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return next(self.parameters()).device
 
     @property
     def layer_names(self) -> tuple[str, ...]:
-        """The layers that may be asked, as `nn.Module.named_modules` names them."""
+        """Names of the layers whose output can be requested, as in `nn.Module.named_modules`."""
         return tuple(name for name, _ in self.layers.named_modules() if name)
 
     def forward(self, inputs: Tensor, layer: str | None = None) -> Tensor:
-        """Return each network's answer to its own rows, at the last layer or at a named one."""
+        """Return each network's output for its own rows, at the last layer or at a named one."""
         if layer is not None and layer not in self.layer_names:
             raise unknown("no layer", layer, self.layer_names)
         return self._answer(inputs, layer)
@@ -54,17 +54,17 @@ class Stack(nn.Module):  # type: ignore[misc]
         raise NotImplementedError
 
     def weights(self) -> dict[str, Tensor]:
-        """Return the stacked weights, and what else a network remembers, by name."""
+        """Return the stacked weights and buffers by name."""
         return dict(self.layers.state_dict())
 
     def load_weights(self, weights: dict[str, Tensor]) -> None:
-        """Take over weights such as `weights` returns."""
+        """Replace the weights by others in the form that `weights` returns."""
         self.layers.load_state_dict(weights)
 
     def seed_dropout(self, seeds: Tensor) -> None:
-        """Give every dropout layer a seed of its own for each network."""
-        for place, part in enumerate(self._dropouts()):
-            part.seed = seeds.to(self.device) * 64 + place
+        """Set a different seed for every dropout layer and network."""
+        for index, part in enumerate(self._dropouts()):
+            part.seed = seeds.to(self.device) * 64 + index
 
     def set_step(self, step: int) -> None:
         """Set the training step of dropout."""
@@ -92,7 +92,7 @@ class ChainStack(Stack):
 
 
 class MappedStack(Stack):
-    """Any networks of one make, mapped over their stacked weights."""
+    """Networks of any architecture, mapped over their stacked weights."""
 
     def _answer(self, inputs: Tensor, layer: str | None) -> Tensor:
         named = {**dict(self.layers.named_parameters()), **dict(self.layers.named_buffers())}
@@ -116,7 +116,7 @@ class MappedStack(Stack):
 
 
 def stack(networks: Sequence[nn.Module]) -> Stack:
-    """Return the networks, all of one make, as one."""
+    """Return networks of one architecture as one."""
     if isinstance(networks, nn.Module) or not all(isinstance(n, nn.Module) for n in networks):
         raise InputError("the networks of an ensemble must be a list of torch modules")
     if not networks:
@@ -129,21 +129,21 @@ def stack(networks: Sequence[nn.Module]) -> Stack:
     return MappedStack(len(networks), _with_stacked_values(networks))
 
 
-def _check_alike(what: str, told: Sequence[object]) -> None:
-    if any(each != told[0] for each in told):
+def _check_alike(what: str, descriptions: Sequence[object]) -> None:
+    if any(each != descriptions[0] for each in descriptions):
         raise InputError(
             f"the networks of an ensemble must have the same architecture: their {what} differ"
         )
 
 
 def _weights(network: nn.Module) -> list[object]:
-    """Return the name, shape, type and place of all weights."""
-    held = network.state_dict().items()
-    return [(name, value.shape, value.dtype, value.device) for name, value in held]
+    """Return the name, shape, type and device of all weights."""
+    weights = network.state_dict().items()
+    return [(name, value.shape, value.dtype, value.device) for name, value in weights]
 
 
 def _layers(network: nn.Module) -> list[object]:
-    """Return the kind and options of all layers, but for the shares that dropout drops."""
+    """Return the type and options of all layers, without the shares of dropout."""
     parts = network.named_modules()
     dropouts = Dropout | nn.Dropout
     return [
@@ -152,9 +152,9 @@ def _layers(network: nn.Module) -> list[object]:
     ]
 
 
-def check_trainable(made: Stack) -> None:
-    """Refuse networks that change more than their weights as they learn."""
-    if any(getattr(part, "track_running_stats", False) for part in made.modules()):
+def check_trainable(networks: Stack) -> None:
+    """Raise an error if training changes more than the weights of the networks."""
+    if any(getattr(part, "track_running_stats", False) for part in networks.modules()):
         raise InputError(
             "batch normalization that keeps running statistics cannot be trained in an ensemble; "
             "make it with track_running_stats=False, or use group normalization"
@@ -162,7 +162,7 @@ def check_trainable(made: Stack) -> None:
 
 
 def _with_stacked_values(networks: Sequence[nn.Module]) -> nn.Module:
-    """Return a copy of the first network that holds the values of all."""
+    """Return a copy of the first network with the stacked weights of all."""
     copies = [with_own_dropout(deepcopy(network)) for network in networks]
     skeleton = copies[0]
     for path, part in skeleton.named_modules():

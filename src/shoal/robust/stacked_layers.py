@@ -1,7 +1,7 @@
 """Layers that hold the weights of several networks and run them in one call.
 
-Between a convolution and the next flattening, networks lie side by side as channels: pictures are
-(rows, networks × channels, height, width), elsewhere (networks, rows, units).
+Between a convolution and the next flattening, the networks are groups of channels: pictures are
+(rows, networks × channels, height, width). Elsewhere, inputs are (networks, rows, units).
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from torch.nn import functional
 from shoal.robust.convolutions import quick_convolution
 from shoal.robust.networks import Dropout
 
-_FEW_ROWS = 32  # on a processor, from here on, one convolution a network is quicker than groups
-_PLAIN = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.ELU, nn.SiLU, nn.Identity)  # whatever the shape
+_FEW_ROWS = 32  # from this on, a CPU runs one convolution per network faster than groups
+_PLAIN = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.ELU, nn.SiLU, nn.Identity)  # independent of the shape
 _POOLS = (nn.MaxPool2d, nn.AvgPool2d)
 
 
 class StackedConv2d(nn.Module):  # type: ignore[misc]
-    """A convolution of each network; the first one of a chain lays pictures side by side."""
+    """A convolution of each network; the first of a chain makes networks groups of channels."""
 
     def __init__(self, layers: Sequence[nn.Conv2d], *, first: bool) -> None:
         super().__init__()
-        made = layers[0]
+        one = layers[0]
         self.weight = _stacked([layer.weight for layer in layers])
-        self.bias = None if made.bias is None else _stacked([layer.bias for layer in layers])
-        self.options = {name: getattr(made, name) for name in ("stride", "padding", "dilation")}
+        self.bias = None if one.bias is None else _stacked([layer.bias for layer in layers])
+        self.options = {name: getattr(one, name) for name in ("stride", "padding", "dilation")}
         self.first = first
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -55,21 +55,21 @@ class StackedLinear(nn.Module):  # type: ignore[misc]
     def __init__(self, layers: Sequence[nn.Linear]) -> None:
         super().__init__()
         self.weight = _stacked([layer.weight for layer in layers])
-        made = layers[0]
-        self.bias = None if made.bias is None else _stacked([layer.bias for layer in layers])
+        one = layers[0]
+        self.bias = None if one.bias is None else _stacked([layer.bias for layer in layers])
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Multiply: (networks, rows, …, units) in and out."""
         flat = inputs.flatten(1, -2)
         if self.bias is None:
-            made = torch.bmm(flat, self.weight.transpose(1, 2))
+            products = torch.bmm(flat, self.weight.transpose(1, 2))
         else:
-            made = torch.baddbmm(self.bias.unsqueeze(1), flat, self.weight.transpose(1, 2))
-        return made.view(*inputs.shape[:-1], self.weight.shape[1])
+            products = torch.baddbmm(self.bias.unsqueeze(1), flat, self.weight.transpose(1, 2))
+        return products.view(*inputs.shape[:-1], self.weight.shape[1])
 
 
 class StackedFlatten(nn.Module):  # type: ignore[misc]
-    """The end of pictures: from (rows, networks × channels, …) to (networks, rows, units)."""
+    """Flattening: from (rows, networks × channels, …) to (networks, rows, units)."""
 
     def __init__(self, networks: int, *, folded: bool) -> None:
         super().__init__()
@@ -77,51 +77,51 @@ class StackedFlatten(nn.Module):  # type: ignore[misc]
         self.folded = folded
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Flatten all that belongs to one row of one network."""
+        """Flatten the features of each row and network."""
         return (unfolded(inputs, self.networks) if self.folded else inputs).flatten(2)
 
 
 def pools_first(parts: Sequence[nn.Module]) -> list[nn.Module]:
-    """Return layers with each ReLU after the pool that takes the greatest of what it lets pass.
+    """Return layers with every ReLU moved behind the max pooling that follows it.
 
-    The answer is the same, as are slopes, from a quarter of the work.
+    Outputs and gradients stay the same at a quarter of the cost.
     """
     ordered = list(parts)
-    for place in range(len(ordered) - 1):
-        if type(ordered[place]) is nn.ReLU and type(ordered[place + 1]) is nn.MaxPool2d:
-            ordered[place : place + 2] = reversed(ordered[place : place + 2])
+    for index in range(len(ordered) - 1):
+        if type(ordered[index]) is nn.ReLU and type(ordered[index + 1]) is nn.MaxPool2d:
+            ordered[index : index + 2] = reversed(ordered[index : index + 2])
     return ordered
 
 
 def unfolded(pictures: Tensor, networks: int) -> Tensor:
-    """Return pictures side by side as (networks, rows, channels, height, width)."""
+    """Return grouped pictures as (networks, rows, channels, height, width)."""
     return pictures.unflatten(1, (networks, -1)).transpose(0, 1)
 
 
 def stacked_layers(networks: Sequence[nn.Module]) -> nn.Sequential | None:
-    """Return the layers of all networks at once, None where one is not known here."""
+    """Return stacked layers of all networks, None if a layer has no stacked form."""
     if not all(type(network) is nn.Sequential for network in networks):
         return None
     folded = False
-    made: list[nn.Module] = []
-    for layers in zip(*networks, strict=True):  # all of one make, so equally many
+    stacked: list[nn.Module] = []
+    for layers in zip(*networks, strict=True):  # one architecture, so the numbers are equal
         layer = layers[0]
         if type(layer) is nn.Conv2d and layer.groups == 1 and layer.padding_mode == "zeros":
-            made.append(StackedConv2d(layers, first=not folded))
+            stacked.append(StackedConv2d(layers, first=not folded))
             folded = True
         elif type(layer) is nn.Linear and not folded:
-            made.append(StackedLinear(layers))
+            stacked.append(StackedLinear(layers))
         elif type(layer) is nn.Flatten and (layer.start_dim, layer.end_dim) == (1, -1):
-            made.append(StackedFlatten(len(networks), folded=folded))
+            stacked.append(StackedFlatten(len(networks), folded=folded))
             folded = False
         elif isinstance(layer, Dropout | nn.Dropout) and not folded:
-            made.append(Dropout(layer.share if isinstance(layer, Dropout) else layer.p))
+            stacked.append(Dropout(layer.share if isinstance(layer, Dropout) else layer.p))
         elif type(layer) in _PLAIN or (type(layer) in _POOLS and folded):
-            made.append(deepcopy(layer))
+            stacked.append(deepcopy(layer))
         else:
             return None
     names = [name for name, _ in networks[0].named_children()]
-    return None if folded else nn.Sequential(OrderedDict(zip(names, made, strict=True)))
+    return None if folded else nn.Sequential(OrderedDict(zip(names, stacked, strict=True)))
 
 
 def _stacked(values: Sequence[Tensor]) -> nn.Parameter:

@@ -1,4 +1,4 @@
-"""The classifiers of a vote over tables: fitted, asked, and checked for belonging together."""
+"""The classifiers of a vote over tables: fitting, queries, and checks that they match."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.support.wording import counted
 
 
 def check_fitted(members: Sequence[Any]) -> None:
-    """Refuse classifiers that cannot be asked."""
+    """Raise an error if a classifier is not fitted or has no probabilities."""
     if not members:
         raise InputError("a vote needs at least one classifier")
     for member in members:
@@ -27,7 +27,7 @@ def check_fitted(members: Sequence[Any]) -> None:
 
 
 def classes_of(members: Sequence[Any]) -> Any:
-    """Return the classes that any of them names."""
+    """Return the classes of all classifiers together."""
     known = [np.asarray(member.classes_) for member in members]
     if len({classes.dtype.kind in "biuf" for classes in known}) > 1:
         raise InputError("classes must have one type; some classifiers use numbers, others text")
@@ -35,7 +35,7 @@ def classes_of(members: Sequence[Any]) -> Any:
 
 
 def columns_of(members: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return the columns that the classifiers were fitted to, None where they know no names."""
+    """Return the columns that the classifiers were fitted to, None if these have no names."""
     known = {tuple(getattr(member, "feature_names_in_", ())) for member in members}
     if len(known) > 1:
         raise InputError("classifiers must be fitted on the same columns in the same order")
@@ -43,7 +43,7 @@ def columns_of(members: Sequence[Any]) -> tuple[Any, ...] | None:
 
 
 def check_width(width: int, members: Sequence[Any], units: Floats | None) -> None:
-    """Refuse rows of another number of columns than was learned from."""
+    """Raise an error if rows do not have the columns that classifiers and units have."""
     wanted = {getattr(member, "n_features_in_", width) for member in members}
     if units is not None and units.ndim:
         wanted.add(len(units))
@@ -55,7 +55,7 @@ def check_width(width: int, members: Sequence[Any], units: Floats | None) -> Non
 
 
 def fitted(classifier: Any, rows: Floats, classes: Any) -> Any:
-    """Return a copy of the classifier, fitted."""
+    """Return a fitted copy of the classifier."""
     with requires("learn"):
         from sklearn.base import clone
 
@@ -70,8 +70,8 @@ def fitted(classifier: Any, rows: Floats, classes: Any) -> Any:
         ) from None
 
 
-def asked(member: Any, rows: Floats) -> Any:
-    """Return (rows, classes) what a classifier says, also one that was fitted to a frame."""
+def probabilities(member: Any, rows: Floats) -> Any:
+    """Return (rows, classes) the probabilities of a classifier, which may be fitted to a frame."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")

@@ -1,7 +1,7 @@
-"""The same for tables: classifiers that vote, each on a noisy copy of the query.
+"""Noisy votes for tables: each classifier answers a noisy copy of the query.
 
-Members are scikit-learn classifiers, as a rule one for each of several anonymized releases of one
-table; a query is a matrix of the same columns. Needs no torch.
+Members are scikit-learn classifiers, typically one for each of several anonymized releases of one
+table; a query is a matrix of the same columns. Does not need torch.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from shoal.robust.matrices import (
 )
 from shoal.robust.noise_shapes import check_noise
 from shoal.robust.table_members import (
-    asked,
     check_fitted,
     check_width,
     classes_of,
     columns_of,
     fitted,
+    probabilities,
 )
 from shoal.support.arrays import Bools, Counts, Floats
 
-_BEHIND: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], _Stream]]
+_HIDDEN: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], _Stream]]
 
 
 class _Stream:
@@ -56,13 +56,15 @@ class _Stream:
 
 @dataclass(frozen=True, eq=False)
 class TableVotes:
-    """How classifiers voted on some rows.
+    """The votes of classifiers on some rows.
 
-    counts: (rows, classes) classifiers that named each class, in the order of `classes_`.
-    winners: (rows,) the place of the winner; of equals the one with the greater mean probability,
-    of equals in that, too, the first.
-    margins: (rows,) votes of the winner less those of the next class, as a share of all.
-    tied: (rows,) whether the probabilities had to decide.
+    Parameters:
+        counts: (rows, classes) number of classifiers that predict each class, in the order of
+            `classes_`.
+        winners: (rows,) position of the winner in `classes_`; ties are broken by the higher mean
+            probability, then by the order of the classes.
+        margins: (rows,) votes of the winner minus those of the next class, as a share of all.
+        tied: (rows,) whether the tie had to be broken by probabilities.
     """
 
     counts: Counts
@@ -72,14 +74,26 @@ class TableVotes:
 
 
 class NoisyVote:
-    """Fitted classifiers behind noise and a vote, with scikit-learn's `predict`.
+    """A vote of fitted classifiers on noisy copies of a query, with scikit-learn's `predict`.
 
-    classifiers: fitted, with `predict_proba`; classes that one never saw count as impossible to it.
-    scale: of the noise, in units of each column (see `units`).
-    distribution: laplace, normal or uniform.
-    units: (columns,) what a scale of 1 is in each column, 0 for one to be left alone; by default 1.
-    columns: their names; a frame is then read by name. By default those that classifiers know.
-    seed: for tests and experiments only, where noise must come again.
+    Parameters:
+        classifiers: Fitted classifiers with `predict_proba`; a class that a classifier does not
+            know has probability 0.
+        scale: Scale of the noise, in units of each column (see `units`).
+        distribution: laplace, normal or uniform.
+        units: (columns,) the noise of scale 1 in each column, 0 for no noise; by default 1.
+        columns: Names of the columns, by which frames are read; by default those of the
+            classifiers.
+        seed: For reproducible tests and experiments only.
+
+    Raises:
+        InputError: A classifier is not fitted, classifiers do not match, or an option is invalid.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> ages, ill = [[31], [33], [47], [48]], ["no", "no", "yes", "yes"]
+    >>> vote = NoisyVote.fit(GaussianNB(), [(ages, ill)] * 3, scale=0.1, seed=1)
+    >>> vote.predict([[32], [48]]).tolist()
+    ['no', 'yes']
     """
 
     def __init__(
@@ -95,7 +109,7 @@ class NoisyVote:
         check_noise(scale, distribution)
         members = tuple(classifiers)
         check_fitted(members)
-        _BEHIND[self] = members, _Stream(seed)
+        _HIDDEN[self] = members, _Stream(seed)
         self.classes_ = classes_of(members)
         self.columns = columns_of(members) if columns is None else tuple(columns)
         self.classifiers = len(members)
@@ -118,9 +132,17 @@ class NoisyVote:
         scale: float = 0.0,
         **options: Any,
     ) -> NoisyVote:
-        """Fit a copy of the classifier to each matrix and its classes, one pair a release.
+        """Fit a copy of the classifier to each matrix and its classes.
 
-        Units are by default the standard deviation of each column over all matrices.
+        Parameters:
+            classifier: A scikit-learn classifier.
+            matrices: Pairs of a matrix or frame and its classes, one pair per release.
+            scale: Scale of the noise.
+            options: Those of the constructor; `units` is by default the standard deviation of each
+                column over all matrices.
+
+        Raises:
+            InputError: The matrices do not match, or are not numbers.
         """
         pairs = pairs_of(matrices)
         options.setdefault("columns", names_of(pairs[0][0]))
@@ -132,8 +154,8 @@ class NoisyVote:
         return cls(members, scale, **options)
 
     def vote(self, rows: Any) -> TableVotes:
-        """Have every classifier answer a noisy copy of its own of (rows, columns), and count."""
-        votes, likely = self._asked(rows)
+        """Return the votes on (rows, columns); every classifier answers its own noisy copy."""
+        votes, likely = self._query(rows)
         first = votes == votes.max(axis=1, keepdims=True)
         winners = np.where(first, likely, -1.0).argmax(axis=1)
         ranked = np.sort(votes, axis=1)
@@ -146,22 +168,23 @@ class NoisyVote:
         return self.classes_[self.vote(rows).winners]
 
     def predict_proba(self, rows: Any) -> Floats:
-        """Return (rows, classes) the share of votes, the only result that is shown."""
+        """Return (rows, classes) the share of votes; the probabilities of members stay hidden."""
         shares: Floats = self.vote(rows).counts / self.classifiers
         return shares
 
-    def _asked(self, rows: Any) -> tuple[Counts, Floats]:
-        """(rows, classes) votes, and mean probabilities from the same noise."""
-        members, stream = _BEHIND[self]
+    def _query(self, rows: Any) -> tuple[Counts, Floats]:
+        """Return (rows, classes) votes, and mean probabilities from the same noise."""
+        members, stream = _HIDDEN[self]
         given = as_matrix(rows, self.columns)
         check_width(given.shape[1], members, self.units)
         votes = np.zeros((len(given), len(self.classes_)), dtype=np.int64)
         likely = np.zeros(votes.shape)
         for member in members if len(given) else ():
-            told = asked(member, given + self._noise(stream.generator(), given.shape))
-            places = np.searchsorted(self.classes_, member.classes_)
-            likely[:, places] += told / self.classifiers
-            votes[np.arange(len(given)), places[told.argmax(axis=1)]] += 1
+            noisy = given + self._noise(stream.generator(), given.shape)
+            shares = probabilities(member, noisy)
+            classes = np.searchsorted(self.classes_, member.classes_)
+            likely[:, classes] += shares / self.classifiers
+            votes[np.arange(len(given)), classes[shares.argmax(axis=1)]] += 1
         return votes, likely
 
     def _noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Floats:
@@ -175,4 +198,4 @@ class NoisyVote:
         return scaled
 
 
-_BEHIND = WeakKeyDictionary()
+_HIDDEN = WeakKeyDictionary()

@@ -1,9 +1,9 @@
 """Training: all networks of an ensemble at once, each as if it were trained alone.
 
-Cross-entropy of softmax(logits / T) by stochastic gradient descent with momentum, the rate falling
-as rate / (1 + decay · step): Table 4.2 of Liang, "Algorithms in privacy & security for data
-analytics and machine learning", 2020. Starting weights, shuffles and dropout follow from a member's
-own seed.
+Minimizes the cross-entropy of softmax(logits / T) by stochastic gradient descent with momentum, at
+the rate rate / (1 + decay · step): Table 4.2 of Liang, "Algorithms in privacy & security for data
+analytics and machine learning", 2020. Starting weights, shuffles and dropout depend only on the
+seed of a member.
 """
 
 from __future__ import annotations
@@ -37,18 +37,30 @@ from shoal.robust.stack import Stack, check_trainable, stack
 from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report
 
-_SHUFFLE, _SHIFT = 1, 2  # the places of shuffles and shifts among a member's draws
+_SHUFFLE, _SHIFT = 1, 2  # addresses of shuffles and shifts among the draws of a member
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """How networks learn.
+    """Options of training.
 
-    precision: float32, or bfloat16 for the products, which a GPU does in half the time.
-    every: epochs between checkpoints.
-    repeatable: whether CUDA must take kernels that give the same each time; if not, the quickest.
-    shift: maximum number of pixels by which a picture is moved, in any direction, drawn again each
-    time it is seen; 0 is as published.
+    Parameters:
+        epochs: Number of passes over the training rows.
+        batch: Number of rows per step.
+        rate: First learning rate.
+        decay: How fast the rate falls.
+        momentum: Momentum of the gradient descent.
+        precision: float32, or bfloat16 for products, which takes half the time on a GPU.
+        every: Number of epochs between checkpoints.
+        repeatable: Whether CUDA must use deterministic kernels; if not, it uses the fastest.
+        shift: Maximum number of pixels by which a picture is moved in each direction, drawn again
+            every time; 0 is as published.
+
+    Raises:
+        InputError: An option is out of range.
+
+    >>> Training(epochs=20).batch
+    128
     """
 
     epochs: int = 3000
@@ -85,8 +97,28 @@ def train(
 ) -> Ensemble:
     """Train all members and return them as an ensemble.
 
-    network: an architecture, or what makes a network of any kind.
-    checkpoint: a file that keeps what was reached; training goes on from it where it is there.
+    Parameters:
+        network: An architecture, or a function that returns a new torch module.
+        images: (rows, *shape) the training pictures.
+        labels: (rows,) their classes.
+        members: The networks to train, from `shared` or `partitioned`.
+        training: Options of training.
+        device: Device to train on.
+        checkpoint: A file for the state of training; if it exists, training resumes from it.
+        bounds: Lowest and highest value of a pixel.
+
+    Returns:
+        The trained ensemble.
+
+    Raises:
+        InputError: Pictures, labels, members or the checkpoint do not match the networks.
+        NotConverged: The weights of a network are no longer finite.
+
+    >>> from shoal.robust import shared
+    >>> images, labels = torch.rand(20, 4), torch.arange(20) % 2
+    >>> members = shared(20, temperatures=[1.0, 5.0])
+    >>> train(lambda: nn.Linear(4, 2), images, labels, members, Training(epochs=1))
+    <Ensemble of 2 networks (MappedStack) on cpu>
     """
     if isinstance(network, nn.Module) or not callable(getattr(network, "build", network)):
         raise InputError(
@@ -94,20 +126,20 @@ def train(
             f"member, such as lambda: nn.Sequential(...), not {type(network).__name__}"
         )
     training = training or Training()
-    bounds, place = check_bounds(bounds), usable_device(device)
+    bounds, chosen = check_bounds(bounds), usable_device(device)
     check_members(members, len(images))
-    made = stack([_build(network, member.seed) for member in members]).to(place)
-    check_trainable(made)
+    networks = stack([_build(network, member.seed) for member in members]).to(chosen)
+    check_trainable(networks)
     known = network if isinstance(network, Architecture) else None
-    intake = Intake(place, next(made.parameters()).dtype, known.shape if known else None)
+    intake = Intake(chosen, next(networks.parameters()).dtype, known.shape if known else None)
     pictures = as_pictures(images, bounds, intake)
     if training.shift and pictures.ndim != 4:
         raise InputError("shift needs pictures of shape (rows, channels, height, width)")
     classes = known.classes if known else None
     truth = as_classes("labels", labels, rows=len(pictures), classes=classes)
-    lesson = _Lesson(made, pictures, truth.to(place), members, training)
-    kept = Checkpoint(Path(checkpoint), lesson) if checkpoint else None
-    done = kept.resume() if kept else 0
+    trainer = _Trainer(networks, pictures, truth.to(chosen), members, training)
+    saved = Checkpoint(Path(checkpoint), trainer) if checkpoint else None
+    done = saved.resume() if saved else 0
     if done > training.epochs:
         raise InputError(
             f"{checkpoint}: already contains {done} epochs, more than epochs = {training.epochs}"
@@ -115,13 +147,13 @@ def train(
     with repeatable(training.repeatable):
         for epoch in range(done, training.epochs):
             report("training", epoch, training.epochs)
-            lesson.learn(epoch)
-            if kept and ((epoch + 1) % training.every == 0 or epoch + 1 == training.epochs):
-                kept.keep(epoch + 1)
+            trainer.run_epoch(epoch)
+            if saved and ((epoch + 1) % training.every == 0 or epoch + 1 == training.epochs):
+                saved.save(epoch + 1)
     report("training", training.epochs, training.epochs)
-    _check_finite(made)
+    _check_finite(networks)
     return Ensemble(
-        made,
+        networks,
         temperatures=[member.temperature for member in members],
         bounds=bounds,
         architecture=known,
@@ -129,86 +161,88 @@ def train(
 
 
 def _build(network: Architecture | Callable[[], nn.Module], seed: int) -> nn.Module:
-    made: nn.Module = (
+    built: nn.Module = (
         network.build(seed) if isinstance(network, Architecture) else seeded(network, seed)
     )
-    return made
+    return built
 
 
 def shifted(pictures: Tensor, seeds: Tensor, step: int, most: int) -> Tensor:
-    """Move each of (networks, rows, channels, height, width) by up to so many pixels.
+    """Move each of (networks, rows, channels, height, width) by up to `most` pixels.
 
-    What moves in from outside is the picture's edge.
+    Pixels that enter a picture repeat its edge.
     """
     networks, rows, _, *size = pictures.shape
     moves = draws.uniforms(seeds, _SHIFT, step, count=2 * rows).view(networks, rows, 2)
     offsets = (moves * (2 * most + 1)).long() - most  # (networks, rows, 2)
-    places = [
+    positions = [
         (torch.arange(length, device=seeds.device) + offsets[..., axis, None]).clamp(0, length - 1)
         for axis, length in enumerate(size)
     ]
     moved = pictures.movedim(2, -1)  # (networks, rows, height, width, channels)
     net = torch.arange(networks, device=seeds.device).view(-1, 1, 1, 1)
     row = torch.arange(rows, device=seeds.device).view(1, -1, 1, 1)
-    chosen = moved[net, row, places[0].unsqueeze(-1), places[1].unsqueeze(-2)]
+    chosen = moved[net, row, positions[0].unsqueeze(-1), positions[1].unsqueeze(-2)]
     return chosen.movedim(-1, 2)
 
 
-def _check_finite(made: Stack) -> None:
-    lost = torch.zeros(made.networks, dtype=torch.bool, device=made.device)
-    for values in made.parameters():
-        lost |= ~values.detach().isfinite().flatten(1).all(dim=1)
-    if lost.any():
-        raise NotConverged(f"{int(lost.sum())} of {made.networks} networks diverged; lower `rate`")
+def _check_finite(networks: Stack) -> None:
+    diverged = torch.zeros(networks.networks, dtype=torch.bool, device=networks.device)
+    for values in networks.parameters():
+        diverged |= ~values.detach().isfinite().flatten(1).all(dim=1)
+    if diverged.any():
+        raise NotConverged(
+            f"{int(diverged.sum())} of {networks.networks} networks diverged; lower `rate`"
+        )
 
 
-class _Lesson:
-    """Networks in training: weights, momentum, and the rows that each is to see."""
+class _Trainer:
+    """Networks in training: weights, momentum, and the rows of each network."""
 
     def __init__(
         self,
-        made: Stack,
+        networks: Stack,
         images: Tensor,
         labels: Tensor,
         members: Sequence[Member],
         training: Training,
     ) -> None:
-        self.made, self.images, self.labels, self.training = made.train(), images, labels, training
-        place = images.device
-        self.rows = torch.stack([member.rows for member in members]).to(place)
-        self.seeds = torch.tensor([member.seed for member in members], device=place)
+        self.networks, self.images, self.labels = networks.train(), images, labels
+        self.training, device = training, images.device
+        self.rows = torch.stack([member.rows for member in members]).to(device)
+        self.seeds = torch.tensor([member.seed for member in members], device=device)
         self.temperatures = torch.tensor(
-            [float(member.temperature) for member in members], device=place
+            [float(member.temperature) for member in members], device=device
         )
-        self.begun = False  # whether anything was learned here
-        made.seed_dropout(self.seeds)
+        self.begun = False  # whether a step was taken
+        networks.seed_dropout(self.seeds)
         self.optimizer = torch.optim.SGD(
-            made.parameters(), lr=training.rate, momentum=training.momentum
+            networks.parameters(), lr=training.rate, momentum=training.momentum
         )
 
-    def learn(self, epoch: int) -> None:
-        """Go once through the rows of every member, in an order of its own."""
+    def run_epoch(self, epoch: int) -> None:
+        """Train once on all rows of every member, each in its own order."""
         size = self.rows.shape[1]
         order = draws.permutations(self.seeds, _SHUFFLE, epoch, count=size)
         batches = self.rows.gather(1, order).split(self.training.batch, dim=1)
-        for place, batch in enumerate(batches):
-            self._step(epoch * len(batches) + place, batch)
+        for index, batch in enumerate(batches):
+            self._step(epoch * len(batches) + index, batch)
 
     def _step(self, step: int, batch: Tensor) -> None:
-        """Descend once. batch: (networks, rows) positions of pictures."""
-        wanted = self.training
-        self.optimizer.param_groups[0]["lr"] = wanted.rate / (1 + wanted.decay * step)
-        self.made.set_step(step)
+        """Take one step of gradient descent. batch: (networks, rows) positions of pictures."""
+        options = self.training
+        self.optimizer.param_groups[0]["lr"] = options.rate / (1 + options.decay * step)
+        self.networks.set_step(step)
         self.optimizer.zero_grad(set_to_none=True)
-        half = wanted.precision == "bfloat16"
+        half = options.precision == "bfloat16"
         pictures = self.images[batch]
-        if wanted.shift:
-            pictures = shifted(pictures, self.seeds, step, wanted.shift)
+        if options.shift:
+            pictures = shifted(pictures, self.seeds, step, options.shift)
         with (
             torch.autocast(batch.device.type, dtype=torch.bfloat16, enabled=half),
             answering(pictures),
         ):
-            logits = self.made(pictures)
+            logits = self.networks(pictures)
         if not self.begun:
             check_classes("labels", self.labels, logits.shape[-1])
             self.begun = True
@@ -216,7 +250,8 @@ class _Lesson:
         losses = functional.cross_entropy(
             scaled.flatten(0, 1), self.labels[batch].flatten(), reduction="sum"
         )
-        (losses / batch.shape[1]).backward()  # each network's own mean: sums do not mix gradients
+        # a sum over networks does not mix their gradients: each descends its own mean
+        (losses / batch.shape[1]).backward()
         self.optimizer.step()
 
     def momenta(self) -> dict[str, Tensor]:
@@ -224,18 +259,18 @@ class _Lesson:
         state = self.optimizer.state
         return {
             name: state[value]["momentum_buffer"]
-            for name, value in self.made.layers.named_parameters()
+            for name, value in self.networks.layers.named_parameters()
             if value in state and state[value].get("momentum_buffer") is not None
         }
 
     def load_momenta(self, momenta: dict[str, Tensor]) -> None:
-        """Take over what `momenta` returned."""
-        for name, value in self.made.layers.named_parameters():
+        """Restore what `momenta` returned."""
+        for name, value in self.networks.layers.named_parameters():
             if name in momenta:
-                kept = momenta[name].to(value.device)
-                self.optimizer.state[value]["momentum_buffer"] = kept
+                momentum = momenta[name].to(value.device)
+                self.optimizer.state[value]["momentum_buffer"] = momentum
 
-    def told(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """Return the settings that must be equal for training to resume."""
         options = {name: getattr(self.training, name) for name in ("batch", "rate", "decay")}
         return {

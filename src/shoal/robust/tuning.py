@@ -1,7 +1,7 @@
-"""Tuning: how much noise, of which shape, over how many networks.
+"""Tuning: the scale and distribution of noise, and the number of networks.
 
-More noise costs accuracy on clean pictures and takes it from attacks; more networks give it back. A
-sweep shows the trade-off, and the publisher chooses.
+More noise lowers the accuracy on clean pictures and the success of attacks; more networks recover
+accuracy. A sweep shows the trade-off, and the publisher chooses.
 """
 
 from __future__ import annotations
@@ -38,12 +38,33 @@ def sweep(
     networks: Sequence[int] | None = None,
     seed: int = 0,
 ) -> Any:
-    """Return an Arrow table, one row for each shape, scale and number of networks (the first n).
+    """Measure the accuracy of a model for each distribution, scale and number of networks.
 
-    craft: examples found against a copy, or what finds them against each noisy model in turn.
-    attacked_labels: (rows,) the true classes of the pictures that the examples start from.
-    Columns: distribution, scale, deviation, networks, single_clean, vote_clean, margin (mean, on
-    clean pictures), vote_attacked (share right), vote_target (share that names the goal).
+    Parameters:
+        model: The networks to defend.
+        images: (pictures, *shape) clean pictures.
+        labels: (pictures,) their true classes.
+        craft: Examples against a copy of the networks, or a function that attacks each noisy model.
+        attacked_labels: (rows,) the true classes of the originals of the examples.
+        scales: Scales of noise to try.
+        distributions: Distributions of noise to try.
+        networks: Numbers of networks to try, always the first; by default all networks.
+        seed: Seed of the noise.
+
+    Returns:
+        An Arrow table with the columns distribution, scale, deviation, networks, single_clean,
+        vote_clean, margin (mean on clean pictures), vote_attacked (share of examples that the vote
+        classifies correctly) and vote_target (share that it classifies as the goal).
+
+    Raises:
+        InputError: Pictures, labels or options do not match the model.
+
+    >>> from torch import nn
+    >>> from shoal.robust import FGSM
+    >>> network, images, labels = nn.Linear(4, 2), torch.rand(2, 4), torch.tensor([0, 1])
+    >>> craft = FGSM().run(network, images, 1 - labels)
+    >>> sweep(network, images, labels, craft, labels, scales=[0, 0.1])["scale"].to_pylist()
+    [0.0, 0.1]
     """
     import pyarrow as pa
 
@@ -53,36 +74,51 @@ def sweep(
         raise InputError(
             f"networks must be from 1 to {model.networks}, the number of networks in the model"
         )
-    tried = list(product(distributions, scales))
-    if not tried:
+    settings = list(product(distributions, scales))
+    if not settings:
         raise InputError("give at least one scale and at least one distribution to try")
-    for distribution, scale in tried:  # before any work
+    for distribution, scale in settings:  # before any work
         check_noise(scale, distribution)
     images, labels = _checked(model, images, labels)
     rows: list[dict[str, Any]] = []
-    for place, (distribution, scale) in enumerate(tried):
-        report("sweep", place, len(tried))
+    for index, (distribution, scale) in enumerate(settings):
+        report("sweep", index, len(settings))
         noisy = NoisyLogit(model, scale, distribution, seed=seed)
         examples = craft if isinstance(craft, Examples) else craft(noisy)
         truth = as_classes("attacked_labels", attacked_labels, rows=len(examples.goals))
-        clean = _asked(noisy, images)
-        attacked = _asked(noisy, examples.adversarial.flatten(0, 1))
-        told = {
+        clean = _answers(noisy, images)
+        attacked = _answers(noisy, examples.adversarial.flatten(0, 1))
+        setting = {
             "distribution": distribution,
             "scale": float(scale),
             "deviation": deviation_of(distribution, scale),
         }
         for count in counts:
-            found = _measured(model, clean, attacked, examples, labels, truth, count)
-            rows.append({**told, "networks": count, **found})
-    report("sweep", len(tried), len(tried))
+            measures = _measured(model, clean, attacked, examples, labels, truth, count)
+            rows.append({**setting, "networks": count, **measures})
+    report("sweep", len(settings), len(settings))
     return pa.Table.from_pylist(rows)
 
 
 def choose(swept: Any, *, least_accuracy: float) -> dict[str, Any]:
-    """Return the row of a sweep that holds best among those accurate enough on clean pictures.
+    """Choose the most robust setting that is accurate enough on clean pictures.
 
-    Of equals, the one with the least noise, then with the fewest networks.
+    Parameters:
+        swept: The table that `sweep` returns.
+        least_accuracy: Minimum accuracy of the vote on clean pictures.
+
+    Returns:
+        The row with the highest accuracy on examples; among equal ones the row with the least
+        noise, then with the fewest networks.
+
+    Raises:
+        InputError: No row is accurate enough.
+
+    >>> import pyarrow as pa
+    >>> row = {"vote_clean": 0.9, "vote_attacked": 0.5, "deviation": 0.1, "networks": 3}
+    >>> table = pa.Table.from_pylist([row, {**row, "vote_clean": 0.7, "vote_attacked": 0.6}])
+    >>> choose(table, least_accuracy=0.8)["vote_attacked"]
+    0.5
     """
     check_range("least_accuracy", least_accuracy, 0, 1)
     fit = [row for row in swept.to_pylist() if row["vote_clean"] >= least_accuracy]
@@ -96,7 +132,7 @@ def choose(swept: Any, *, least_accuracy: float) -> dict[str, Any]:
 
 
 def _checked(model: Classifier, images: Any, labels: Any) -> tuple[Tensor, Tensor]:
-    """Return pictures and their classes as the model takes them, and refuse what is none."""
+    """Check pictures and their classes and convert them for the model."""
     pictures = model.taken(images)
     if not len(pictures):
         raise InputError("there are no clean pictures to measure accuracy on; give at least one")
@@ -104,7 +140,7 @@ def _checked(model: Classifier, images: Any, labels: Any) -> tuple[Tensor, Tenso
     return pictures, as_classes("labels", labels, rows=len(pictures), classes=classes)
 
 
-def _asked(model: Classifier, inputs: Tensor) -> Tensor:
+def _answers(model: Classifier, inputs: Tensor) -> Tensor:
     with torch.no_grad():
         answers = [model.logits(model.spread(part)) for part in model.parts(inputs)]
         return torch.cat(answers, dim=1)
@@ -119,19 +155,19 @@ def _measured(
     attacked_labels: Tensor,
     count: int,
 ) -> dict[str, float]:
-    """Count the votes of the first networks; only examples made against one of them count."""
+    """Count the votes of the first networks; only examples against one of them count."""
     temperatures, truth = model.temperatures[:count], labels.to(model.device)
     votes = count_votes(clean[:count], temperatures)
     against = len(examples.adversarial)
     used = min(count, against) if against == model.networks else against
     rows = used * len(examples.goals)
-    named = count_votes(attacked[:count, :rows], temperatures).labels.view(used, -1)
+    predicted = count_votes(attacked[:count, :rows], temperatures).labels.view(used, -1)
     return {
         "single_clean": _share(clean[:count].argmax(dim=-1) == truth),
         "vote_clean": _share(votes.labels == truth),
         "margin": float(votes.margins.mean()),
-        "vote_attacked": _share(named == attacked_labels.to(model.device)),
-        "vote_target": _share(named == examples.goals.to(model.device)),
+        "vote_attacked": _share(predicted == attacked_labels.to(model.device)),
+        "vote_target": _share(predicted == examples.goals.to(model.device)),
     }
 
 

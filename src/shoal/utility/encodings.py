@@ -105,43 +105,43 @@ class Scale:
         return (positions - self.low) / ((self.high - self.low) or 1.0)
 
     def of_cells(self, cells: Recoding) -> Matrix:
-        """(entries, width) the features of each entry of a release column."""
+        """Return (entries, width) the features of each entry of a release column."""
         return self._measures(cells) if self.measured else self._spread(self._flags(cells))
 
     def of_values(self, column: Column) -> Matrix:
-        """(values, width) the features of raw values; a value outside the domain has none.
+        """Return (values, width) the features of raw values; a value outside the domain has none.
 
         column: this column, or the same column of another table.
         """
         values = column.values
         missing = np.asarray(values.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
-        found = np.zeros((len(values), self.width), dtype=np.float32)
+        features = np.zeros((len(values), self.width), dtype=np.float32)
         if self.column.missing is not None:
-            found[missing, -1] = 1.0
-        by_place = self.column.kind is Kind.NUMERIC and is_numeric(values.type)
-        if by_place and (self.measured or self.binned):
+            features[missing, -1] = 1.0
+        by_position = self.column.kind is Kind.NUMERIC and is_numeric(values.type)
+        if by_position and (self.measured or self.binned):
             positions = self.column.ruler.positions(values)
         else:
             codes = self._codes(texts(values))
             positions = np.append(self.column.positions[: self.column.known], np.nan)[codes]
         if self.measured:
-            found[:, 0] = np.where(np.isnan(positions), 0.5, self._share(positions))
-            found[:, 1] = np.isnan(positions)
-        elif by_place and self.binned:
+            features[:, 0] = np.where(np.isnan(positions), 0.5, self._share(positions))
+            features[:, 1] = np.isnan(positions)
+        elif by_position and self.binned:
             known = np.flatnonzero(~missing)
-            found[known, self._bin(positions[known])] = 1.0
+            features[known, self._bin(positions[known])] = 1.0
         else:
             known = np.flatnonzero(codes >= 0)
-            found[known, self._slot[codes[known]]] = 1.0
-        return found
+            features[known, self._slot[codes[known]]] = 1.0
+        return features
 
     def _codes(self, texts: Sequence[str | None]) -> Codes:
         """Return the codes of known values by their text, −1 for any other."""
-        place = {text: code for code, text in enumerate(self.column.labels[: self.column.known])}
-        return np.array([place.get(text, -1) for text in texts], dtype=np.int32)
+        code_of = {text: code for code, text in enumerate(self.column.labels[: self.column.known])}
+        return np.array([code_of.get(text, -1) for text in texts], dtype=np.int32)
 
     def _flags(self, cells: Recoding) -> Bools:
-        """(entries, width) the flags that each entry covers."""
+        """Return (entries, width) the flags that each entry covers."""
         subsets, known = cells.subsets, self.column.known
         entries = np.repeat(np.arange(len(subsets)), np.diff(subsets.indptr))  # (runs,)
         edges = np.zeros((len(subsets), self.slots + 1), dtype=np.int32)
@@ -183,16 +183,16 @@ class Scale:
         return shares
 
     def _measures(self, cells: Recoding) -> Matrix:
-        """(entries, width) midpoint and width of an entry's range, relative to the scale."""
+        """Return (entries, width) midpoint and width of an entry's range, relative to the scale."""
         subsets = cells.subsets
-        found = np.zeros((len(subsets), self.width), dtype=np.float32)
+        features = np.zeros((len(subsets), self.width), dtype=np.float32)
         low, high = self._share(_floats(cells.low)), self._share(_floats(cells.high))
         hidden = np.isnan(low) | [text == ROOT for text in cells.labels]
-        found[:, 0] = np.where(hidden, 0.5, (low + high) / 2)
-        found[:, 1] = np.where(hidden, 1.0, high - low)
+        features[:, 0] = np.where(hidden, 0.5, (low + high) / 2)
+        features[:, 1] = np.where(hidden, 1.0, high - low)
         if self.column.missing is not None:
-            found[:, 2] = (subsets.last == self.column.missing) / subsets.sizes
-        return found
+            features[:, 2] = (subsets.last == self.column.missing) / subsets.sizes
+        return features
 
 
 def _floats(bounds: Any) -> Floats:

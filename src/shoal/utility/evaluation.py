@@ -23,10 +23,17 @@ from shoal.support.options import check_choice, check_seed
 from shoal.support.progress import report
 from shoal.utility.encodings import ENCODINGS, Encoding
 from shoal.utility.grouped_splits import owners
-from shoal.utility.learners import Models, chosen, trained
+from shoal.utility.learners import Models, choose_models, train
 from shoal.utility.matrices import Features, released_cells
 from shoal.utility.results import Score, Utility
-from shoal.utility.rounds import Round, folded, held_out, labelled, people_of, released_among
+from shoal.utility.rounds import (
+    Round,
+    labelled,
+    people_of,
+    released_among,
+    split_by_table,
+    split_folds,
+)
 from shoal.utility.scoring import SCORES, Predictions, over_folds, over_rows
 from shoal.utility.targets import Target, Task
 
@@ -74,22 +81,34 @@ def evaluate(
 
     Returns:
         The scores of every model, with baselines.
+
+    Raises:
+        InputError: The target cannot be predicted, an option is unknown, or there are too few rows
+            or people with a label.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48] * 5, "ill": ["no", "no", "yes", "yes"] * 5})
+    >>> release = shoal.anonymize(rows, k=6, quasi="age", sensitive="ill")
+    >>> utility = evaluate(release, "ill", models="logistic-regression", folds=2)
+    >>> utility["logistic-regression", "accuracy"].value
+    1.0
     """
     check_choice("encoding", encoding, tuple(ENCODINGS))
     check_seed(seed, bits=32)  # the range that scikit-learn accepts
     goal = Target.of(release, target, task)
-    names = _scores(scores, goal.task)
-    learners = chosen(models, classes=goal.classes, seed=seed)
+    names = _names_of_scores(scores, goal.task)
+    learners = choose_models(models, classes=goal.classes, seed=seed)
     cells = released_cells(release, target, also)
     if test is None:
-        split = folded(release, goal, cells, folds, seed)
+        split = split_folds(release, goal, cells, folds, seed)
     else:
-        split = held_out(release, goal, cells, test)
+        split = split_by_table(release, goal, cells, test)
     groups = owners(release.original)
     training = _Training(goal, learners, encoding, seed, groups, raw=raw)
     predicted, predicted_raw = training.run(split.rounds, cells)
-    majority = [_majority(goal, one) for one in split.rounds]
-    found = []
+    majority = [_majority(goal, part) for part in split.rounds]
+    results = []
     for model, answers in predicted.items():
         for score in names:
             sides = (answers, predicted_raw.get(model, []), majority)
@@ -98,7 +117,7 @@ def evaluate(
             if test is not None and values:
                 low, high = over_rows(score, answers[0], seed, split.tested_groups)
             means = _mean(by_raw), _mean(by_most)
-            found.append(Score(model, score, _mean(values), low, high, *means))
+            results.append(Score(model, score, _mean(values), low, high, *means))
     trained_on = released_among(release, labelled(release.original, goal))
     return Utility(
         target,
@@ -111,7 +130,7 @@ def evaluate(
         tested=len(split.tested),
         tested_people=people_of(split.tested, split.groups),
         left_out=split.left_out,
-        scores=tuple(found),
+        scores=tuple(results),
     )
 
 
@@ -138,22 +157,22 @@ class _Training:
         total = len(rounds) * (len(predicted) + len(predicted_raw))
         with threadpool_limits(1):  # sums would depend on the number of threads
             done = 0
-            for one in rounds:
-                sides = [(predicted, cells, one.released), (predicted_raw, plain, one.raw)]
-                for answers, side, rows in sides[: 1 + self.raw]:
-                    features = Features.fit(side, rows, self.encoding)
-                    tested = features.of_raw(one.columns, one.tested)
+            for part in rounds:
+                sides = [(predicted, cells, part.released), (predicted_raw, plain, part.raw)]
+                for answers, columns, rows in sides[: 1 + self.raw]:
+                    features = Features.fit(columns, rows, self.encoding)
+                    tested = features.of_raw(part.columns, part.tested)
                     for name in answers:
                         report("utility", done, total)
                         model = self._fit(name, features, rows)
-                        answer = Predictions.of(model, tested, one.truth, self.goal.classes)
+                        answer = Predictions.of(model, tested, part.truth, self.goal.classes)
                         answers[name].append(answer)
                         done += 1
             report("utility", total, total)
         return predicted, predicted_raw
 
     def _fit(self, name: str, features: Features, rows: Counts) -> Any:
-        return trained(
+        return train(
             name,
             self.learners[name],
             features.train,
@@ -164,19 +183,19 @@ class _Training:
         )
 
 
-def _majority(goal: Target, one: Round) -> Predictions:
+def _majority(goal: Target, part: Round) -> Predictions:
     """Return the baseline predictions that use only the labels of the raw training rows."""
-    labels, rows = goal.labels[one.raw], len(one.truth)
+    labels, rows = goal.labels[part.raw], len(part.truth)
     if goal.regressed:
-        return Predictions(one.truth, np.full(rows, labels.mean()))
+        return Predictions(part.truth, np.full(rows, labels.mean()))
     counts = np.bincount(labels, minlength=goal.classes)
     shares = np.tile(counts / len(labels), (rows, 1))
-    return Predictions(one.truth, np.full(rows, counts.argmax()), shares)
+    return Predictions(part.truth, np.full(rows, counts.argmax()), shares)
 
 
-def _scores(asked: Iterable[str] | None, task: str) -> list[str]:
+def _names_of_scores(scores: Iterable[str] | None, task: str) -> list[str]:
     known = SCORES[task]
-    names = list(known if asked is None else [asked] if isinstance(asked, str) else asked)
+    names = list(known if scores is None else [scores] if isinstance(scores, str) else scores)
     for name in names:
         if name not in known:
             raise unknown(f"no score for {task}", name, known)

@@ -26,14 +26,14 @@ _FOLDS = 5  # of an estimator that tunes itself without a number of folds
 
 
 def owners(table: Table) -> Codes | None:
-    """(rows,) the person of each row, or the household; None if no two rows share one."""
+    """Return (rows,) the person of each row, or the household; None if no two rows share one."""
     unit = table.person or table.household
     alone = unit is None or (table.counts is None and unit.count == len(table))
     return None if alone or unit is None else unit.ids
 
 
 def assign_folds(labels: Any, groups: Codes, folds: int, seed: int) -> Counts:
-    """(rows,) the fold of each row: labels are balanced, and no group is in two folds."""
+    """Return (rows,) the fold of each row: labels are balanced, and no group is in two folds."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
@@ -45,7 +45,7 @@ def assign_folds(labels: Any, groups: Codes, folds: int, seed: int) -> Counts:
 
 
 def _strata(labels: Any, folds: int) -> Counts:
-    """(rows,) the class of each row, or its rank; rare classes join the most common one."""
+    """Return (rows,) the class of each row, or its rank; rare classes join the most common one."""
     if labels.dtype.kind == "f":
         ranks = np.empty(len(labels), dtype=np.int64)
         ranks[np.argsort(labels, kind="stable")] = np.arange(len(labels))
@@ -113,11 +113,11 @@ class TestedPeople:
         unit = original.person or original.household
         if unit is None:
             return cls(owners(test), np.ones(len(test), dtype=np.bool_), 0)
-        for table, what in ((original, "the table"), (test, "the test table")):
+        for table, role in ((original, "the table"), (test, "the test table")):
             absent = [name for name in unit.columns if name not in table]
             if absent:
                 raise InputError(
-                    f"test: {what} does not have column {absent[0]!r}, which identifies people, so "
+                    f"test: {role} does not have column {absent[0]!r}, which identifies people, so "
                     "people who are in both tables cannot be recognized; read it with the same "
                     "person columns"
                 )

@@ -32,7 +32,7 @@ _BOOSTING: dict[str, Any] = {
     "max_bins": 64,  # flags have two
     "early_stopping": False,
 }
-_TREES = 600  # maximum for boosting with many classes
+_MAX_TREES = 600  # of boosting with many classes
 
 
 def _components(model: Any, seed: int) -> Any:
@@ -81,9 +81,8 @@ def _neighbours_of_numbers(seed: int, _: int) -> Any:
 def _boosted_classes(seed: int, classes: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    steps = min(
-        _BOOSTING["max_iter"], max(_TREES // classes, 10)
-    )  # each step has one tree per class
+    # each step has one tree per class
+    steps = min(_BOOSTING["max_iter"], max(_MAX_TREES // classes, 10))
     return HistGradientBoostingClassifier(**{**_BOOSTING, "max_iter": steps}, random_state=seed)
 
 
@@ -107,7 +106,7 @@ REGRESSORS: dict[str, Make] = {
 }
 
 
-def chosen(models: Models, *, classes: int, seed: int) -> dict[str, Any]:
+def choose_models(models: Models, *, classes: int, seed: int) -> dict[str, Any]:
     """Return untrained models by name; the seed determines their random draws.
 
     classes: number of classes, 0 for regression.
@@ -116,23 +115,23 @@ def chosen(models: Models, *, classes: int, seed: int) -> dict[str, Any]:
         import sklearn  # noqa: F401
     known = CLASSIFIERS if classes else REGRESSORS
     if isinstance(models, Mapping):
-        found = dict(models)
-        for name, model in found.items():
+        chosen = dict(models)
+        for name, model in chosen.items():
             if isinstance(model, type) or not hasattr(model, "fit"):
                 raise InputError(f"model {name!r} must be an estimator with a fit method")
     else:
         names = list(known if models is None else [models] if isinstance(models, str) else models)
-        strange = [name for name in names if name not in known]
-        if strange:
+        others = [name for name in names if name not in known]
+        if others:
             task = "classification" if classes else "regression"
-            raise unknown(f"no model for {task}", strange[0], known)
-        found = {name: known[name](seed, classes) for name in names}
-    if not found:
+            raise unknown(f"no model for {task}", others[0], known)
+        chosen = {name: known[name](seed, classes) for name in names}
+    if not chosen:
         raise InputError(f"models is empty; name at least one of {', '.join(known)}")
-    return found
+    return chosen
 
 
-def trained(
+def train(
     name: str,
     model: Any,
     features: Any,
@@ -154,8 +153,8 @@ def trained(
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.exceptions import ConvergenceWarning
 
-    alone = groups is not None and (groups == groups[0]).all()
-    if not features.shape[1] or len(features) < 10 or (labels == labels[0]).all() or alone:
+    one_person = groups is not None and (groups == groups[0]).all()
+    if not features.shape[1] or len(features) < 10 or (labels == labels[0]).all() or one_person:
         plain = DummyRegressor() if regressed else DummyClassifier(strategy="prior")
         return plain.fit(features, labels)
     copy = clone(model)

@@ -51,10 +51,10 @@ class Features:
 def _gathered(parts: Sequence[tuple[Matrix, Codes]], rows: int) -> Matrix:
     """Return the rows of several dictionaries as one matrix."""
     ends = np.cumsum([0, *(entries.shape[1] for entries, _ in parts)])
-    found = np.empty((rows, int(ends[-1])), dtype=np.float32)
-    for place, (entries, codes) in enumerate(parts):
-        found[:, ends[place] : ends[place + 1]] = entries[codes]
-    return found
+    matrix = np.empty((rows, int(ends[-1])), dtype=np.float32)
+    for index, (entries, codes) in enumerate(parts):
+        matrix[:, ends[index] : ends[index + 1]] = entries[codes]
+    return matrix
 
 
 def features(release: Release, encoding: Encoding = "flags") -> Matrix:
@@ -66,6 +66,17 @@ def features(release: Release, encoding: Encoding = "flags") -> Matrix:
 
     Returns:
         (released rows, features) the matrix.
+
+    Raises:
+        InputError: The encoding is unknown.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48] * 5, "ill": ["no", "no", "yes", "yes"] * 5})
+    >>> release = shoal.anonymize(rows, k=6, quasi="age", sensitive="ill")
+    >>> features(release, "midpoints")[:2]
+    array([[0.05882353, 0.11764706],
+           [0.05882353, 0.11764706]], dtype=float32)
     """
     check_choice("encoding", encoding, tuple(ENCODINGS))
     hidden = release.suppressed
@@ -81,8 +92,8 @@ def released_cells(release: Release, target: str, also: Sequence[str]) -> list[R
     for name in dict.fromkeys(also):
         column = release.original[name]
         if column.role is Role.IDENTIFIER or name == target:
-            what = "the target" if name == target else "an identifier, which is not released"
-            raise InputError(f"also: column {name!r} is {what}; name columns published unchanged")
+            reason = "the target" if name == target else "an identifier, which is not released"
+            raise InputError(f"also: column {name!r} is {reason}; name columns published unchanged")
         if column.role is not Role.QUASI:
             cells.append(Recoding.identity(studied(column)))
     if not cells:
@@ -100,9 +111,9 @@ def studied(column: Column) -> Column:
         return column
     codes, values = encode(_numbers(column.to_arrow()), column.name)
     kind = Kind.NUMERIC if is_numeric(values.type) else Kind.NOMINAL
-    found = Column(column.name, Role.INSENSITIVE, kind, codes, values)
-    found.check_finite()
-    return found
+    encoded = Column(column.name, Role.INSENSITIVE, kind, codes, values)
+    encoded.check_finite()
+    return encoded
 
 
 def _numbers(cells: Any) -> Any:

@@ -37,19 +37,15 @@ class SpreadColumn:
     def of(cls, recoding: Recoding, rows: Counts) -> SpreadColumn:
         """Return a column as published in these released rows."""
         scale = Scale.fit(recoding, rows, "weights")
-        place = scale.of_values(recoding.column).argmax(axis=1)
+        slot_of = scale.of_values(recoding.column).argmax(axis=1)
         return cls(
             recoding.codes.astype(np.int64),
-            place[recoding.column.codes].astype(np.int64),
+            slot_of[recoding.column.codes].astype(np.int64),
             scale.of_cells(recoding).astype(np.float64),
         )
 
-    def own(self, rows: Counts) -> Floats:
-        """(rows,) the share of a row's own record that falls into the slot of its raw value."""
-        return self.shares[self.entries[rows], self.slots[rows]]
-
     def spread(self, counts: Floats) -> Floats:
-        """(slots, …) the records of all entries, spread over slots; counts: (entries, …)."""
+        """Return (slots, …) the records of all entries, spread over slots; counts: (entries, …)."""
         parts = [
             (self.shares * column[:, None]).sum(axis=0)  # no BLAS: its sums depend on the machine
             for column in counts.reshape(len(counts), -1).T
@@ -64,14 +60,14 @@ def columns_of(release: Release, recodings: Sequence[Recoding]) -> list[SpreadCo
 
 
 def released(release: Release) -> Bools:
-    """(rows,) whether the row is published."""
+    """Return (rows,) whether the row is published."""
     if release.suppressed is None:
         return np.ones(len(release.original), dtype=np.bool_)
     return ~release.suppressed
 
 
 def records(release: Release) -> Floats:
-    """(rows,) the number of records that each row stands for."""
+    """Return (rows,) the number of records that each row stands for."""
     counts = release.original.counts
     return np.ones(len(release.original)) if counts is None else counts.astype(np.float64)
 
@@ -82,32 +78,32 @@ def untouched(release: Release) -> Release:
     return replace(release, recodings=same, suppressed=None, node=None)
 
 
-def rows_of_same_person(table: Table, rows: Counts, taught: Bools) -> tuple[Counts, Counts]:
+def rows_of_same_person(table: Table, rows: Counts, training: Bools) -> tuple[Counts, Counts]:
     """Return pairs of a row, by its index in `rows`, and a training row of the same person.
 
-    taught: (table rows,) whether the row is a training row. A row is also paired with itself.
+    training: (table rows,) whether the row is a training row. A row is also paired with itself.
     """
-    known, groups = np.flatnonzero(taught), owners(table)
+    known, groups = np.flatnonzero(training), owners(table)
     if groups is None:
-        places = np.flatnonzero(taught[rows])
-        return places, rows[places]
+        indices = np.flatnonzero(training[rows])
+        return indices, rows[indices]
     known = known[np.argsort(groups[known], kind="stable")]
     starts, stops = (np.searchsorted(groups[known], groups[rows], side) for side in _SIDES)
     lengths = stops - starts
-    places = np.repeat(np.arange(len(rows)), lengths)
-    within = np.arange(len(places)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return places, known[np.repeat(starts, lengths) + within]
+    indices = np.repeat(np.arange(len(rows)), lengths)
+    within = np.arange(len(indices)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return indices, known[np.repeat(starts, lengths) + within]
 
 
-def sample(weights: Floats, most: int) -> Counts:
-    """Return the row of each record, or of a random sample of at most `most` records.
+def sample(weights: Floats, limit: int) -> Counts:
+    """Return the row of each record, or of a random sample of `limit` records if there are more.
 
     The sample depends only on the number of records.
     """
     ends = np.cumsum(weights)
     total = int(ends[-1]) if len(ends) else 0
-    if total > most:
-        drawn = np.sort(np.random.default_rng(total).choice(total, most, replace=False))
+    if total > limit:
+        drawn = np.sort(np.random.default_rng(total).choice(total, limit, replace=False))
     else:
         drawn = np.arange(total)
     return np.searchsorted(ends, drawn, side="right")

@@ -25,10 +25,10 @@ from shoal.utility.predictive_cells import (
 )
 from shoal.utility.scoring import Predictions, auroc
 
-_ASKED = 20_000  # maximum number of records to test the first reader on
-_ASKED_NEAR = 1_000  # the same for the second reader, which compares each with all classes
+_MAX_RECORDS = 20_000  # that the first reader is tested on
+_MAX_RECORDS_NEAR = 1_000  # the same for the second reader, which compares each with all classes
 _NEIGHBOURS = 5
-_DOUBT = 2.0  # pseudo-records with the overall shares that smooth the evidence of a value
+_SMOOTHING = 2.0  # pseudo-records with the overall shares that smooth the evidence of a value
 _DECIMALS = 9  # further digits of the evidence are rounding errors
 
 
@@ -48,14 +48,18 @@ class Labels:
 def skill(release: Release, labels: Labels, columns: Sequence[str]) -> float:
     """Return the mean skill of both readers on these columns, at least 0."""
     all_cells = columns_of(release, [release.recodings[name] for name in columns])
-    taught = released(release) & labels.known
+    training = released(release) & labels.known
     weights = records(release)
-    totals = np.bincount(labels.codes[taught], weights[taught], minlength=labels.count)
+    totals = np.bincount(labels.codes[training], weights[training], minlength=labels.count)
     if totals.sum() <= 1:
         return 0.0
-    asked = np.where(labels.known, weights, 0.0)
-    by_column = _by_column(release, all_cells, labels, weights * taught, sample(asked, _ASKED))
-    nearest = _nearest(release, all_cells, labels, weights * taught, sample(asked, _ASKED_NEAR))
+    tested = np.where(labels.known, weights, 0.0)
+    by_column = _by_column(
+        release, all_cells, labels, weights * training, sample(tested, _MAX_RECORDS)
+    )
+    nearest = _nearest(
+        release, all_cells, labels, weights * training, sample(tested, _MAX_RECORDS_NEAR)
+    )
     return max((by_column + nearest) / 2, 0.0)
 
 
@@ -77,11 +81,11 @@ def _by_column(
     usual = totals / totals.sum()
     evidence = np.tile(np.log(np.maximum(totals, 0.5)), (len(rows), 1))
     for cells in all_cells:
-        seen = _seen(cells, labels, weights)[cells.slots[rows]]  # (asked, labels)
+        seen = _seen(cells, labels, weights)[cells.slots[rows]]  # (tests, labels)
         seen = np.maximum(seen - _repeated(cells, labels, rows, further), 0.0)
-        among = seen.sum(axis=1, keepdims=True) + _DOUBT
+        among = seen.sum(axis=1, keepdims=True) + _SMOOTHING
         ratio = np.ones_like(seen)
-        np.divide(seen + _DOUBT * usual, usual * among, out=ratio, where=usual > 0)
+        np.divide(seen + _SMOOTHING * usual, usual * among, out=ratio, where=usual > 0)
         evidence += np.log(ratio)
     odds = np.round(_odds(evidence), _DECIMALS)
     area = auroc(Predictions(labels.codes[rows], None, odds))
@@ -96,33 +100,33 @@ def _further_rows(release: Release, weights: Floats, rows: Counts) -> _Further:
 
     A row of a weighted table that stands for several records of one person is paired with itself.
     """
-    places, others = rows_of_same_person(release.original, rows, weights > 0)
+    tests, others = rows_of_same_person(release.original, rows, weights > 0)
     if owners(release.original) is None:
         weight = np.zeros(len(others))
     else:
-        weight = weights[others] - (others == rows[places])
+        weight = weights[others] - (others == rows[tests])
     kept = weight > 0
-    return places[kept], others[kept], weight[kept]
+    return tests[kept], others[kept], weight[kept]
 
 
 def _repeated(cells: SpreadColumn, labels: Labels, rows: Counts, further: _Further) -> Floats:
-    """(asked, labels) the evidence of other rows of the same person at the raw value."""
-    places, others, weight = further
-    said = weight * cells.shares[cells.entries[others], cells.slots[rows[places]]]
-    where = places * labels.count + labels.codes[others]
-    found = np.bincount(where, said, minlength=len(rows) * labels.count)
-    return found.astype(np.float64).reshape(-1, labels.count)
+    """Return (tests, labels) the evidence of other rows of the same person at the raw value."""
+    tests, others, weight = further
+    share = weight * cells.shares[cells.entries[others], cells.slots[rows[tests]]]
+    index = tests * labels.count + labels.codes[others]
+    evidence = np.bincount(index, share, minlength=len(rows) * labels.count)
+    return evidence.astype(np.float64).reshape(-1, labels.count)
 
 
 def _seen(cells: SpreadColumn, labels: Labels, weights: Floats) -> Floats:
-    """(slots, labels) the number of records that may have each value, by label."""
-    places = cells.entries * labels.count + labels.codes
-    counts = np.bincount(places, weights, minlength=len(cells.shares) * labels.count)
+    """Return (slots, labels) the number of records that may have each value, by label."""
+    index = cells.entries * labels.count + labels.codes
+    counts = np.bincount(index, weights, minlength=len(cells.shares) * labels.count)
     return cells.spread(counts.astype(np.float64).reshape(-1, labels.count))
 
 
 def _odds(evidence: Floats) -> Floats:
-    """(rows, labels) logarithms of a label's share relative to all others together."""
+    """Return (rows, labels) logarithms of a label's share relative to all others together."""
     rows = np.arange(len(evidence))
     best = evidence.argmax(axis=1)
     others = evidence.copy()
@@ -151,13 +155,13 @@ def _nearest(
     from shoal.utility._nearest import nearest_votes
 
     ids = np.where(weights > 0, release.classes.ids, -1)
-    taught = np.flatnonzero(ids >= 0)
-    used, first, dense = np.unique(ids[taught], return_index=True, return_inverse=True)
-    cell = dense * labels.count + labels.codes[taught]
-    members = np.bincount(cell, weights[taught], minlength=len(used) * labels.count)
+    training = np.flatnonzero(ids >= 0)
+    used, first, dense = np.unique(ids[training], return_index=True, return_inverse=True)
+    cell = dense * labels.count + labels.codes[training]
+    members = np.bincount(cell, weights[training], minlength=len(used) * labels.count)
     class_of = np.full(len(ids), -1, dtype=np.int64)
-    class_of[taught] = dense
-    places, own = rows_of_same_person(release.original, rows, weights > 0)
+    class_of[training] = dense
+    tests, own = rows_of_same_person(release.original, rows, weights > 0)
     single = owners(release.original) is None  # then a weighted row stands for several people
     flags = [cells.shares > 0 for cells in all_cells]
     steps = [(f.sum(axis=1)[None, :] + 1 - 2 * f.T).astype(np.int32) for f in flags]
@@ -170,9 +174,9 @@ def _nearest(
     nearest_votes(
         np.concatenate([step.ravel() for step in steps]),
         np.stack(begins, axis=1),
-        np.stack([cells.entries[taught[first]] for cells in all_cells]),
+        np.stack([cells.entries[training[first]] for cells in all_cells]),
         members.astype(np.float64).reshape(-1, labels.count),
-        np.searchsorted(places, np.arange(len(rows) + 1)),
+        np.searchsorted(tests, np.arange(len(rows) + 1)),
         class_of[own],
         labels.codes[own],
         np.ones(len(own)) if single else weights[own],

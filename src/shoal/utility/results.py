@@ -19,9 +19,17 @@ _NUMBERS = ("value", "low", "high", "raw", "majority", "kept")
 class Score:
     """A score of a model that was trained on a release.
 
-    value: its score on raw rows; low, high: its 95 % confidence interval.
-    raw: the score of the same model trained on raw rows, None if not requested.
-    majority: the score of the baseline that always predicts the most common class, or the mean.
+    Parameters:
+        model: Name of the model.
+        score: Name of the score.
+        value: The score on raw rows, None if it is undefined.
+        low: Lower end of its 95 % confidence interval.
+        high: Upper end of its 95 % confidence interval.
+        raw: The score of the same model trained on raw rows, None if not requested.
+        majority: The score of the baseline that always predicts the most common class, or the mean.
+
+    >>> Score("ridge", "r2", 0.5, 0.4, 0.6, raw=0.8, majority=0.0).kept
+    0.625
     """
 
     model: str
@@ -34,7 +42,7 @@ class Score:
 
     @property
     def kept(self) -> float | None:
-        """The share of the raw model's gain over the majority that the release keeps.
+        """Share of the raw model's gain over the majority that the release keeps.
 
         Below 0 if the release misleads; None if the raw model has no gain.
         """
@@ -59,19 +67,31 @@ class Score:
         return abs(self.raw - self.majority) > chance
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the results as plain data."""
+        """Return the fields, the kept share and whether it is meaningful as plain data."""
         return {**asdict(self), "kept": self.kept, "telling": self.telling}
 
 
 @dataclass(frozen=True, repr=False)
 class Utility:
-    """The learning utility of a release.
+    """The learning utility of a release: a sequence of scores, from `evaluate`.
 
-    task: classification or regression.
-    folds: number of folds of the cross-validation, None with a test table.
-    trained: released rows with a label; trained_people: number of people they are about.
-    tested: predicted raw rows; tested_people: number of people they are about.
-    left_out: rows of the test table that are about people of the original table.
+    Parameters:
+        target: The column to predict.
+        task: classification or regression.
+        encoding: The encoding of cells as features.
+        folds: Number of folds of the cross-validation, None with a test table.
+        seed: Seed of folds and models.
+        trained: Number of released rows with a label.
+        trained_people: Number of people they are about.
+        tested: Number of predicted raw rows.
+        tested_people: Number of people they are about.
+        left_out: Number of rows of the test table that are about people of the original table.
+        scores: The score of every model.
+
+    >>> score = Score("ridge", "r2", 0.5, 0.4, 0.6, raw=0.8, majority=0.0)
+    >>> utility = Utility("cost", "regression", "flags", 5, 0, 90, 90, 100, 100, 0, (score,))
+    >>> utility["ridge", "r2"].value
+    0.5
     """
 
     target: str
@@ -93,7 +113,7 @@ class Utility:
         return len(self.scores)
 
     def __getitem__(self, names: tuple[str, str]) -> Score:
-        """Return the score by its model and name: `found["ridge", "r2"]`."""
+        """Return the score by its model and name: `utility["ridge", "r2"]`."""
         for each in self.scores:
             if (each.model, each.score) == tuple(names):
                 return each

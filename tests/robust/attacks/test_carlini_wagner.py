@@ -13,9 +13,9 @@ from tests.robust.closeness import close
 
 from shoal.errors import InputError
 from shoal.robust import CarliniWagner, Examples, Expectation, NoisyLogit, every_target
+from shoal.robust.attacks.adam_search import objective, squared_lengths
 from shoal.robust.attacks.attack import excess
 from shoal.robust.attacks.constants import Constants
-from shoal.robust.attacks.hunt import objective, squared_lengths
 from shoal.support.progress import listening
 
 
@@ -94,7 +94,7 @@ def test_as_published_it_finds_what_a_plain_loop_finds():
 
 def test_constants_grow_and_are_halved():
     met = [torch.tensor([[value]]) for value in (False, False, True, False, True)]
-    plain = forgiving = Constants.beginning(torch.tensor([[0.1]]))
+    plain = forgiving = Constants.start(torch.tensor([[0.1]]))
     tried = []
     for each in met:
         plain, forgiving = plain.after(each), forgiving.after(each, forgiving=True)

@@ -29,7 +29,7 @@ def test_parts_find_what_one_go_finds(name, options, monkeypatch):
     heard = []
     found = []
     for at_once in (100, 2):  # two networks: one row at a time
-        monkeypatch.setattr(attack, "_AT_ONCE", at_once)
+        monkeypatch.setattr(attack, "_MAX_PICTURES", at_once)
         with listening(heard.append):
             found.append(ATTACKS[name](**options).run(model, originals, goals))
     whole, parts = found
@@ -45,7 +45,7 @@ def test_parts_go_by_all_that_a_row_costs(monkeypatch):
     noisy = Counting(clean, 0.1, seed=1)
     assert [noisy.width, EnsembleVote(noisy).width, Expectation(noisy, 5).width] == [2, 2, 10]
     assert Expectation(EnsembleVote(noisy), 5).width == 10
-    monkeypatch.setattr(attack, "_AT_ONCE", 20)
+    monkeypatch.setattr(attack, "_MAX_PICTURES", 20)
     goals = torch.zeros(4, dtype=torch.int64)
     ATTACKS["fgsm"]().run(Expectation(EnsembleVote(noisy), 5), originals, goals)
     assert noisy.most == 10  # two rows, five queries of each; two networks look at every one

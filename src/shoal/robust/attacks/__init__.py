@@ -1,4 +1,4 @@
-"""Attacks, one a file: each finds examples for all pictures, goals and networks at once."""
+"""Attacks, one per file: each attacks all pictures, goals and networks at once."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ __all__ = [
 ]
 
 ATTACKS: dict[str, type[Any]] = {
-    made.name: made for made in (CarliniWagner, FGSM, IterativeFGSM, LBFGS, JSMA)
+    attack.name: attack for attack in (CarliniWagner, FGSM, IterativeFGSM, LBFGS, JSMA)
 }

@@ -1,4 +1,4 @@
-"""What an attack is: options with one verb, and the examples that it finds."""
+"""The interface of attacks, the examples that they return, and the losses that they minimize."""
 
 from __future__ import annotations
 
@@ -15,18 +15,29 @@ from shoal.robust.inputs import as_classes, as_pictures
 from shoal.support.options import check_whole
 from shoal.support.progress import part_of
 
-_AT_ONCE = 10_000  # pictures that are climbed together: a few GB; a GPU takes few as long as many
+_MAX_PICTURES = 10_000  # attacked together: a few GB; a GPU takes as long for few as for many
 
 
 @dataclass(frozen=True)
 class Examples:
     """Adversarial examples, one for each network and row.
 
-    originals: (rows, *shape) the pictures attacked.
-    goals: (rows,) the class wanted, or, of an attack without target, the class to be left.
-    adversarial: (networks, rows, *shape) what was found, the original where nothing was.
-    success: (networks, rows) whether the attacked model took it for what was wanted.
-    bounds: the least and the greatest value of a pixel, of the attacked model.
+    Parameters:
+        originals: (rows, *shape) the attacked pictures.
+        goals: (rows,) the target class, or the class to avoid if the attack has no target.
+        adversarial: (networks, rows, *shape) the examples; the original if none was found.
+        success: (networks, rows) whether the attacked model predicts the target, or no longer the
+            class to avoid.
+        targeted: Whether the goals are targets.
+        bounds: Lowest and highest value of a pixel, as in the attacked model.
+
+    Raises:
+        InputError: The shapes do not match.
+
+    >>> originals, goals = torch.tensor([[3.0, 4.0]]), torch.tensor([1])
+    >>> found = torch.tensor([[[3.0, 4.5]]])
+    >>> Examples(originals, goals, found, torch.tensor([[True]])).perturbations
+    tensor([[0.1000]], dtype=torch.float64)
     """
 
     originals: Tensor
@@ -57,7 +68,7 @@ class Examples:
     def perturbations(self) -> Tensor:
         """(networks, rows) ‖a − s‖ / ‖s‖, equation 4.3.1 of the thesis.
 
-        For an original that is all 0, infinite, or 0 if nothing was changed.
+        If the original is all 0, infinite, or 0 for an example without a change.
         """
         sizes = self.originals.flatten(1).double().norm(dim=1)
         return torch.where(self.distances > 0, self.distances / sizes, 0.0)
@@ -67,22 +78,48 @@ Search = Callable[[Classifier, Tensor, Tensor], Examples]
 
 
 class Attack(Protocol):
-    """Finds pictures near the originals that a model takes for something else."""
+    """Searches pictures near the originals that a model classifies differently."""
 
     name: ClassVar[str]
 
     def run(
         self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
-        """Attack every network of the model with every row."""
+        """Attack every network of the model with every row.
+
+        Parameters:
+            model: A torch module, several in a sequence, a classifier, or a model of foolbox or
+                ART.
+            originals: (rows, *shape) pictures to start from.
+            goals: (rows,) the target of each row, or its label if there is no target.
+            targeted: Whether the goals are targets; if not, classes to avoid.
+
+        Returns:
+            The examples, with the original where none was found.
+
+        Raises:
+            InputError: The originals are no pictures, or the goals no classes, of the model.
+        """
 
 
 def every_target(
     images: Tensor, labels: Tensor, classes: int = 10
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Pair each picture with each class but its own.
+    """Pair each picture with each class except its own.
 
-    Returns, row by row, the position of the picture, the goal, and the true class.
+    Parameters:
+        images: (rows, *shape) the pictures.
+        labels: (rows,) their true classes.
+        classes: Number of classes.
+
+    Returns:
+        For each pair, the position of the picture, the goal, and the true class.
+
+    Raises:
+        InputError: The labels are no classes.
+
+    >>> every_target(torch.rand(2, 1, 8, 8), torch.tensor([0, 2]), classes=3)
+    (tensor([0, 0, 1, 1]), tensor([1, 2, 0, 1]), tensor([0, 0, 2, 2]))
     """
     check_whole("classes", classes, 2)
     truth = as_classes("labels", labels, rows=len(images), classes=classes).cpu()
@@ -93,35 +130,36 @@ def every_target(
 
 
 def in_parts(find: Search, model: Any, originals: Any, goals: Any) -> Examples:
-    """Search examples of all rows, of as many at a time as there is memory for."""
-    attacked, pictures, wanted = prepared(model, originals, goals)
-    count = max(1, -(-len(pictures) * attacked.width // _AT_ONCE))
+    """Search examples for all rows, as many at a time as fit into memory."""
+    attacked, pictures, targets = prepared(model, originals, goals)
+    count = max(1, -(-len(pictures) * attacked.width // _MAX_PICTURES))
     found = []
-    for place, rows in enumerate(torch.arange(len(pictures)).tensor_split(count)):
-        with part_of(count, place):
-            found.append(find(attacked, pictures[rows], wanted[rows]))
+    for index, rows in enumerate(torch.arange(len(pictures)).tensor_split(count)):
+        with part_of(count, index):
+            found.append(find(attacked, pictures[rows], targets[rows]))
     if count == 1:
         return found[0]
     adversarial = torch.cat([part.adversarial for part in found], dim=1)
     success = torch.cat([part.success for part in found], dim=1)
     return replace(
-        found[0], originals=pictures, goals=wanted, adversarial=adversarial, success=success
+        found[0], originals=pictures, goals=targets, adversarial=adversarial, success=success
     )
 
 
 def prepared(model: Any, originals: Any, goals: Any) -> tuple[Classifier, Tensor, Tensor]:
-    """Return the model, the originals and the goals as an attack takes them, or refuse them."""
+    """Check the model, the originals and the goals, and convert them for an attack."""
     attacked = as_classifier(model)
     pictures = as_pictures(originals, attacked.bounds, attacked.intake)
     classes = attacked.classes(pictures)
-    wanted = as_classes("goals", goals, rows=len(pictures), classes=classes)
-    return attacked, pictures, wanted.to(attacked.device)
+    targets = as_classes("goals", goals, rows=len(pictures), classes=classes)
+    return attacked, pictures, targets.to(attacked.device)
 
 
 def excess(logits: Tensor, goals: Tensor, targeted: bool) -> Tensor:
-    """How far the answer is from what is wanted: below 0 where it is reached.
+    """Return (networks, rows) how far each answer is from its goal, below 0 if it is reached.
 
-    With a target, the greatest other logit less the target's; without, the reverse for the label.
+    With a target, the highest other logit minus the target's; without, the label's logit minus the
+    highest other.
     """
     wanted = goals.expand(logits.shape[:-1]).unsqueeze(-1)
     named = logits.gather(-1, wanted).squeeze(-1)
@@ -130,19 +168,19 @@ def excess(logits: Tensor, goals: Tensor, targeted: bool) -> Tensor:
 
 
 def reached(logits: Tensor, goals: Tensor, targeted: bool) -> Tensor:
-    """Return where the predicted class is the target, or no longer the label."""
+    """Return (networks, rows) whether the prediction is the target, or no longer the label."""
     return (logits.argmax(dim=-1) == goals) == targeted
 
 
 def cross_entropy(model: Classifier, logits: Tensor, goals: Tensor) -> Tensor:
-    """(networks, rows) the loss that the networks learned by, each at its temperature."""
-    told = tempered(logits, model.temperatures).log_softmax(dim=-1)
-    wanted = goals.expand(told.shape[:-1]).unsqueeze(-1)
-    return -told.gather(-1, wanted).squeeze(-1)
+    """Return (networks, rows) the training loss of each network, at its temperature."""
+    log_shares = tempered(logits, model.temperatures).log_softmax(dim=-1)
+    wanted = goals.expand(log_shares.shape[:-1]).unsqueeze(-1)
+    return -log_shares.gather(-1, wanted).squeeze(-1)
 
 
 def wide(values: Tensor, pictures: Tensor) -> Tensor:
-    """Return (networks, rows) values with as many axes as the pictures that they belong to."""
+    """Return (networks, rows) values with as many axes as the pictures, for broadcasting."""
     return values.view(*values.shape, *[1] * (pictures.ndim - values.ndim))
 
 
@@ -151,5 +189,5 @@ def gradient(inputs: Tensor, objective: Callable[[Tensor], Tensor]) -> tuple[Ten
     given = inputs.detach().requires_grad_()
     with repeatable():
         values = objective(given)
-        (slope,) = torch.autograd.grad(values.sum(), given)
-    return values.detach(), slope
+        (slopes,) = torch.autograd.grad(values.sum(), given)
+    return values.detach(), slopes

@@ -1,7 +1,7 @@
-"""Carlini–Wagner: the smallest perturbation, in length, that the logits answer with the target.
+"""Carlini–Wagner: the shortest perturbation for which the target has the highest logit.
 
 Minimizes ‖x′ − x‖² + c · max(max_{i≠t} Z(x′)_i − Z(x′)_t, −κ) by Adam over a variable that keeps x′
-inside the bounds, for a c that is searched example by example.
+inside the bounds; c is searched example by example.
 Carlini & Wagner, "Towards evaluating the robustness of neural networks", S&P 2017.
 """
 
@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from shoal.robust.attacks.adam_search import AdamSearch, leads_enough
 from shoal.robust.attacks.attack import Examples, excess, in_parts, wide
-from shoal.robust.attacks.hunt import Hunt, leads_enough
 from shoal.robust.classifier import Classifier, repeatable
 from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report
@@ -23,16 +23,27 @@ from shoal.support.progress import report
 
 @dataclass(frozen=True, kw_only=True)
 class CarliniWagner:
-    """The attack in Euclidean length.
+    """The attack that minimizes the Euclidean length.
 
-    steps: of Adam for each constant, at most.
-    searches: constants tried for each example, at most.
-    rate: Adam's.
-    confidence: κ, by how much the target must lead.
-    constant: c to begin with, or more where the slope at the original says that it is too small.
-    abort_early: whether a search ends, example by example, once the loss no longer falls.
-    shorten: halvings, at the end, of the way back to the original; none if published.
-    published: whether to search as published: over tanh, always from the original, all constants.
+    Parameters:
+        steps: Maximum number of Adam steps for each constant.
+        searches: Maximum number of constants to try for each example.
+        rate: Learning rate of Adam.
+        confidence: κ, the lead that the target's logit must have.
+        constant: First value of c; increased where the gradient at the original shows that it is
+            too small.
+        abort_early: Whether the search of an example ends once its loss no longer falls.
+        shorten: Number of bisections at the end, between the example and its original; ignored if
+            `published`.
+        published: Whether to search as published: with tanh, every search from the original, all
+            constants.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> network = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    >>> attack = CarliniWagner(steps=5, searches=2)
+    >>> attack.run(network, torch.rand(3, 1, 2, 2), torch.tensor([0, 1, 1])).success.shape
+    torch.Size([1, 3])
     """
 
     name: ClassVar[str] = "carlini-wagner"
@@ -56,27 +67,30 @@ class CarliniWagner:
     def run(
         self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
-        """Search every example against its own network."""
+        """Search an example for every row and network.
+
+        Parameters and result are those of `Attack.run`.
+        """
         return in_parts(partial(self._find, targeted=targeted), model, originals, goals)
 
     def _find(
         self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool
     ) -> Examples:
         with repeatable():
-            hunt = Hunt(self, model, originals, goals, targeted)
-            hunt.run()
-            best = hunt.adversarial
+            search = AdamSearch(self, model, originals, goals, targeted)
+            search.run()
+            best = search.adversarial
             if not self.published:
                 best = self._shortened(model, originals, goals, best, targeted)
         total = self.searches * self.steps
         report(self.name, total, total)
-        success = hunt.squares.isfinite()
+        success = search.squares.isfinite()
         return Examples(originals, goals, best, success, targeted, model.bounds)
 
     def _shortened(
         self, model: Classifier, originals: Tensor, goals: Tensor, found: Tensor, targeted: bool
     ) -> Tensor:
-        """Go back toward the original as far as the goal is still met."""
+        """Move each example toward its original as far as the goal is still met."""
         near = torch.zeros(found.shape[:2], device=found.device)
         far = torch.ones_like(near)
         best = found

@@ -1,4 +1,4 @@
-"""The search for the constant between length and penalty, example by example."""
+"""The search for the constant that weighs the penalty against the length, example by example."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-GREATEST = 1e10  # no constant goes beyond
+MAX_CONSTANT = 1e10
 
 
 class Constants(NamedTuple):
-    """Constants that grow tenfold until an attack succeeds, and are halved between then on.
+    """Constants that grow tenfold until an attack succeeds, and are then searched by bisection.
 
-    now: (networks, rows) those to be tried next.
-    lower, upper: the last constant that failed, 0 if none, and that succeeded, infinite if none.
+    now: (networks, rows) the constants to try next.
+    lower: (networks, rows) the last constant that failed, 0 if none has.
+    upper: (networks, rows) the last constant that succeeded, infinite if none has.
     """
 
     now: Tensor
@@ -22,22 +23,23 @@ class Constants(NamedTuple):
     upper: Tensor
 
     @classmethod
-    def beginning(cls, first: Tensor) -> Constants:
-        """Return the search that has tried nothing yet."""
+    def start(cls, first: Tensor) -> Constants:
+        """Return the search before any constant is tried."""
         return cls(first, torch.zeros_like(first), torch.full_like(first, torch.inf))
 
     def after(self, met: Tensor, *, forgiving: bool = False) -> Constants:
-        """Go on after an attack that met its goal where this says so.
+        """Return the search after one attack.
 
-        forgiving: failures before the first success do not count, as they may have been for want of
-        a good start; from there constants fall tenfold until one fails.
+        met: (networks, rows) whether the attack met its goal with the constant `now`.
+        forgiving: ignore failures before the first success, which may be due to a bad starting
+            point; constants then fall tenfold until one fails.
         """
-        new = met & self.upper.isinf()
+        first = met & self.upper.isinf()
         upper = torch.where(met, self.now, self.upper)
         lower = torch.where(met, self.lower, self.now)
-        fallen = (lower + upper) / 2
+        smaller = (lower + upper) / 2
         if forgiving:
-            lower = torch.where(new, 0.0, lower)
-            fallen = torch.where(lower > 0, (lower + upper) / 2, upper / 10)
-        grown = (self.now * 10).clamp(max=GREATEST)
-        return Constants(torch.where(upper.isfinite(), fallen, grown), lower, upper)
+            lower = torch.where(first, 0.0, lower)
+            smaller = torch.where(lower > 0, (lower + upper) / 2, upper / 10)
+        larger = (self.now * 10).clamp(max=MAX_CONSTANT)
+        return Constants(torch.where(upper.isfinite(), smaller, larger), lower, upper)

@@ -27,7 +27,15 @@ from shoal.support.options import check_range
 class FGSM:
     """The fast gradient sign method.
 
-    epsilon: what each pixel may change by.
+    Parameters:
+        epsilon: How much each pixel changes.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> network = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    >>> examples = FGSM(epsilon=0.1).run(network, torch.rand(3, 1, 2, 2), torch.tensor([0, 1, 1]))
+    >>> examples.adversarial.shape
+    torch.Size([1, 3, 1, 2, 2])
     """
 
     name: ClassVar[str] = "fgsm"
@@ -39,22 +47,25 @@ class FGSM:
     def run(
         self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
-        """Step once, toward the target or away from the label."""
+        """Take one step toward the target, or away from the label.
+
+        Parameters and result are those of `Attack.run`.
+        """
         return in_parts(partial(self._find, targeted=targeted), model, originals, goals)
 
     def _find(
         self, model: Classifier, originals: Tensor, goals: Tensor, *, targeted: bool
     ) -> Examples:
-        found = signed_step(model, model.spread(originals), goals, self.epsilon, targeted)
+        adversarial = signed_step(model, model.spread(originals), goals, self.epsilon, targeted)
         with torch.no_grad():
-            success = reached(model.logits(found), goals, targeted)
-        return Examples(originals, goals, found, success, targeted, model.bounds)
+            success = reached(model.logits(adversarial), goals, targeted)
+        return Examples(originals, goals, adversarial, success, targeted, model.bounds)
 
 
 def signed_step(
     model: Classifier, inputs: Tensor, goals: Tensor, size: float, targeted: bool
 ) -> Tensor:
-    """Return (networks, rows, *shape) moved by this size along the sign, inside the bounds."""
-    _, slope = gradient(inputs, lambda x: cross_entropy(model, model.logits(x), goals))
+    """Return (networks, rows, *shape) inputs, moved along the gradient's sign inside the bounds."""
+    _, slopes = gradient(inputs, lambda x: cross_entropy(model, model.logits(x), goals))
     step = -size if targeted else size
-    return (inputs + step * slope.sign()).clamp(*model.bounds).detach()
+    return (inputs + step * slopes.sign()).clamp(*model.bounds).detach()

@@ -21,10 +21,19 @@ from shoal.support.progress import report
 
 @dataclass(frozen=True, kw_only=True)
 class IterativeFGSM:
-    """Several signed steps; each example stays where it first succeeded.
+    """Several signed steps; each example stops where it first succeeds.
 
-    epsilon: what each pixel may change by in all.
-    size: of one step; by default 2.5 · epsilon / steps, so that a step may be taken back.
+    Parameters:
+        epsilon: Maximum total change of each pixel.
+        steps: Maximum number of steps.
+        size: Size of one step; by default 2.5 · epsilon / steps, so that a step can be undone.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> network = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    >>> attack = IterativeFGSM(epsilon=0.1, steps=5)
+    >>> attack.run(network, torch.rand(3, 1, 2, 2), torch.tensor([0, 1, 1])).success.shape
+    torch.Size([1, 3])
     """
 
     name: ClassVar[str] = "iterative-fgsm"
@@ -41,7 +50,10 @@ class IterativeFGSM:
     def run(
         self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
-        """Step until the goal is reached or steps run out."""
+        """Step until the goal is reached or steps run out.
+
+        Parameters and result are those of `Attack.run`.
+        """
         return in_parts(partial(self._find, targeted=targeted), model, originals, goals)
 
     def _find(

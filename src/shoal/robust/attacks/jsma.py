@@ -1,6 +1,6 @@
-"""JSMA: few pixels, changed all the way, chosen pair by pair from the logits' slopes.
+"""JSMA: change few pixels, each as far as possible, chosen pair by pair from the logits' gradients.
 
-A pair is worth the more, the more it raises the target and lowers the other classes together.
+The value of a pair grows with how much it raises the target and lowers the other classes.
 Papernot et al., "The limitations of deep learning in adversarial settings", EuroS&P 2016.
 """
 
@@ -18,15 +18,22 @@ from shoal.robust.classifier import Classifier, repeatable
 from shoal.support.options import check_range
 from shoal.support.progress import report
 
-_PAIRS_AT_ONCE = 50_000_000
+_MAX_PAIRS = 50_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class JSMA:
     """The attack by saliency maps, which needs a target.
 
-    theta: what a chosen pixel is raised by; below 0, lowered.
-    share: of the pixels that may be changed.
+    Parameters:
+        theta: How much a chosen pixel is raised; a negative value lowers it.
+        share: Maximum share of pixels to change.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> network = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    >>> JSMA(share=0.5).run(network, torch.rand(3, 1, 2, 2), torch.tensor([0, 1, 1])).success.shape
+    torch.Size([1, 3])
     """
 
     name: ClassVar[str] = "jsma"
@@ -41,7 +48,13 @@ class JSMA:
     def run(
         self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
-        """Change pair after pair until the target is named or the share is used up."""
+        """Change pair after pair until the network predicts the target or the share is used up.
+
+        Parameters and result are those of `Attack.run`.
+
+        Raises:
+            InputError: `targeted` is False.
+        """
         if not targeted:
             raise InputError("jsma needs a target: give goals, and leave targeted=True")
         return in_parts(self._find, model, originals, goals)
@@ -60,44 +73,43 @@ class JSMA:
             success |= reached(logits, goals, True)
             if step == steps or bool(success.all()):
                 break
-            pairs, worth = best_pairs(toward, others, usable, self.theta)
-            going = (~success & (worth > 0)).unsqueeze(2)
-            if not going.any():
+            pairs, values = best_pairs(toward, others, usable, self.theta)
+            active = (~success & (values > 0)).unsqueeze(2)
+            if not active.any():
                 break
             moved = (pixels.gather(2, pairs) + self.theta).clamp(low, high)
-            moved = torch.where(going, moved, pixels.gather(2, pairs))
+            moved = torch.where(active, moved, pixels.gather(2, pairs))
             pixels = pixels.scatter(2, pairs, moved)
             usable = usable & (pixels != limit)
         report(self.name, steps + 1, steps + 1)
-        found = pixels.view(shape)
-        return Examples(originals, goals, found, success, True, model.bounds)
+        return Examples(originals, goals, pixels.view(shape), success, True, model.bounds)
 
 
 def slopes(model: Classifier, inputs: Tensor, goals: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the logits, and by pixel the slope of the target's and of the others' sum."""
+    """Return the logits, and the gradients of the target's logit and of the sum of the others."""
     given = inputs.detach().requires_grad_()
     with repeatable():
         logits = model.logits(given)
         wanted = logits.gather(-1, goals.expand(logits.shape[:-1]).unsqueeze(-1)).sum()
         (toward,) = torch.autograd.grad(wanted, given, retain_graph=True)
-        (all_of_them,) = torch.autograd.grad(logits.sum(), given)
-    return logits.detach(), toward.flatten(2), (all_of_them - toward).flatten(2)
+        (total,) = torch.autograd.grad(logits.sum(), given)
+    return logits.detach(), toward.flatten(2), (total - toward).flatten(2)
 
 
 def best_pairs(
     toward: Tensor, others: Tensor, usable: Tensor, theta: float
 ) -> tuple[Tensor, Tensor]:
-    """Return (networks, rows, 2) the pair worth most, and its worth, 0 where none helps."""
+    """Return (networks, rows, 2) the pair of highest value, and its value, 0 if none helps."""
     networks, rows, count = toward.shape
     flat = [value.reshape(-1, count) for value in (toward, others, usable)]
-    size = max(1, _PAIRS_AT_ONCE // count**2)
+    size = max(1, _MAX_PAIRS // count**2)
     sign = 1 if theta > 0 else -1
     parts = [
         _best(up, down, free, sign)
         for up, down, free in zip(*(value.split(size) for value in flat), strict=True)
     ]
     pairs = torch.cat([pair for pair, _ in parts]).view(networks, rows, 2)
-    return pairs, torch.cat([worth for _, worth in parts]).view(networks, rows)
+    return pairs, torch.cat([value for _, value in parts]).view(networks, rows)
 
 
 def _best(toward: Tensor, others: Tensor, usable: Tensor, sign: int) -> tuple[Tensor, Tensor]:
@@ -106,5 +118,5 @@ def _best(toward: Tensor, others: Tensor, usable: Tensor, sign: int) -> tuple[Te
     down = sign * (others.unsqueeze(2) + others.unsqueeze(1))
     apart = torch.ones(count, count, dtype=torch.bool, device=toward.device).triu(1)
     allowed = usable.unsqueeze(2) & usable.unsqueeze(1) & apart & (up > 0) & (down < 0)
-    worth, place = torch.where(allowed, -up * down, 0.0).flatten(1).max(dim=1)
-    return torch.stack([place // count, place % count], dim=1), worth
+    values, cells = torch.where(allowed, -up * down, 0.0).flatten(1).max(dim=1)
+    return torch.stack([cells // count, cells % count], dim=1), values

@@ -1,8 +1,8 @@
-"""L-BFGS: the first published attack, by a quasi-Newton search inside the bounds.
+"""L-BFGS: the first published attack, a quasi-Newton search inside the bounds.
 
-Minimizes ‖x′ − x‖² + c · loss(x′, t), for the least c that succeeds; the length is squared, so that
-there is a slope at the start. All examples descend together, each with a memory of its own: steps
-are projected into the bounds (Bertsekas, "Projected Newton methods...", SIAM J. Control 1982).
+Minimizes ‖x′ − x‖² + c · loss(x′, t), for the smallest c that succeeds; the length is squared so
+that it has a gradient at the start. All examples descend together, each with its own memory; steps
+are projected onto the bounds (Bertsekas, "Projected Newton methods...", SIAM J. Control 1982).
 Szegedy et al., "Intriguing properties of neural networks", ICLR 2014.
 """
 
@@ -23,18 +23,26 @@ from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report
 
 Objective = Callable[[Tensor], Tensor]  # (networks, rows, pixels) to (networks, rows)
-_ENOUGH = 1e-4  # of the promised fall, for a step to be taken
-_FLAT = 1e-10  # curvature that is not remembered
+_MIN_DECREASE = 1e-4  # share of the predicted decrease that a step must achieve
+_MIN_CURVATURE = 1e-10  # steps with less curvature are ignored
 
 
 @dataclass(frozen=True, kw_only=True)
 class LBFGS:
     """The attack by box-constrained L-BFGS.
 
-    steps: of descent for each constant.
-    searches: constants tried for each example.
-    constant: c to begin with.
-    memory: number of past steps that estimate the curvature.
+    Parameters:
+        steps: Number of steps for each constant.
+        searches: Number of constants to try for each example.
+        constant: First value of c.
+        memory: Number of past steps that estimate the curvature.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> network = nn.Sequential(nn.Flatten(), nn.Linear(4, 2))
+    >>> attack = LBFGS(steps=5, searches=2)
+    >>> attack.run(network, torch.rand(3, 1, 2, 2), torch.tensor([0, 1, 1])).success.shape
+    torch.Size([1, 3])
     """
 
     name: ClassVar[str] = "lbfgs"
@@ -51,7 +59,10 @@ class LBFGS:
     def run(
         self, model: Any, originals: Tensor, goals: Tensor, *, targeted: bool = True
     ) -> Examples:
-        """Descend from the original, for constants that are searched by halving."""
+        """Descend from the original, with constants that are searched by bisection.
+
+        Parameters and result are those of `Attack.run`.
+        """
         return in_parts(partial(self._find, targeted=targeted), model, originals, goals)
 
     def _find(
@@ -59,7 +70,7 @@ class LBFGS:
     ) -> Examples:
         start = model.spread(originals).flatten(2)
         size = (model.networks, len(originals))
-        constants = Constants.beginning(torch.full(size, self.constant, device=model.device))
+        constants = Constants.start(torch.full(size, self.constant, device=model.device))
         best, lengths = start.clone(), torch.full_like(constants.now, torch.inf)
         shape = (model.networks, *originals.shape)
         sign = 1 if targeted else -1
@@ -74,9 +85,9 @@ class LBFGS:
                 found = minimized(objective, start, model.bounds, self.steps, self.memory)
                 with torch.no_grad():
                     met = reached(model.logits(found.view(shape)), goals, targeted)
-            away = (found - start).norm(dim=2)
-            closer = met & (away < lengths)
-            lengths = torch.where(closer, away, lengths)
+            distances = (found - start).norm(dim=2)
+            closer = met & (distances < lengths)
+            lengths = torch.where(closer, distances, lengths)
             best[closer] = found[closer]
             constants = constants.after(met)
         report(self.name, self.searches, self.searches)
@@ -87,7 +98,7 @@ class LBFGS:
 def minimized(
     objective: Objective, start: Tensor, bounds: tuple[float, float], steps: int, memory: int
 ) -> Tensor:
-    """Return (networks, rows, pixels) where each objective is least, as far as the steps lead."""
+    """Return (networks, rows, pixels) the minimum of each objective, or where the steps run out."""
     low, high = bounds
     pixels, past = start.clone(), _Memory(memory)
     values, slope = gradient(pixels, objective)
@@ -115,16 +126,16 @@ def _line_search(
     direction: Tensor,
     bounds: tuple[float, float],
 ) -> Tensor:
-    """Halve each step until it falls enough; those that never do stay where they are."""
+    """Halve each step until the objective falls enough; examples where it never does stay put."""
     size = torch.ones_like(values)
     taken = pixels.clone()
     waiting = torch.ones_like(values, dtype=torch.bool)
     for _ in range(20):
         tried = (pixels + size.unsqueeze(2) * direction).clamp(*bounds)
         with torch.no_grad():
-            reachable = objective(tried)
-        promised = (slope * (tried - pixels)).sum(dim=2)
-        enough = waiting & (reachable <= values + _ENOUGH * promised)
+            reached_values = objective(tried)
+        predicted = (slope * (tried - pixels)).sum(dim=2)
+        enough = waiting & (reached_values <= values + _MIN_DECREASE * predicted)
         taken = torch.where(enough.unsqueeze(2), tried, taken)
         waiting &= ~enough
         if not waiting.any():
@@ -134,27 +145,31 @@ def _line_search(
 
 
 class _Memory:
-    """The last steps and how the slope turned on them, of every example."""
+    """The last steps of every example, and how its gradient changed in each."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.pairs: list[tuple[Tensor, Tensor, Tensor]] = []  # step, turn, 1 / curvature or 0
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.pairs: list[
+            tuple[Tensor, Tensor, Tensor]
+        ] = []  # step, change of the gradient, 1 / curvature or 0
 
     def add(self, step: Tensor, turn: Tensor) -> None:
-        """Remember a step; one without curvature counts for nothing."""
+        """Store a step; one without curvature has no effect."""
         curvature = (step * turn).sum(dim=2, keepdim=True)
-        inverse = torch.where(curvature > _FLAT, 1 / curvature.clamp(min=_FLAT), 0.0)
-        self.pairs = [*self.pairs, (step, turn, inverse)][-self.most :]
+        inverse = torch.where(
+            curvature > _MIN_CURVATURE, 1 / curvature.clamp(min=_MIN_CURVATURE), 0.0
+        )
+        self.pairs = [*self.pairs, (step, turn, inverse)][-self.size :]
 
     def direction(self, steepest: Tensor) -> Tensor:
-        """Return the steepest descent, bent by the curvature that was met (two-loop recursion)."""
+        """Return the steepest descent, corrected by the stored curvature (two-loop recursion)."""
         bent, shares = steepest, []
         for step, turn, inverse in reversed(self.pairs):
             share = inverse * (step * bent).sum(dim=2, keepdim=True)
             shares.append(share)
             bent = bent - share * turn
         scale = torch.ones_like(steepest[..., :1])
-        for _, turn, inverse in self.pairs:  # the last that has curvature decides
+        for _, turn, inverse in self.pairs:  # the last step with curvature sets the scale
             length = turn.square().sum(dim=2, keepdim=True)
             scale = torch.where(inverse > 0, 1 / (inverse * length).clamp(min=1e-12), scale)
         bent = bent * scale

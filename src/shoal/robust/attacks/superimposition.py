@@ -1,7 +1,7 @@
-"""Superimposition: the smallest perturbations found against single networks, laid over each other.
+"""Superimposition: add up the smallest perturbations that were found against single networks.
 
-A greedy way at what many networks have in common. Liang, "Algorithms in privacy & security for data
-analytics and machine learning", 2020, §4.3.3.
+A greedy attack on what many networks have in common. Liang, "Algorithms in privacy & security for
+data analytics and machine learning", 2020, §4.3.3.
 """
 
 from __future__ import annotations
@@ -17,12 +17,27 @@ from shoal.support.options import check_whole
 def superimpose(
     examples: Examples, count: int, *, bounds: tuple[float, float] | None = None
 ) -> Examples:
-    """Return one example a row: the original plus its `count` smallest perturbations, in bounds.
+    """Add the smallest perturbations of each row to its original.
 
-    Only examples that succeeded are used; a row that has fewer gets those it has, and its `success`
-    says whether there were enough. Whom it fools is for an evaluation to find out.
+    Only examples that succeeded are used. `judge` measures which networks the result misleads.
 
-    bounds: of a pixel; by default those of the examples.
+    Parameters:
+        examples: Examples against several networks.
+        count: Number of perturbations to add; a row with fewer successes gets those it has.
+        bounds: Lowest and highest value of a pixel; by default those of the examples.
+
+    Returns:
+        One example per row, inside the bounds; `success` is whether the row has `count` successes.
+
+    Raises:
+        InputError: `count` is greater than the number of attacked networks.
+
+    >>> import torch
+    >>> found = torch.tensor([[[0.6, 0.5]], [[0.5, 0.3]]])  # (2 networks, 1 row, 2 pixels)
+    >>> goals, success = torch.tensor([1]), torch.ones(2, 1, dtype=torch.bool)
+    >>> examples = Examples(torch.full((1, 2), 0.5), goals, found, success)
+    >>> superimpose(examples, 2).adversarial[0, 0]
+    tensor([0.6000, 0.3000])
     """
     networks = len(examples.adversarial)
     check_whole("count", count, 1)
@@ -30,19 +45,19 @@ def superimpose(
         raise InputError(
             f"count must be at most {networks}, the number of attacked networks, not {count}"
         )
-    kept_in = examples.bounds if bounds is None else check_bounds(bounds)
+    limits = examples.bounds if bounds is None else check_bounds(bounds)
     lengths = torch.where(examples.success, examples.distances, torch.inf)
     chosen = lengths.argsort(dim=0, stable=True)[:count]  # (count, rows) networks
     rows = torch.arange(chosen.shape[1], device=chosen.device).expand_as(chosen)
     used = examples.success[chosen, rows]
     changes = (examples.adversarial - examples.originals)[chosen, rows]
     kept = torch.where(used.view(*used.shape, *[1] * (changes.ndim - 2)), changes, 0.0)
-    found = (examples.originals + kept.sum(dim=0)).clamp(*kept_in)
+    adversarial = (examples.originals + kept.sum(dim=0)).clamp(*limits)
     return Examples(
         examples.originals,
         examples.goals,
-        found.unsqueeze(0),
+        adversarial.unsqueeze(0),
         used.all(dim=0, keepdim=True),
         examples.targeted,
-        kept_in,
+        limits,
     )
