@@ -21,10 +21,10 @@ demo: $(VENV)/.core
 	$(BIN)/shoal demo
 
 test: install
-	$(BIN)/python -m pytest -n 2 --dist worksteal --shuffle
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 deep: install
-	SHOAL_DEEP=1 $(BIN)/python -m pytest -n 2 --dist worksteal --shuffle
+	SHOAL_DEEP=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The lowest versions that pyproject.toml allows, without the networks' part (torch).
 lowest:

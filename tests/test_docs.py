@@ -1,9 +1,11 @@
 """The documentation is correct: its examples run, and its generated pages match the code."""
 
+import importlib
 import importlib.util
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -40,6 +42,31 @@ def test_generated_pages_are_up_to_date(name):
     fresh = getattr(load("generate"), name)()
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     assert examples.alike(text) == examples.alike(fresh), ADVICE
+
+
+def entries():
+    """Return what the API page shows: headings, and the object behind each, if it has one."""
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    shown = dict.fromkeys(re.findall(r"^##+ (shoal\.\S+)$", text, re.MULTILINE))
+    for path, heading in re.findall(r"^::: (\S+)\n    options:\n      heading: (\S+)", text, re.M):
+        module, _, name = path.rpartition(".")
+        shown[heading] = getattr(importlib.import_module(module), name)
+    return shown
+
+
+def test_the_api_page_shows_every_public_name():
+    shown = entries()
+    assert {f"shoal.{name}" for name in shoal.__all__} - set(shown) == set()
+    for name in shoal.__all__:
+        assert shown[f"shoal.{name}"] in (None, getattr(shoal, name))
+
+
+def test_the_api_page_shows_every_name_of_each_public_module():
+    modules = [n for n in shoal.__all__ if isinstance(getattr(shoal, n), ModuleType)]
+    names = {f"shoal.{m}.{n}" for m in modules for n in getattr(getattr(shoal, m), "__all__", ())}
+    names.add("shoal.sklearn.Anonymizer")
+    assert len(names) > 100
+    assert names - set(entries()) == set()
 
 
 def test_an_example_that_fails_is_noticed(tmp_path):

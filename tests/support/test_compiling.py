@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 
+from shoal._compat.numba import _Files as KernelFiles
 from shoal.support import compiling
 
 KERNEL = """
@@ -144,7 +145,7 @@ def test_kernels_that_are_stored_are_loaded_from_a_folder_that_is_read_only(
 @pytest.mark.parametrize("step", ["_save_data", "_save_index"])
 def test_kernels_run_where_the_disk_is_full(run, monkeypatch, number, step):
     with monkeypatch.context() as patched:
-        patched.setattr(compiling._Files, step, refuse(number))
+        patched.setattr(KernelFiles, step, refuse(number))
         with pytest.warns(compiling.KernelsNotKept):
             assert run() == (42, 1)
     assert run() == (42, 1)
@@ -152,14 +153,14 @@ def test_kernels_run_where_the_disk_is_full(run, monkeypatch, number, step):
 
 
 def test_kernels_run_where_their_folder_is_removed_meanwhile(run, tmp_path, monkeypatch):
-    load = compiling._Files.load
+    load = KernelFiles.load
 
     def remove_first(files, key):
         shutil.rmtree(tmp_path / "kernels")
         return load(files, key)
 
     with monkeypatch.context() as patched:
-        patched.setattr(compiling._Files, "load", remove_first)
+        patched.setattr(KernelFiles, "load", remove_first)
         assert run() == (42, 1)  # numba makes the folder again
     assert run() == (42, 0)
 
@@ -176,7 +177,7 @@ def test_a_save_that_fails_halfway_never_revives_older_code(run, tmp_path, monke
     """The index must not name the file of another source, which would be run in its place."""
     run(source=KERNEL.replace("2 * value", "77 * value"))
     with monkeypatch.context() as patched:
-        patched.setattr(compiling._Files, "_save_data", refuse(errno.ENOSPC))
+        patched.setattr(KernelFiles, "_save_data", refuse(errno.ENOSPC))
         with pytest.warns(compiling.KernelsNotKept):
             assert run() == (42, 1)
     assert run() == (42, 1)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from typing import Any
 
 import typer
 
 from shoal import _starting
+from shoal._compat.typer import (
+    command_of,
+    is_request_for_help,
+    is_usage_error,
+    show_help,
+    usage_message,
+)
 from shoal._version import __version__
 from shoal.cli import (
     anonymize,
@@ -54,15 +60,6 @@ app.add_typer(robust.app, name="robust", rich_help_panel=_MORE)
 app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=_MAKE)
 app.command(cls=Command, rich_help_panel=_LIST)(methods.methods)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=_LIST)
-
-
-_PLAIN_WORDING = {  # typer's wording of an invalid value, and ours
-    ", unable to parse string as an integer": "",
-    ", unable to parse string as a number": "",
-    "Input should be a valid integer": "must be a whole number",
-    "Input should be a valid number": "must be a number",
-    "Input should be": "must be",
-}
 
 
 @app.callback(invoke_without_command=True)
@@ -119,7 +116,7 @@ def _run() -> int:
     except OutputFailed:
         raise
     except Exception as error:
-        return _say_usage(error) if hasattr(error, "format_message") else _say_fault(error)
+        return _say_usage(error) if is_usage_error(error) else _say_fault(error)
     if status == 130:
         return _interrupted()
     return status if isinstance(status, int) else 0
@@ -147,7 +144,7 @@ def _file_trouble(error: OSError) -> str:
 
 def _say_fault(error: Exception) -> int:
     """Print where an unexpected error occurred; its message may contain a cell and is not shown."""
-    cause = error.__cause__ if type(error).__name__ == "Abort" else error
+    cause = error.__cause__ if isinstance(error, typer.Abort) else error
     cause = cause or error
     if os.environ.get("SHOAL_TRACEBACK"):
         traceback.print_exception(cause)
@@ -164,15 +161,11 @@ def _say_fault(error: Exception) -> int:
     )
 
 
-def _say_usage(error: Any) -> int:
+def _say_usage(error: Exception) -> int:
     """Print what is wrong with the options, with the command that typer's error names."""
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "shoal"
-    if type(error).__name__ == "NoArgsIsHelpError":
-        error.show()
+    if is_request_for_help(error):
+        show_help(error)
         return 2
-    message = error.format_message().rstrip(".")
-    for wording, plain in _PLAIN_WORDING.items():
-        message = message.replace(wording, plain)
+    message = usage_message(error)
     see = " See" if message.endswith("?") else "; see"
-    return _say(f"{message[:1].lower()}{message[1:]}{see} {command} --help", 2)
+    return _say(f"{message[:1].lower()}{message[1:]}{see} {command_of(error)} --help", 2)

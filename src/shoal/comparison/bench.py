@@ -75,11 +75,12 @@ class Bench:
 
     def _timed(self, trial: Trial) -> tuple[Release, dict[str, float | None]]:
         """Make the release; repeat the timing if it was mostly loading or compiling kernels."""
-        from shoal.support.compiling import event
+        from shoal.support.compiling import listen_to_compilation
 
-        with event.install_recorder("numba:compile") as compiling:
+        compilations: list[None] = []
+        with listen_to_compilation(lambda: compilations.append(None)):
             release, cost = _run(self.table, trial)
-        if compiling.buffer or (cost["cpu seconds"] or 0.0) < _QUICK_SECONDS:
+        if compilations or (cost["cpu seconds"] or 0.0) < _QUICK_SECONDS:
             release, cost = _run(fresh(self.table), trial)
         return release, cost
 

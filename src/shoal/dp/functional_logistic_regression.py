@@ -86,9 +86,10 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
         bounds: (low, high) of the columns, each a number or one number per column, known without
             looking at the rows. Values are clipped to them and scaled to −1 … 1, or symmetrically
             around 0 without an intercept.
-        norm, norm_bound: Rows are scaled down to this "l2" or "l1" norm. "l1" suits rows that are
-            mostly 0, such as one-hot codes: its noise does not grow with the number of columns. By
-            default 1; with bounds, the largest norm of a row within them.
+        norm: "l2", or "l1" for rows that are mostly 0, such as one-hot codes: its noise does not
+            grow with the number of columns.
+        norm_bound: Rows are scaled down to this norm. By default 1; with bounds, the largest norm
+            of a row within them.
         sensitivity: "tight", or "published" for the paper's bound, which needs several times as
             much noise.
         regularize: How many standard deviations of the noise are added to the curvature, 4 in the

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from shoal._compat.messages import CsvFault, read_csv_error
 from shoal.core.values.encoding import without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
@@ -90,16 +90,15 @@ def _check_missing(form: Format, delimiter: str, quote: str) -> None:
 
 
 def _explain(path: Path, message: str) -> str:
-    line = re.search(r"(?:on|at) [Ll]ine:? (\d+)|in line (\d+)", message)
-    where = f"line {next(g for g in line.groups() if g)}" if line else "a line"
-    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
-    if columns:
-        wanted, found = columns.groups()
-        return f"{path}: {where} has {found} fields but the header has {wanted}; fix that line"
-    if "unterminated quote" in message:
+    error = read_csv_error(message)
+    where = "a line" if error.line is None else f"line {error.line}"
+    if error.fields:
+        expected, found = error.fields
+        return f"{path}: {where} has {found} fields but the header has {expected}; fix that line"
+    if error.fault is CsvFault.QUOTE:
         return f"{path}: {where} opens a quote that is not closed before a delimiter; close it"
-    if "Maximum line size" in message:
+    if error.fault is CsvFault.LENGTH:
         return f"{path}: {where} is over 2 MB long; is a quote left open, or the delimiter wrong?"
-    if "unicode" in message.lower():
+    if error.fault is CsvFault.ENCODING:
         return f"{path}: {where} is not valid text; state the encoding"
     return f"{path}: cannot be read ({where}); check delimiter, quotes and line ends"

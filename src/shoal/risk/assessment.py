@@ -56,9 +56,10 @@ class Assessment:
         known: The attributes that the attacker knows of everyone.
         people: Number of released people.
         records: Number of their released records.
-        value, low, high: Expected number of re-identified people, with its interval; "fast" has no
-            interval. A person is re-identified if one of their rows is matched with one of their
-            records.
+        value: Expected number of re-identified people. A person is re-identified if one of their
+            rows is matched with one of their records.
+        low: Lower end of its interval; "fast" has no interval.
+        high: Upper end of its interval.
         links: Expected number of records that are matched with a row of their person.
         method: `exact`, `sampled` or `fast`.
         sampled: People whose risk is a mean over sampled matchings, or with "fast" an

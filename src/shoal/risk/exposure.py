@@ -40,7 +40,11 @@ class Exposed:
 
     Parameters:
         known: The attributes.
-        value, low, high, method, forced: As in an assessment.
+        value: Expected number of re-identified people, as in an assessment.
+        low: Lower end of its interval.
+        high: Upper end of its interval.
+        method: How it was computed.
+        forced: People with a row that can only be matched with their own records.
         bound: Upper bound on the number of re-identified people.
     """
 
@@ -101,7 +105,11 @@ def exposure(
         most: Maximum number of attributes in a set.
         top: Number of sets to return for each size.
         limit: Maximum number of sets to assess.
-        method, target, present, seed, threads: As for `assess`.
+        method: As for `assess`.
+        target: As for `assess`.
+        present: As for `assess`.
+        seed: As for `assess`.
+        threads: As for `assess`.
 
     Returns:
         The worst sets of each size.

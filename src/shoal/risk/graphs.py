@@ -33,10 +33,12 @@ class Graph:
     """Kinds of people, kinds of records, and which of them can match.
 
     Parameters:
-        person, record: (rows,) the kind of each row's person and of their own record, −1 if the
-            person is unknown or has no record.
-        people, copies: The number of people and of records of each kind.
-        indptr, indices: For each kind of people its kinds of records, ascending.
+        person: (rows,) the kind of each row's person, −1 if the person is unknown.
+        record: (rows,) the kind of the person's own record, −1 if there is none.
+        people: The number of people of each kind.
+        copies: The number of records of each kind.
+        indptr: Where the kinds of records of each kind of people start in `indices`.
+        indices: For each kind of people its kinds of records, ascending.
         weights: (edges,) the weight of a single such record, None if all are equal.
         hidden: Whether the last kind of records are places outside the release, which fit everyone.
         counts: (rows,) people behind each row of a weighted table.

@@ -42,7 +42,8 @@ class ColumnSet:
             identifying row); distinct tuples / rows if each row is a person.
         separation: Share of pairs of rows of different people that differ.
         alone: Share of people with a row whose values no other person has.
-        low, high: 95 % interval of the separation; equal to it if all rows were counted.
+        low: Lower end of the 95 % interval of the separation; equal to it if all rows were counted.
+        high: Upper end of that interval.
         counted: Whether all rows were counted; if not, the figures come from a sample, whose
             distinction and share of people alone are greater than the table's.
     """

@@ -36,7 +36,8 @@ class Linkage:
 
     Parameters:
         columns: The compared columns.
-        people, records: Number of identified people and of released records.
+        people: Number of identified people.
+        records: Number of released records.
         pairs: Pairs of an identified row and a record that fit.
         certain: People with a row that fits only one record.
         lost: People who fit no record.

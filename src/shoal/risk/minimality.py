@@ -38,7 +38,8 @@ class Minimality:
         held: Divisible classes that only the model on sensitive columns keeps together, because
             every cut violates it.
         people: Number of released people.
-        divisible_people, held_people: People in such classes.
+        divisible_people: Number of people in divisible classes.
+        held_people: Number of people in held classes.
     """
 
     k: int

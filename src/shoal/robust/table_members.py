@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal._compat.messages import FEATURE_NAMES
 from shoal.errors import InputError
 from shoal.support.arrays import Floats
 from shoal.support.extras import requires
@@ -74,7 +75,7 @@ def probabilities(member: Any, rows: Floats) -> Any:
     """Return (rows, classes) the probabilities of a classifier, which may be fitted to a frame."""
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            warnings.filterwarnings("ignore", FEATURE_NAMES)
             return member.predict_proba(rows)
     except ValueError:
         _refuse_missing(member, rows)

@@ -17,6 +17,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from shoal._compat.kernel_files import KernelsNotKept, has_kernels_beside, has_kernels_in
 from shoal.cli.shared.streams import encodable, spelled
 from shoal.errors import InputError
 from shoal.support.plain_data import plain
@@ -98,21 +99,17 @@ def announce_compilation(*, quiet: bool = False) -> Iterator[None]:
     if quiet:
         yield
         return
-    from shoal.support.compiling import are_kept, event
+    from shoal.support.compiling import are_kept, listen_to_compilation
 
-    class Announcer(event.Listener):  # type: ignore[misc]
-        announced = False
+    announced = False
 
-        def on_start(self, _: Any) -> None:
-            if not self.announced:
-                self.announced = True
-                if are_kept():
-                    note_compilation()
+    def announce() -> None:
+        nonlocal announced
+        if not announced and are_kept():
+            note_compilation()
+        announced = True
 
-        def on_end(self, _: Any) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Announcer()):
+    with listen_to_compilation(announce):
         yield
 
 
@@ -132,10 +129,10 @@ def is_compiled(method: str) -> bool:
     kernels = [path for path in folder.glob("_*.py") if path.name != "__init__.py"]
     stated = os.environ.get("NUMBA_CACHE_DIR")
     if stated:
-        return not kernels or any(Path(stated).glob(f"{folder.name}_*/*.nbi"))
+        return not kernels or has_kernels_in(Path(stated), folder)
     # if the folder is read-only, numba caches elsewhere: print no note
     settled = not kernels or not os.access(folder, os.W_OK)
-    return settled or any((folder / "__pycache__").glob("*.nbi"))
+    return settled or has_kernels_beside(folder)
 
 
 @contextmanager
@@ -146,7 +143,7 @@ def noting_unkept_kernels() -> Iterator[None]:
     def showwarning(
         message: Warning | str, category: type[Warning], *place: Any, **more: Any
     ) -> None:
-        if category.__name__ == "KernelsNotKept":  # numba is loaded by the work that needs it
+        if issubclass(category, KernelsNotKept):
             note(str(message))
         else:
             show(message, category, *place, **more)

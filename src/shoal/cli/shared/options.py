@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from shoal._compat.typer import (
+    hide_types_of_flags,
+    path_of,
+    repeated_option,
+    without_braces,
+)
 from shoal.cli.shared.examples import EXAMPLES
 from shoal.errors import InputError, OutputError
 from shoal.support.options import check_seed
@@ -131,15 +137,12 @@ class _Plain:
     def get_params(self, ctx: Any) -> Any:
         """Return the parameters, flags without a type."""
         parameters = super().get_params(ctx)  # type: ignore[misc]
-        for parameter in parameters:
-            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
-                parameter.metavar = ""
+        hide_types_of_flags(parameters)
         return parameters
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the arguments as the manual shows them."""
-        pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]
-        return [piece[1:-1] if piece.startswith("{") else piece for piece in pieces]
+        return without_braces(super().collect_usage_pieces(ctx))  # type: ignore[misc]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help, with examples at its end."""
@@ -152,14 +155,11 @@ class _Plain:
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Raise an error if an option that is not repeatable is given twice."""
-        seen = set()
-        *_, given = self.make_parser(ctx).parse_args(args=list(args))  # type: ignore[attr-defined]
-        for option in given:
-            if option in seen and not (option.multiple or option.is_flag):
-                listed = "," in (option.metavar or "") or option.metavar in ("COLUMNS", "NAMES")
-                once = "give all values at once, separated by commas" if listed else "give it once"
-                raise InputError(f"{option.opts[0]} is given twice; {once}")
-            seen.add(option)
+        option = repeated_option(self, ctx, args)
+        if option is not None:
+            listed = "," in (option.metavar or "") or option.metavar in ("COLUMNS", "NAMES")
+            once = "give all values at once, separated by commas" if listed else "give it once"
+            raise InputError(f"{option.opts[0]} is given twice; {once}")
         return super().parse_args(ctx, args)  # type: ignore[misc]
 
 
@@ -169,13 +169,6 @@ class Command(_Plain, TyperCommand):
 
 class Group(_Plain, TyperGroup):
     """A group of commands with plain help."""
-
-
-def path_of(context: Any) -> list[str]:
-    """Return the names of a command and of the groups it is in."""
-    if context.parent is None:
-        return []
-    return [*path_of(context.parent), context.info_name or ""]
 
 
 def names(text: str) -> list[str]:

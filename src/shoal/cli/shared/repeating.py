@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from shoal.cli.shared.options import path_of
+from shoal._compat.typer import options_given, path_of
 
 _PASSING = ("force", "json")  # they do not change the release
 
@@ -17,10 +17,8 @@ _PASSING = ("force", "json")  # they do not change the release
 def typed(context: typer.Context) -> str:
     """Return the command line, without options that do not change the release."""
     words = ["shoal", *path_of(context)]
-    given = sorted(context.command.params, key=lambda option: option.opts[0].startswith("-"))
-    for option in given:
-        source = context.get_parameter_source(option.name or "")
-        if source is not None and source.name == "COMMANDLINE" and option.name not in _PASSING:
+    for option in options_given(context):
+        if option.name not in _PASSING:
             words += _words(option, context.params[option.name or ""])
     return shlex.join(words)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 
+from shoal._compat.messages import is_unnamed_index, unconverted_column
 from shoal.errors import InputError, MissingExtra
 
 
@@ -54,7 +54,7 @@ def from_frame(source: Any) -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         # the cause may quote cells
         raise InputError(_explain(error, names)) from None
-    index = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
+    index = [name for name in table.column_names if is_unnamed_index(name)]
     return table.drop_columns(index)  # rows are identified by position
 
 
@@ -66,6 +66,6 @@ def check_unique(names: Iterable[str]) -> None:
 
 
 def _explain(error: Exception, names: list[str]) -> str:
-    column = re.search(r"Conversion failed for column (.+) with type", str(error), re.DOTALL)
-    where = f"column {column[1]!r}" if column and column[1] in names else "a column of the frame"
+    column = unconverted_column(str(error), names)
+    where = "a column of the frame" if column is None else f"column {column!r}"
     return f"{where}: mixes types that Arrow cannot store in one column; give it one type"

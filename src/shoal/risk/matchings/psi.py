@@ -31,9 +31,10 @@ class Psi:
     """The expected number of re-identified people, Ψ.
 
     Parameters:
-        low, high: The interval of Ψ, with the certainty that `guarantee` states: "exact" up to
-            rounding, "95 %" of such intervals, or "none": then they are bounds for any attack of
+        low: Lower end of the interval of Ψ, with the certainty that `guarantee` states: "exact" up
+            to rounding, "95 %" of such intervals, or "none": then it is a bound for any attack of
             this kind.
+        high: Upper end of the interval of Ψ.
         method: "exact", "worm" (a random walk over matchings, possibly with exact parts), or
             "belief propagation".
         marginals: (rows,) the probability that each row is re-identified.
