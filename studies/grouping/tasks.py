@@ -108,6 +108,7 @@ def _task(
 ) -> dict[str, Any]:
     name, options = method
     told = {"figure": figure, "rows": rows, "width": width, "k": k, "seed": seed}
-    shown = f"{name} S={options['sets_read']}" if figure == "3.5" and options else name
+    sets = options.get("sets_read")
+    shown = f"{name} S={sets}" if sets and figure == "3.5" else name
     shown = "initial" if name == "sorted" else shown
     return {**told, "method": shown, "name": name, "options": options}
