@@ -8,7 +8,7 @@ import pytest
 
 from shoal import Table
 from shoal.experiments import EXPERIMENTS
-from shoal.experiments.claims import Claim
+from shoal.experiments.claims import StudyClaim
 from shoal.experiments.partition_benchmark import numbered, sections
 from shoal.experiments.partition_benchmark import study as partition_benchmark
 from shoal.experiments.partition_benchmark import tasks as partition_tasks
@@ -111,7 +111,7 @@ def test_a_run_that_was_interrupted_leaves_the_finished_ones(tmp_path):
 
 
 def test_a_claim_is_nothing_but_its_test():
-    claim = Claim("3.2", "text", lambda rows: (bool(rows), "found"))
+    claim = StudyClaim("3.2", "text", lambda rows: (bool(rows), "found"))
     row = {"figure": "3.2", "loss": 1.0}
     assert claim.judge(of_figure([row], "3.2")).holds is True
     assert (

@@ -18,7 +18,7 @@ Measured = TypeVar("Measured")  # the rows of a study, or what it made of them
 
 
 @dataclass(frozen=True)
-class Claim(Generic[Measured]):
+class StudyClaim(Generic[Measured]):
     """A finding of a figure, as text, and its test on what was measured."""
 
     figure: str
@@ -35,7 +35,7 @@ class Claim(Generic[Measured]):
 
 
 def judge_figure(
-    claims: Iterable[Claim[Measured]], figure: str, measured: Measured
+    claims: Iterable[StudyClaim[Measured]], figure: str, measured: Measured
 ) -> list[Verdict]:
     """Hold all claims on one figure against what was measured."""
     return [claim.judge(measured) for claim in claims if claim.figure == figure]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from shoal.experiments.claims import Answer, Claim, Test, half_width
+from shoal.experiments.claims import Answer, StudyClaim, Test, half_width
 from shoal.experiments.dp_learning import published
 from shoal.experiments.dp_learning.nodes import EPSILONS, PENALTIES
 from shoal.experiments.runs import Row
@@ -197,32 +197,36 @@ def _best(rows: Sequence[Row]) -> Answer:
 
 _CENSUS = "census-income"
 CLAIMS = (
-    Claim("5.6", "Raw rows of adult, 100 columns: 0.830", _same("raw")),
-    Claim("5.6", "ε-safe LA on adult, 10 attributes: 0.759", _same("safe-la, published")),
-    Claim("5.6", "OLA on adult, 15 % suppressed: 0.770", _same("ola")),
-    Claim("5.6", "Functional regression on adult: 0.530", _same("FLR, published")),
-    Claim("5.6", "ε-safe LA learns nothing beyond the majority's answer on adult",
+    StudyClaim("5.6", "Raw rows of adult, 100 columns: 0.830", _same("raw")),
+    StudyClaim("5.6", "ε-safe LA on adult, 10 attributes: 0.759", _same("safe-la, published")),
+    StudyClaim("5.6", "OLA on adult, 15 % suppressed: 0.770", _same("ola")),
+    StudyClaim("5.6", "Functional regression on adult: 0.530", _same("FLR, published")),
+    StudyClaim("5.6", "ε-safe LA learns nothing beyond the majority's answer on adult",
           _no_better_than_majority),
-    Claim("5.6", "OLA scores more than ε-safe LA", _above("ola", "safe-la, published", "adult")),
-    Claim("5.6", "Functional regression fails where there are many columns: less than the majority",
+    StudyClaim("5.6", "OLA scores more than ε-safe LA",
+          _above("ola", "safe-la, published", "adult")),
+    StudyClaim("5.6",
+          "Functional regression fails where there are many columns: less than the majority",
           _above("majority", "FLR, published", "adult")),
-    Claim("5.6", "On the second table functional regression scores more than ε-safe LA",
+    StudyClaim("5.6", "On the second table functional regression scores more than ε-safe LA",
           _above("FLR, published", "safe-la, published", _CENSUS)),
-    Claim("5.6", "On the second table ε-safe LA is clearly above the majority",
+    StudyClaim("5.6", "On the second table ε-safe LA is clearly above the majority",
           _above("safe-la, published", "majority", _CENSUS, by=CLOSE)),
-    Claim("5.6", "Guessed scores cost no accuracy (table 5.4)", _guesses_learn_as_well),
-    Claim("5.6", "More than 0.759 can be learned at ε = 1.704 by a proven release (ours)", _passed),
-    Claim("5.6", "Functional regression in few columns scores above many (ours)",
+    StudyClaim("5.6", "Guessed scores cost no accuracy (table 5.4)", _guesses_learn_as_well),
+    StudyClaim("5.6", "More than 0.759 can be learned at ε = 1.704 by a proven release (ours)",
+          _passed),
+    StudyClaim("5.6", "Functional regression in few columns scores above many (ours)",
           _above("FLR, less noise, few", "FLR, less noise", "adult")),
-    Claim("5.7", "OLA takes longer than ε-safe LA", _slower),
-    Claim("5.7", "ε-safe LA on 62,208 nodes takes 5 CPU seconds at most (ours)", _seconds),
-    Claim("5.1", "With 4 attributes good nodes have a chance of 0.8 at ε′ = 0.5", _chance(4)),
-    Claim("5.1", "With 6 attributes it is 0.3", _chance(6)),
-    Claim("5.1", "The chance falls as attributes are added", _falls),
-    Claim("5.1", "ε′ = 0.5 gives the highest chance of those from 0.01 to 1", _half_is_best),
-    Claim("5.1", "The best penalty is 0.01 with 4 attributes, 0.02 with 6", _penalties),
-    Claim("5.1", "The score by expected rows makes good nodes likelier (ours)",
+    StudyClaim("5.7", "OLA takes longer than ε-safe LA", _slower),
+    StudyClaim("5.7", "ε-safe LA on 62,208 nodes takes 5 CPU seconds at most (ours)", _seconds),
+    StudyClaim("5.1", "With 4 attributes good nodes have a chance of 0.8 at ε′ = 0.5", _chance(4)),
+    StudyClaim("5.1", "With 6 attributes it is 0.3", _chance(6)),
+    StudyClaim("5.1", "The chance falls as attributes are added", _falls),
+    StudyClaim("5.1", "ε′ = 0.5 gives the highest chance of those from 0.01 to 1", _half_is_best),
+    StudyClaim("5.1", "The best penalty is 0.01 with 4 attributes, 0.02 with 6", _penalties),
+    StudyClaim("5.1", "The score by expected rows makes good nodes likelier (ours)",
           _expected_is_better),
-    Claim("5.5", "On the second table the chance comes close to one at ε′ = 0.5", _second_table),
-    Claim("A", "The best of 62,208 nodes has a chance of 0.95 at ε′ = 0.1 (ours)", _best),
+    StudyClaim("5.5", "On the second table the chance comes close to one at ε′ = 0.5",
+          _second_table),
+    StudyClaim("A", "The best of 62,208 nodes has a chance of 0.95 at ε′ = 0.1 (ours)", _best),
 )  # fmt: skip

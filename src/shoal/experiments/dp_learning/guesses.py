@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.experiments.claims import Answer, Claim
+from shoal.experiments.claims import Answer, StudyClaim
 from shoal.experiments.dp_learning import published
 from shoal.experiments.dp_learning.claims import NEAR, mean
 from shoal.experiments.runs import Row
@@ -86,12 +86,12 @@ def _halved_budget(rows: Sequence[Row]) -> Answer:
 
 
 CLAIMS = (
-    Claim("5.3", "Guessing every other row halves the time", _halves),
-    Claim("5.3", "Guessing by levels is steadier than by dictionary", _steadier),
-    Claim("5.3", "With guessed scores good nodes are as likely as before", _alike),
-    Claim(
+    StudyClaim("5.3", "Guessing every other row halves the time", _halves),
+    StudyClaim("5.3", "Guessing by levels is steadier than by dictionary", _steadier),
+    StudyClaim("5.3", "With guessed scores good nodes are as likely as before", _alike),
+    StudyClaim(
         "5.3", "Guessed scores can stand in for counted ones: the same nodes are drawn", _harmless
     ),
-    Claim("B", "What both cost in a row: left open in the study; the sum (ours)", _adds_up),
-    Claim("B", "With half of ε = 1.704 each, both still pass 0.759 (ours)", _halved_budget),
+    StudyClaim("B", "What both cost in a row: left open in the study; the sum (ours)", _adds_up),
+    StudyClaim("B", "With half of ε = 1.704 each, both still pass 0.759 (ours)", _halved_budget),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.experiments.claims import Answer, Claim
+from shoal.experiments.claims import Answer, StudyClaim
 from shoal.experiments.robust.attacking import KNOWN
 from shoal.experiments.robust.figures import above, ahead, percent, share, stage, within
 from shoal.experiments.runs import Row
@@ -152,21 +152,25 @@ def _more_noise(rows: Sequence[Row]) -> Answer:
 
 
 ATTACKERS = (
-    Claim("B", "Noise and vote hold as well against one who knows them (ours)", _plainly),
-    Claim("B", "One who has a copy of the networks defeats the noise (said, not measured there)",
+    StudyClaim("B", "Noise and vote hold as well against one who knows them (ours)", _plainly),
+    StudyClaim("B",
+          "One who has a copy of the networks defeats the noise (said, not measured there)",
           _copy),
-    Claim("B", "Noise stops one who has a copy and goes further than fooling it takes (ours)",
+    StudyClaim("B", "Noise stops one who has a copy and goes further than fooling it takes (ours)",
           _further),
-    Claim("B", "Asking many times and averaging is of no use to the attacker (left open there)",
+    StudyClaim("B",
+          "Asking many times and averaging is of no use to the attacker (left open there)",
           _averages),
-    Claim("B", "Noise hinders one who attacks the vote and asks once a step (ours)", _once),
-    Claim("B", "Noise protects as well from what was found against a copy (ours)", _copied_threes),
+    StudyClaim("B", "Noise hinders one who attacks the vote and asks once a step (ours)", _once),
+    StudyClaim("B", "Noise protects as well from what was found against a copy (ours)",
+          _copied_threes),
 )  # fmt: skip
 SETTINGS = (
-    Claim("C", "Some noise is better than none against three laid over each other (ours)",
+    StudyClaim("C", "Some noise is better than none against three laid over each other (ours)",
           _more_noise),
-    Claim("C", "At one standard deviation the shape of the noise hardly matters (left open there)",
+    StudyClaim("C",
+          "At one standard deviation the shape of the noise hardly matters (left open there)",
           _shapes),
-    Claim("C", "More networks make good for the noise on clean pictures (left open there)",
+    StudyClaim("C", "More networks make good for the noise on clean pictures (left open there)",
           _numbers),
 )  # fmt: skip
