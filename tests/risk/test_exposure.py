@@ -69,7 +69,7 @@ def test_wrong_questions_are_refused(telling, monkeypatch):
         exposure(telling, top=0)
     with pytest.raises(InputError, match="no attribute 'd'"):
         exposure(telling, ["d"])
-    monkeypatch.setattr(import_module("shoal.risk.exposure"), "_SETS", 2)
+    monkeypatch.setattr(import_module("shoal.risk.exposure"), "_MAX_SETS", 2)
     with pytest.raises(InputError, match="too many sets of up to 2"):
         exposure(telling, most=2)
 

@@ -101,7 +101,7 @@ def solved(matrix):
 def test_too_many_edges_are_taken_rarest_first_and_said_so(matrix):
     fits = fitting(matrix)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(assignment, "_MOST", 0)
+        patched.setattr(assignment, "_MAX_EDGES", 0)
         found = best_assignment(fits)
     assert found.exact == (not any(map(any, matrix)))
     assert best(matrix) / 2 - 1e-9 <= weight(fits, found) <= best(matrix) + 1e-9

@@ -15,7 +15,7 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy import AlphaKAnonymity, KAnonymity, KKAnonymity, LDiversity
 from shoal.risk import minimality
-from shoal.risk.cuts import MOST, cuts
+from shoal.risk.cuts import MAX_CUTS, cuts
 
 DIVERSE = KAnonymity(2) & LDiversity(2, "disease")
 TOWNS = {"tree": {"north": ["aa", "ab", "ac"], "south": ["ba", "bb"]}}
@@ -154,10 +154,10 @@ def test_of_many_cuts_some_are_tried_evenly_spread(released):
     release = released(columns, [0] * 1000, KAnonymity(100))
     found = list(cuts(release, 100))
     sizes = [int((cut.parts == 0).sum()) for cut in found]
-    assert len(found) == MOST
+    assert len(found) == MAX_CUTS
     assert sizes[0] == 100
     assert sizes == sorted(set(sizes))
-    assert max(np.diff(sizes)) <= 800 / MOST + 1
+    assert max(np.diff(sizes)) <= 800 / MAX_CUTS + 1
     assert 870 < sizes[-1] <= 900
 
 

@@ -15,15 +15,17 @@ from shoal.core.grouping import sum_by
 from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.progress import report
 
-_MOST = 400_000  # edges that the solver is given: some seconds
+_MAX_EDGES = 400_000  # edges that are solved exactly, in some seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """How many people of each kind are linked to records of each kind.
+    """The number of links between each kind of people and each kind of records.
 
-    people, records: (edges,) the kinds; linked: (edges,) the number of links.
-    exact: whether no assignment has a greater weight; if not, links were chosen rarest first.
+    Parameters:
+        people, records: (edges,) the kinds.
+        linked: (edges,) the number of links.
+        exact: Whether no assignment has a greater weight; if not, links were chosen rarest first.
     """
 
     people: Codes
@@ -52,7 +54,7 @@ def best_assignment(fits: Fits) -> Assignment:
     rarity = by_person[first][people].astype(np.float64) * by_record[records[edges]]
     supply = sum_by(kinds, len(first), fits.people)
     report("link", 0, 1)
-    exact = len(edges) <= _MOST
+    exact = len(edges) <= _MAX_EDGES
     solve = _solve if exact else _rarest_first
     flow = solve(people, records[edges], 1 / np.sqrt(rarity), supply, fits.copies)
     report("link", 1, 1)
@@ -65,8 +67,8 @@ def _alike(indptr: Counts, records: Codes) -> Codes:
     """(kinds of people,) the same number for kinds that fit the same records."""
     seen: dict[bytes, int] = {}
     ends = zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)
-    found = [seen.setdefault(records[a:b].tobytes(), len(seen)) for a, b in ends]
-    return np.array(found, dtype=np.int32)
+    kinds = [seen.setdefault(records[a:b].tobytes(), len(seen)) for a, b in ends]
+    return np.array(kinds, dtype=np.int32)
 
 
 def _dealt(
@@ -81,17 +83,17 @@ def _dealt(
     if not len(used):
         return linked
     order = np.argsort(kinds, kind="stable")
-    places = np.cumsum(supply[order])  # where each person's stretch ends
+    interval_ends = np.cumsum(supply[order])  # of each person
     offsets = np.concatenate(([0], np.cumsum(sum_by(kinds, len(begins) - 1, supply))))
     before = np.concatenate(([0], np.cumsum(flow)))
     starts = offsets[people[used]] + before[used] - before[begins[people[used]]]
     stops = starts + flow[used]
-    cuts = np.unique(np.concatenate([starts, stops, places]))
+    cuts = np.unique(np.concatenate([starts, stops, interval_ends]))
     lows, lengths = cuts[:-1], np.diff(cuts)
     edge = np.searchsorted(starts, lows, side="right") - 1
     inside = (edge >= 0) & (lows < stops[edge])
     edge, lows, lengths = edge[inside], lows[inside], lengths[inside]
-    person = order[np.searchsorted(places, lows, side="right")]
+    person = order[np.searchsorted(interval_ends, lows, side="right")]
     rank = used[edge] - begins[people[used[edge]]]
     np.add.at(linked, indptr[person] + rank, lengths)
     return linked
@@ -111,8 +113,10 @@ def _solve(
     columns = np.tile(np.arange(edges), 2)
     shape = (len(supply) + len(demand), edges)
     limits = csr_array((np.ones(2 * edges), (rows, columns)), shape=shape)
-    found = linprog(-weights, A_ub=limits, b_ub=np.concatenate([supply, demand]), method="highs-ds")
-    flow: Counts = np.rint(found.x).astype(np.int64)
+    solution = linprog(
+        -weights, A_ub=limits, b_ub=np.concatenate([supply, demand]), method="highs-ds"
+    )
+    flow: Counts = np.rint(solution.x).astype(np.int64)
     return flow
 
 

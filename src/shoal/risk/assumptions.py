@@ -24,8 +24,11 @@ def assumptions(
 ) -> tuple[str, ...]:
     """Return what the attacker is assumed to know and to do, in words.
 
-    present: whether the attacker knows who is in the release; repeated: whether people have several
-        rows.
+    Args:
+        names: The known attributes.
+        prior: Why the attacker considers some matches more likely, if so.
+        present: Whether the attacker knows who is in the release.
+        repeated: Whether people have several rows.
     """
     known = ", ".join(names) or "nothing"
     who = (

@@ -26,9 +26,16 @@ _MAX_PAIRS = 2**24  # pairs that are weighted individually
 def believed(release: Release, known: Iterable[str] | None, prior: Prior) -> Graph:
     """Return the consistency graph of a release with weights.
 
-    prior: for some attributes the probability that the attacker's value is wrong, or a function of
-        rows of people and rows of records, two arrays of equal length, that returns the weight of
-        each pair; it may use only the known attributes of either row.
+    Args:
+        release: The release.
+        known: The known attributes, by default the quasi-identifiers.
+        prior: For some attributes the probability that the attacker's value is wrong, or a function
+            of rows of people and rows of records, two arrays of equal length, that returns the
+            weight of each pair; it may use only the known attributes of either row.
+
+    Raises:
+        InputError: An attribute is not known, a probability or a weight is not valid, or there are
+            too many pairs.
     """
     names = check_known(release, known)
     if callable(prior):

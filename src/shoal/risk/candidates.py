@@ -28,13 +28,14 @@ Source = Release | Classes
 class Candidates:
     """A sensitive column as seen by an attacker who finds a person's group.
 
-    column: the sensitive column.
-    people: (groups,) number of people who have the same candidates.
-    sizes: (groups,) number of these candidates.
-    values: number of candidates with each value; a person with several values counts for each.
-    own: number of people of a group with each value; the same as `values` in classes.
-    usual: (domain,) the share of the input table's people with each value.
-    members: the people of each group, None if everyone is in one group.
+    Parameters:
+        column: The sensitive column.
+        people: (groups,) number of people who have the same candidates.
+        sizes: (groups,) number of these candidates.
+        values: Number of candidates with each value; a person with several values counts for each.
+        own: Number of people of a group with each value; the same as `values` in classes.
+        usual: (domain,) the share of the people of the original table with each value.
+        members: The people of each group, None if everyone is in one group.
     """
 
     column: Column
@@ -164,8 +165,8 @@ class Candidates:
         """
         keys = self.owners.astype(np.int64) * self.column.domain + self.values.codes
         asked = _owners(self.own).astype(np.int64) * self.column.domain + self.own.codes
-        place = np.searchsorted(keys, asked)  # a person's own record is among the candidates
-        return float((entries[place] * self.own.counts).sum() / self.shown)
+        entry = np.searchsorted(keys, asked)  # a person's own record is among the candidates
+        return float((entries[entry] * self.own.counts).sum() / self.shown)
 
     @property
     def shown(self) -> int:
@@ -180,7 +181,7 @@ class Candidates:
 
 
 def is_freeform(release: Release) -> bool:
-    """Whether a release claims a coverage model that its classes alone do not meet."""
+    """Return whether a release claims a coverage model that its classes alone do not meet."""
     return bool(loose_parts(release))
 
 

@@ -22,12 +22,13 @@ Say = Callable[[int, int], str]
 
 @dataclass(frozen=True)
 class Caveats:
-    """What the guarantee of a release does not cover, counted.
+    """Counts of people whom the guarantee of a release does not protect.
 
-    singling_out: people singled out by columns that are published unchanged.
-    same_value: for each sensitive column, the people whose class has one value; empty if it cannot
-        be counted.
-    by_class: whether groups of people are classes.
+    Parameters:
+        singling_out: People singled out by columns that are published unchanged.
+        same_value: For each sensitive column, the people whose class has one value; empty if they
+            cannot be counted.
+        by_class: Whether groups of people are classes.
     """
 
     singling_out: SinglingOut

@@ -36,11 +36,12 @@ _UNIT = 2.0**-53
 class Cracks:
     """The expected cracks of a graph.
 
-    value, low, high: expected cracks with their interval, None if there is no bound.
-    risks: (own pairs of the graph,) the probability that such a person is matched with their
-        record.
-    sampled, guessed: people whose risks come from a random walk, or from scaling alone; all other
-        risks are exact.
+    Parameters:
+        value, low, high: Expected cracks with their interval, None if there is no bound.
+        risks: (own pairs of the graph,) the probability that such a person is matched with their
+            record.
+        sampled, guessed: People whose risks come from a random walk, or from scaling alone; all
+            other risks are exact.
     """
 
     value: float
@@ -54,13 +55,22 @@ class Cracks:
 def cracks_of(
     graph: Graph, *, method: str, target: float, seed: int | None, threads: int
 ) -> Cracks:
-    """Return the expected cracks of a graph without edges that lie in no perfect matching.
+    """Return the expected cracks of a graph.
 
-    method: "auto", "exact" or "fast"; target: half of the interval's width, as a share of cracks.
+    Args:
+        graph: A consistency graph without edges that are in no perfect matching.
+        method: "auto", "exact" or "fast".
+        target: Half the width of the interval, relative to the value.
+        seed: Seed of the random walk.
+        threads: Number of threads; the result does not depend on it.
+
+    Raises:
+        InputError: A component cannot be solved exactly, or has too many people to sample.
+        NotConverged: The random walk did not reach the target.
     """
     shown = graph.own[:, 1] < len(graph.copies) - graph.hidden  # (pairs,) with a released record
     risks = np.zeros(len(graph.own))
-    waiting, value = solve_uniform_parts(graph, risks, shown)
+    waiting, value = solve_uniform_components(graph, risks, shown)
     error = 0.0
     if method != "fast" and waiting.any():
         solved, error = solve_components(graph, risks, waiting, shown, method)
@@ -77,14 +87,23 @@ def cracks_of(
         value += math.fsum((risks * graph.many)[own])
         return Cracks(value, None, None, risks, guessed=left)
     wider = 1 + value / max(len(np.unique(graph.own[own][shown[own], 1])), 1)
-    walked = _walk(graph, waiting, own, shown, (target * wider, seed, threads))
-    risks[own] = walked.risks
-    low, high = (value + sign * error + end for sign, end in ((-1, walked.low), (1, walked.high)))
-    return Cracks(value + walked.value, low, high, risks, sampled=left)
+    sampled = _walk(graph, waiting, own, shown, target * wider, seed, threads)
+    risks[own] = sampled.risks
+    low, high = value - error + sampled.low, value + error + sampled.high
+    return Cracks(value + sampled.value, low, high, risks, sampled=left)
 
 
 def count_waiting(graph: Graph, waiting: Bools, method: str) -> int:
-    """Return how many people must be sampled; raise an error if that is not possible."""
+    """Return the number of people in unsolved components.
+
+    Args:
+        graph: The consistency graph.
+        waiting: (kinds of people,) which are unsolved.
+        method: "auto", "exact" or "fast".
+
+    Raises:
+        InputError: The method is "exact", or these are more people than can be sampled.
+    """
     left = int(graph.people[waiting].sum())
     if method == "exact":
         raise InputError(
@@ -99,24 +118,32 @@ def count_waiting(graph: Graph, waiting: Bools, method: str) -> int:
     return left
 
 
-def solve_uniform_parts(graph: Graph, risks: Floats, shown: Bools) -> tuple[Bools, float]:
-    """Fill in the risks of uniform parts; return kinds of people in other parts, and the cracks.
+def solve_uniform_components(graph: Graph, risks: Floats, shown: Bools) -> tuple[Bools, float]:
+    """Fill in the risks of uniform components.
 
     A person who has each of n records with the same probability has their own with probability 1/n.
+
+    Args:
+        graph: The consistency graph.
+        risks: (own pairs,) filled in, 0 in other components.
+        shown: (own pairs,) whether the record is released.
+
+    Returns:
+        (kinds of people,) whether they are in another component; the expected cracks.
     """
     people, _ = graph.parts
-    uniform, sizes = uniform_parts(graph)
+    uniform, sizes = uniform_components(graph)
     known = people[graph.own[:, 0]]
     risks[:] = np.where(uniform[known], 1 / sizes[known], 0.0)
-    found = np.bincount(known, graph.many * shown, minlength=len(sizes)) / sizes
-    return np.asarray(~uniform[people]), float(found[uniform].sum())
+    cracks = np.bincount(known, graph.many * shown, minlength=len(sizes)) / sizes
+    return np.asarray(~uniform[people]), float(cracks[uniform].sum())
 
 
-def uniform_parts(graph: Graph) -> tuple[Bools, Counts]:
-    """(parts,) whether all matchings of a part are equally likely, and how many people it has.
+def uniform_components(graph: Graph) -> tuple[Bools, Counts]:
+    """Return, for each component, whether all its pairs are equally likely, and its people.
 
-    They are if everyone may have every record with equal weight, and for one kind of people or of
-    records with any weights.
+    They are if everyone may have every record with equal weight, or if there is one kind of people
+    or of records, with any weights.
     """
     people, records = graph.parts
     parts = int(people.max()) + 1 if len(people) else 0
@@ -211,17 +238,22 @@ class _SampledCracks(NamedTuple):
 
 
 def _walk(
-    graph: Graph, waiting: Bools, own: Counts, shown: Bools, how: tuple[float, int | None, int]
+    graph: Graph,
+    waiting: Bools,
+    own: Counts,
+    shown: Bools,
+    target: float,
+    seed: int | None,
+    threads: int,
 ) -> _SampledCracks:
-    """Walk over the matchings of all unsolved parts."""
+    """Walk over the matchings of all unsolved components together; own: their own pairs."""
     indptr, indices, types, kinds = cut(graph, waiting)
     many = graph.many[own]
     each = np.repeat(np.arange(len(own)), many)  # (people,) the own pair of each
     person = types[graph.own[own, 0]][each]
     record = np.searchsorted(kinds, graph.own[own, 1])[each]
     weights = balanced(indptr, indices, edge_weights(graph, waiting), person, graph.copies[kinds])
-    target, seed, threads = how
-    found = sample(
+    walk = sample(
         indptr,
         indices,
         weights,
@@ -233,23 +265,28 @@ def _walk(
         seed=seed,
         threads=threads,
     )
-    mean = np.bincount(each, found.marginals, minlength=len(own)) / many
+    mean = np.bincount(each, walk.marginals, minlength=len(own)) / many
     risks = np.where(shown[own], np.minimum(mean, 1 / graph.copies[graph.own[own, 1]]), 0.0)
-    return _SampledCracks(found.value, found.low, found.high, risks)
+    return _SampledCracks(walk.value, walk.low, walk.high, risks)
 
 
 def scaled_edges(graph: Graph, waiting: Bools) -> Floats:
-    """(edges,) the probability of each unsolved edge if pairs were independent, 0 elsewhere."""
+    """(edges,) the probability of each unsolved edge as if pairs were independent, 0 elsewhere."""
     indptr, indices, _, kinds = cut(graph, waiting)
     person = np.repeat(np.arange(len(indptr) - 1), graph.people[waiting])
     scaled = balanced(indptr, indices, edge_weights(graph, waiting), person, graph.copies[kinds])
-    every = np.zeros(len(graph.indices))
-    every[waiting[graph.heads]] = scaled
-    return np.minimum(every, 1 / graph.copies[graph.indices])
+    chances = np.zeros(len(graph.indices))
+    chances[waiting[graph.heads]] = scaled
+    return np.minimum(chances, 1 / graph.copies[graph.indices])
 
 
 def cut(graph: Graph, waiting: Bools) -> tuple[Counts, Counts, Counts, Counts]:
-    """Return the edges of unsolved kinds of people, the numbers of these, and kinds of records."""
+    """Return the part of the graph that is unsolved.
+
+    Returns:
+        The edges, as `indptr` and `indices`; (kinds of people,) their new number; the kinds of
+        records, by their new number.
+    """
     degrees = np.diff(graph.indptr)[waiting]
     used = graph.indices[waiting[graph.heads]]
     kinds = np.unique(used).astype(np.int64)
@@ -259,6 +296,6 @@ def cut(graph: Graph, waiting: Bools) -> tuple[Counts, Counts, Counts, Counts]:
 
 
 def edge_weights(graph: Graph, waiting: Bools) -> Floats:
-    """(edges of unsolved kinds,) the weights."""
+    """(edges of unsolved kinds,) the weight of each edge."""
     inside = waiting[graph.heads]
     return np.ones(int(inside.sum())) if graph.weights is None else graph.weights[inside]

@@ -20,15 +20,17 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.support.arrays import Bools, Codes, Counts
 
-MOST = 32  # cuts tried of a class by one column, evenly spread
+MAX_CUTS = 32  # cuts of a class by one column, evenly spread
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
     """One cut for each of several classes.
 
-    rows: rows of these classes; parts: the part of each row, 0 … without gaps.
-    owners: (parts,) the class that each is a part of.
+    Parameters:
+        rows: Rows of these classes.
+        parts: (rows,) the part of each row, numbered from 0 without gaps.
+        owners: (parts,) the class of each part.
     """
 
     rows: Counts
@@ -37,7 +39,12 @@ class Cuts:
 
 
 def cuts(release: Release, k: int) -> Iterator[Cuts]:
-    """Yield the cuts that leave every part at least k people, several classes at a time."""
+    """Yield the cuts that leave every part at least k people, for several classes at a time.
+
+    Args:
+        release: The release.
+        k: Smallest number of people in a part.
+    """
     for recoding in release.recodings.values():
         used = _levels(release, recoding)
         if used is None:
@@ -47,7 +54,7 @@ def cuts(release: Release, k: int) -> Iterator[Cuts]:
 
 
 def _levels(release: Release, recoding: Recoding) -> Codes | None:
-    """(classes,) the level at which each is published, None if not all have one."""
+    """(classes,) the level at which each class is published, None if not all have one."""
     if recoding.levels is None or recoding.column.hierarchy is None:
         return None
     ids = release.classes.ids
@@ -58,7 +65,7 @@ def _levels(release: Release, recoding: Recoding) -> Codes | None:
 
 
 def _in_order(release: Release, recoding: Recoding, k: int) -> Iterator[Cuts]:
-    """Cut classes between two neighbouring values, each class its first cut, then its second."""
+    """Cut classes between two neighbouring values: first one cut of each class, then the next."""
     classes, column = release.classes, recoding.column
     values = count_values(column, classes.ids, len(classes), release.original.counts)
     owners = np.repeat(np.arange(len(classes)), np.diff(values.indptr))
@@ -75,7 +82,7 @@ def _in_order(release: Release, recoding: Recoding, k: int) -> Iterator[Cuts]:
 def _sides(
     release: Release, column: Column, values: Histogram, owners: Counts
 ) -> tuple[Counts, Counts]:
-    """Return how many people, or households, a class has up to each value, and after it."""
+    """Return the number of people, or households, of a class up to each value, and after it."""
     classes, table = release.classes, release.original
     units = [unit for unit in (table.person, table.household) if unit is not None]
     if table.person is None:
@@ -88,14 +95,14 @@ def _sides(
     for unit in units:
         rows = np.flatnonzero(classes.ids >= 0)
         pair = group([classes.ids[rows], unit.ids[rows]], [len(classes), unit.count])
-        place = classes.ids[rows[pair.first]].astype(np.int64)
+        owner = classes.ids[rows[pair.first]].astype(np.int64)
         lowest = np.full(len(pair), column.domain)
         highest = np.full(len(pair), -1)
         np.minimum.at(lowest, pair.ids, column.codes[rows])
         np.maximum.at(highest, pair.ids, column.codes[rows])
-        before = np.searchsorted(place, owners)  # pairs are in the order of their classes
-        total = np.searchsorted(place, owners, side="right") - before
-        low, high = (np.sort(place * column.domain + ends) for ends in (lowest, highest))
+        before = np.searchsorted(owner, owners)  # pairs are in the order of their classes
+        total = np.searchsorted(owner, owners, side="right") - before
+        low, high = (np.sort(owner * column.domain + ends) for ends in (lowest, highest))
         left, kept = (np.searchsorted(ends, keys, side="right") - before for ends in (low, high))
         sides.append((left, total - kept))
     lefts, rights = zip(*sides, strict=True)
@@ -103,12 +110,12 @@ def _sides(
 
 
 def _spread(entries: Counts, owners: Counts) -> tuple[Counts, Counts]:
-    """Return up to MOST entries of each owner, evenly spread, and the turn of each from 0."""
-    _, first, place, count = np.unique(
+    """Return up to MAX_CUTS entries of each owner, evenly spread, and the turn of each from 0."""
+    _, first, owner, count = np.unique(
         owners, return_index=True, return_inverse=True, return_counts=True
     )
-    rank = np.arange(len(owners)) - first[place]
-    turn = rank * MOST // np.maximum(count, MOST)[place]  # the rank itself where they are few
+    rank = np.arange(len(owners)) - first[owner]
+    turn = rank * MAX_CUTS // np.maximum(count, MAX_CUTS)[owner]  # the rank if they are few
     fresh = np.ones(len(owners), dtype=np.bool_)
     fresh[1:] = (turn[1:] != turn[:-1]) | (owners[1:] != owners[:-1])
     return entries[fresh], turn[fresh]
@@ -118,15 +125,15 @@ def _by_level(release: Release, recoding: Recoding, used: Codes, k: int) -> Iter
     """Cut classes into the labels of the first lower level at which they have several."""
     assert recoding.column.hierarchy is not None
     classes, codes = release.classes, recoding.column.codes
-    whole = np.ones(len(classes), dtype=np.bool_)
+    uncut = np.ones(len(classes), dtype=np.bool_)
     for height in range(int(used.max(initial=0)) - 1, -1, -1):
         labels = recoding.column.hierarchy.levels[height].groups[codes]
-        found = _parted(release, whole & (used > height), labels)
-        several = np.bincount(found.owners, minlength=len(classes)) > 1
-        whole &= ~several
-        sizes = Classes.of(release.original.take(found.rows), found.parts).sizes
+        parted = _parted(release, uncut & (used > height), labels)
+        several = np.bincount(parted.owners, minlength=len(classes)) > 1
+        uncut &= ~several
+        sizes = Classes.of(release.original.take(parted.rows), parted.parts).sizes
         fair = several.copy()
-        fair[found.owners[sizes < k]] = False
+        fair[parted.owners[sizes < k]] = False
         if fair.any():
             yield _parted(release, fair, labels)
 
@@ -137,5 +144,5 @@ def _parted(release: Release, wanted: Bools, sides: Any) -> Cuts:
     rows = np.flatnonzero((ids >= 0) & wanted[ids]) if len(wanted) else np.zeros(0, np.int64)
     if not len(rows):
         return Cuts(rows, np.zeros(0, np.int32), np.zeros(0, np.int32))
-    found = group([ids[rows], sides[rows]], [len(wanted), int(sides.max()) + 1])
-    return Cuts(rows, found.ids, ids[rows[found.first]])
+    parts = group([ids[rows], sides[rows]], [len(wanted), int(sides.max()) + 1])
+    return Cuts(rows, parts.ids, ids[rows[parts.first]])

@@ -30,7 +30,7 @@ from shoal.risk.graphs import check_known, published_as
 from shoal.risk.people import Members
 from shoal.support.progress import report
 
-_SETS = 20_000  # maximum number of sets of one size
+_MAX_SETS = 20_000  # sets of one size
 Names = tuple[str, ...]
 
 
@@ -118,7 +118,7 @@ def exposure(
         check_whole(name, value, 1)
     names = check_known(release, among)
     most = min(most, len(names))
-    if max((math.comb(len(names), size) for size in range(1, most + 1)), default=0) > _SETS:
+    if max((math.comb(len(names), size) for size in range(1, most + 1)), default=0) > _MAX_SETS:
         raise InputError(
             f"{len(names)} attributes have too many sets of up to {most}; name fewer attributes, "
             "or lower `most`"

@@ -1,4 +1,4 @@
-"""People of another table compared with a release: whom each released record may be.
+"""People of another table compared with a release: who matches each released record.
 
 The other table may be a voter list, a register or a population: its people need not be in the
 release, and its values need not occur in the original.
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 
 
 class Published(NamedTuple):
-    """One released column in terms of another table's values.
+    """One released column in terms of the values of another table.
 
-    codes: (released rows,) the entry of each row; subsets: the other table's values that each
-    entry covers, by their codes there; an entry may cover none.
+    Parameters:
+        codes: (released rows,) the entry of each row.
+        subsets: The values of the other table that each entry covers, by their codes there; an
+            entry may cover none.
     """
 
     codes: Codes
@@ -47,9 +49,11 @@ class Published(NamedTuple):
 class Fitting:
     """People of a table, released records, and which people fit which records.
 
-    fits: the graph between kinds of people's rows and kinds of released records.
-    people: (people's rows,) the kind of each; records: (released rows,) the kind of each.
-    person: the person of each of the people's rows, None if each is a different person.
+    Parameters:
+        fits: The graph between kinds of people's rows and kinds of released records.
+        people: (people's rows,) the kind of each row.
+        records: (released rows,) the kind of each row.
+        person: The person of each of the people's rows, None if each is a different person.
     """
 
     fits: Fits
@@ -72,8 +76,8 @@ class Fitting:
             return self.fits.degrees[1][self.records]
         indptr, indices = self.fits.edges
         forward = KindEdges(indptr, indices, len(self.fits.copies))
-        found = forward.turned().count_people(Members.of(self.people, self.person))
-        return found[self.records]
+        people = forward.turned().count_people(Members.of(self.people, self.person))
+        return people[self.records]
 
 
 def fit_people(
@@ -81,7 +85,10 @@ def fit_people(
 ) -> Fitting:
     """Return which people fit which released records on the published columns.
 
-    counts: (released rows,) records behind each row, where rows are weighted.
+    Args:
+        published: The released columns, in terms of the values of `people`.
+        people: The table of people.
+        counts: (released rows,) records behind each row of a weighted table.
     """
     names = sorted(published, key=lambda name: -people[name].domain)  # exclude most pairs early
     columns = [people[name] for name in names]
@@ -127,6 +134,11 @@ def published_cells(
 
     A table counts as released unchanged. A value that does not occur in the original is covered by
     cells whose published bounds contain it, and by cells that exclude nothing.
+
+    Args:
+        source: A release, or an unprotected table.
+        people: The other table.
+        names: The columns.
     """
     if isinstance(source, Table):
         rows = np.arange(len(source))
@@ -178,7 +190,7 @@ def _everything(recoding: Recoding) -> Bools:
 
 
 def subsets_of(table: Bools) -> Subsets:
-    """Return the subsets that hold the codes marked in each row of (entries, domain)."""
+    """Return the subsets of codes that are marked in each row of a (entries, domain) table."""
     edges = np.diff(table.astype(np.int8), axis=1, prepend=0, append=0)
     which, starts = np.nonzero(edges == 1)
     stops = np.nonzero(edges == -1)[1]
@@ -190,7 +202,7 @@ def subsets_of(table: Bools) -> Subsets:
 
 
 def codes_in(column: Column, other: Column) -> Codes:
-    """(other's domain,) the code of each of its values in a column, −1 where it has none."""
+    """(domain of `other`,) the code in `column` of each value of `other`, −1 if it has none."""
     known, asked = column.values, other.values
     if known.type != asked.type:
         known, asked = (pa.array(each.labels, pa.string()) for each in (column, other))
@@ -200,7 +212,11 @@ def codes_in(column: Column, other: Column) -> Codes:
 
 
 def shared_columns(source: Release | Table, people: Table, on: Sequence[str] | None) -> list[str]:
-    """Return the columns to compare: the given ones, or the quasi-identifiers of both tables."""
+    """Return the columns to compare: the given ones, or the quasi-identifiers of both tables.
+
+    Raises:
+        InputError: There are no such columns, or one of them is an identifier.
+    """
     table = source.original if isinstance(source, Release) else source
     names = list(dict.fromkeys(on)) if on else [name for name in table.quasi if name in people]
     if not names:

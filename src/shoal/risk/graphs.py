@@ -1,4 +1,4 @@
-"""Consistency graphs: which records an attacker who knows some attributes can match with whom.
+"""Consistency graphs: which people and records an attacker who knows some attributes can match.
 
 People with equal known attributes are one kind, and so are records with equal cells in them; two
 kinds share an edge if the people's values lie in the records' cells. An attacker who knows that
@@ -84,11 +84,11 @@ class Graph:
     def _pairs(self) -> tuple[Codes, Codes]:
         rows = np.flatnonzero((self.person >= 0) & (self.record >= 0))
         keys = self.person[rows].astype(np.int64) * len(self.copies) + self.record[rows]
-        found, place = np.unique(keys, return_inverse=True)
+        distinct, index = np.unique(keys, return_inverse=True)
         pair = np.full(len(self.person), -1, dtype=np.int32)
-        pair[rows] = place.ravel()
-        parts = np.divmod(found, max(len(self.copies), 1))
-        return np.stack(parts, axis=1).astype(np.int32), frozen(pair)
+        pair[rows] = index.ravel()
+        kinds = np.divmod(distinct, max(len(self.copies), 1))
+        return np.stack(kinds, axis=1).astype(np.int32), frozen(pair)
 
     @cached_property
     def candidates(self) -> Counts:
@@ -151,7 +151,11 @@ def consistency(
 
 
 def check_known(release: Release, known: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the attributes, each once; raise an error for attributes that are not released."""
+    """Return the known attributes, each once, by default the quasi-identifiers.
+
+    Raises:
+        InputError: An attribute is not released.
+    """
     table = release.original
     shown = [column.name for column in table if column.role is not Role.IDENTIFIER]
     if isinstance(known, str):
@@ -164,18 +168,27 @@ def check_known(release: Release, known: Iterable[str] | None) -> tuple[str, ...
 
 
 def fitting(release: Release, names: Iterable[str], *, present: bool = True) -> Graph:
-    """Return which people's values lie in which records' cells."""
+    """Return the graph of people whose values are in the cells of records.
+
+    Args:
+        release: The release.
+        names: The known attributes.
+        present: Whether the attacker knows who is in the release.
+
+    Raises:
+        InputError: There are too many pairs, or values are outside their published cells.
+    """
     table, ids = release.original, release.classes.ids
     recodings = {name: published_as(release, name) for name in names}
     if recodings:
-        found = Coverage.of(table, recodings, ids, everybody=not present)
-        fits = found.fits
+        coverage = Coverage.of(table, recodings, ids, everybody=not present)
+        fits = coverage.fits
         if fits.pairs > _MAX_PAIRS:
             raise InputError(
                 f"{fits.pairs:,} pairs of people and records match on the known attributes, more "
                 f"than the limit of {_MAX_PAIRS:,}; name more known attributes, or use fewer rows"
             )
-        kinds = found.tuples, found.boxes, fits.people, fits.copies
+        kinds = coverage.tuples, coverage.boxes, fits.people, fits.copies
         graph = Graph(*kinds, *fits.edges, counts=table.counts)
     else:
         record = np.where(ids == SUPPRESSED, np.int32(-1), np.int32(0))
@@ -196,15 +209,15 @@ def fitting(release: Release, names: Iterable[str], *, present: bool = True) -> 
 
 def published_as(release: Release, name: str) -> Recoding:
     """Return the recoding of a column; columns that are not quasi-identifiers are unchanged."""
-    found = release.recodings.get(name)
-    return Recoding.identity(release.original[name]) if found is None else found
+    recoding = release.recodings.get(name)
+    return Recoding.identity(release.original[name]) if recoding is None else recoding
 
 
 def _is_edge(graph: Graph, pairs: Codes) -> Bools:
     keys = graph.heads.astype(np.int64) * len(graph.copies) + graph.indices
     asked = pairs[:, 0].astype(np.int64) * len(graph.copies) + pairs[:, 1]
-    place = np.minimum(np.searchsorted(keys, asked), max(len(keys) - 1, 0))
-    return np.asarray(keys[place] == asked) if len(keys) else np.zeros(len(asked), dtype=np.bool_)
+    edge = np.minimum(np.searchsorted(keys, asked), max(len(keys) - 1, 0))
+    return np.asarray(keys[edge] == asked) if len(keys) else np.zeros(len(asked), dtype=np.bool_)
 
 
 def _with_hidden(release: Release, graph: Graph) -> Graph:

@@ -1,4 +1,4 @@
-"""Homogeneity: all records that may be a person's show one sensitive value.
+"""Homogeneity: all records that may be a person's have the same sensitive value.
 
 An attacker who finds the class knows the value, however many people share it.
 Machanavajjhala et al., "l-Diversity: privacy beyond k-anonymity", TKDD 1(1), 2007.
@@ -10,18 +10,22 @@ from dataclasses import dataclass
 
 from shoal.risk.candidates import Candidates, Source
 
-NEARLY = 0.9  # a share of one value that leaves little doubt
+NEARLY = 0.9  # share of one value that makes it nearly certain
 
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """People whose value of a sensitive column can be read off.
+    """People whose value of a sensitive column is certain, or nearly so.
 
-    people: those released; groups: classes, or kinds of people where everybody has an own box.
-    certain: people all of whose candidates show one value, those aside who have none;
-        certain_groups: groups of such.
-    nearly: people with nine tenths of their candidates, or all, showing one value.
-    largest: the largest share of one value in a group; usual: in the input table.
+    Parameters:
+        column: The sensitive column.
+        people: Released people.
+        groups: Number of classes, or of kinds of people if each record is generalized on its own.
+        certain: People whose candidates all have one value, not counting missing values.
+        certain_groups: Groups of such people.
+        nearly: People with at least 90 % of their candidates sharing one value.
+        largest: Largest share of one value in a group.
+        usual: Largest share of one value in the original table.
     """
 
     column: str
@@ -45,11 +49,18 @@ class Homogeneity:
 
 
 def homogeneity(source: Source, column: str) -> Homogeneity:
-    """Count the people whose value of the column their class gives away.
+    """Count the people whose class reveals their value of a sensitive column.
 
-    A missing value beside one other value does not hide it: a class counts where l-diversity with
-    l = 2 fails. A class of missing values alone shows one value, and so does a class of one record.
-    A person with rows in several classes counts where one of them gives a value away.
+    A missing value next to one other value does not hide it: a class counts if l-diversity with
+    l = 2 fails. A class of only missing values has one value, and so does a class of one record. A
+    person with rows in several classes counts if one of them reveals a value.
+
+    Parameters:
+        source: A release, or classes of a table.
+        column: The sensitive column.
+
+    Returns:
+        The number of people and classes, and the largest shares of one value.
     """
     found = Candidates.of(source, column)
     return Homogeneity(

@@ -1,4 +1,4 @@
-"""Household risk: the chance that at least one member of a household is found.
+"""Household risk: the probability that at least one member of a household is found.
 
 1 − ∏ (1 − risk of a member), as if members were found independently of each other.
 Templ, Kowarik & Meindl, "Statistical disclosure control for micro-data using the R package
@@ -21,10 +21,13 @@ from shoal.support.arrays import Bools, Floats
 
 @dataclass(frozen=True)
 class HouseholdRisk:
-    """How likely households are found.
+    """The risk of households.
 
-    households: those with a released member; k: the fewest in a class, 0 where none is released.
-    expected: how many are expected to be found; highest: the risk of the household worst off.
+    Parameters:
+        households: Households with a released member.
+        k: Smallest number of households in a class, 0 if none is released.
+        expected: Expected number of households found.
+        highest: Highest risk of a household.
     """
 
     households: int
@@ -34,7 +37,7 @@ class HouseholdRisk:
 
     @property
     def average(self) -> float:
-        """The risk of a household, averaged over households, 0 where none is released."""
+        """Average risk of a household, 0 if none is released."""
         return self.expected / self.households if self.households else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,10 +46,17 @@ class HouseholdRisk:
 
 
 def household_risk(table: Table, risks: Floats, classes: Classes) -> HouseholdRisk | None:
-    """Return the risk of households from that of their members, None where none are named.
+    """Return the risk of households from the risks of their members.
 
-    risks: (rows,) the risk of each row's person; rows that are not released do not count. A person
-    of several households counts as a member of each.
+    A person of several households counts as a member of each.
+
+    Args:
+        table: The original table.
+        risks: (rows,) the risk of each row's person; rows that are not released are ignored.
+        classes: The classes of the release.
+
+    Returns:
+        The risk, None if the table declares no households.
     """
     if table.household is None:
         return None
@@ -61,7 +71,13 @@ def household_risk(table: Table, risks: Floats, classes: Classes) -> HouseholdRi
 
 
 def household_chances(table: Table, risks: Floats, released: Bools) -> Floats:
-    """(households with a released row,) the chance that a member is found."""
+    """(households with a released row,) the probability that a member is found.
+
+    Args:
+        table: The original table, which declares households.
+        risks: (rows,) the risk of each row's person.
+        released: (rows,) whether the row is released.
+    """
     household, person = table.household, table.person
     assert household is not None
     rows = np.flatnonzero(released)
@@ -80,5 +96,5 @@ def household_chances(table: Table, risks: Floats, released: Bools) -> Floats:
         ids = [household.ids[rows], person.ids[rows]]
         once = group(ids, [household.count, person.count]).first
         chances, members = chances[once], rows[once]
-    found = at_least_once(chances, household.ids[members], household.count)
-    return found[np.unique(household.ids[rows])]
+    by_household = at_least_once(chances, household.ids[members], household.count)
+    return by_household[np.unique(household.ids[rows])]

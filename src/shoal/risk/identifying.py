@@ -29,7 +29,7 @@ from shoal.risk.proportion import proportion
 from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
 
-_MOST_SETS = 200_000  # sets of columns that are looked at
+_MAX_SETS = 200_000  # sets of columns
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,14 @@ class ColumnSet:
 class IdentifyingColumns:
     """Sets of columns by how well they distinguish people.
 
-    rows, people: of the table; sampled: rows that were looked at.
-    sets: all that were looked at, most identifying first.
-    keys: the smallest sets with a distinction of at least `wanted`, fewest columns first: none of
-        them holds another.
-    skipped: sets that were not looked at as they hold one of these.
+    Parameters:
+        rows, people: Rows and people of the table.
+        sampled: Number of rows that were evaluated.
+        wanted: The distinction of a near-key.
+        sets: All evaluated sets, most identifying first.
+        keys: The smallest sets with at least this distinction, fewest columns first; none of them
+            contains another.
+        skipped: Number of sets that were not evaluated because they contain a near-key.
     """
 
     rows: int
@@ -103,19 +106,29 @@ def identifying_columns(
     counted: int = 20,
     seed: int = 0,
 ) -> IdentifyingColumns:
-    """Measure every set of up to `most` columns, and list those that nearly identify everybody.
+    """Measure every set of up to `most` columns, and list those that identify nearly everyone.
 
-    columns: by default all except identifiers and insensitive columns.
-    distinction: what makes a set a near-key; a set that holds a near-key is not looked at.
-    sample: rows that are looked at in a larger table, all rows of a person or none; `counted` of
-        the sets found there, the most identifying, are then counted in all rows.
+    Parameters:
+        table: The table.
+        columns: By default all except identifiers and insensitive columns.
+        most: Maximum number of columns in a set.
+        distinction: The distinction of a near-key; sets that contain a near-key are not evaluated.
+        sample: Number of rows to evaluate in a larger table, with all rows of a person or none.
+        counted: Number of the most identifying sets of the sample to count in all rows.
+        seed: Seed of the sample.
+
+    Returns:
+        The sets and the near-keys.
+
+    Raises:
+        InputError: There are too many sets of columns.
     """
     check_whole("most", most, 1)
     check_range("distinction", distinction, 0, 1, above=True)
     check_whole("sample", sample, 2)
     chosen = [table[name] for name in _columns(table, columns)]
     total = sum(comb(len(chosen), size) for size in range(1, min(most, len(chosen)) + 1))
-    if total > _MOST_SETS:
+    if total > _MAX_SETS:
         raise InputError(
             f"{total:,} sets of columns are too many; name fewer columns, or lower `most`"
         )
@@ -158,7 +171,7 @@ def _rows(table: Table, sample: int, seed: int) -> Counts:
 
 
 class _Search:
-    """One walk over sets of columns, size by size, each grown from its first columns."""
+    """A search over sets of columns by size; each set extends the set of its first columns."""
 
     def __init__(
         self, table: Table, columns: Sequence[Column], rows: Counts, wanted: float
@@ -172,7 +185,7 @@ class _Search:
         self.keys: list[frozenset[int]] = []
 
     def run(self, most: int, total: int) -> list[ColumnSet]:
-        """Return the sets looked at."""
+        """Return the evaluated sets."""
         found: list[ColumnSet] = []
         groups: dict[tuple[int, ...], Grouping] = {}
         for size in range(1, most + 1):
@@ -191,7 +204,7 @@ class _Search:
         return found
 
     def _measure(self, names: tuple[str, ...], made: Grouping) -> ColumnSet:
-        """Measure a set; what looks like a near-key in a sample is counted in all rows."""
+        """Measure a set; near-keys of a sample are counted in all rows."""
         if self.whole:
             return _measured(names, made, self.table.counts, self.person)
         people = len(made.ids) if self.person is None else self.person.count
@@ -199,7 +212,7 @@ class _Search:
         return count(self.table, names) if sampled.distinction >= self.wanted else sampled
 
     def _open(self, size: int) -> Iterator[tuple[int, ...]]:
-        """Yield the sets of a size that hold no near-key."""
+        """Yield the sets of a size that contain no near-key."""
         for chosen in combinations(range(len(self.columns)), size):
             if not any(key <= set(chosen) for key in self.keys):
                 yield chosen

@@ -56,11 +56,15 @@ class Crowds:
 class View:
     """What one release shows, or several together.
 
-    people: those released, in one of them at least.
-    classes: kinds of rows; alike: people with rows that look the same, in every release.
-    rows: people with a row that each person fits by their quasi-identifiers; originals: people who
-        fit the cells of each row. Both need the original table, and are None without it.
-    losses: for each quasi-identifier the certainty penalty of its cells, 0 to 1; None likewise.
+    Parameters:
+        people: People in at least one of the releases.
+        classes: Number of kinds of rows.
+        alike: People with rows that are equal in every release.
+        rows: People with a row that each person fits by their quasi-identifiers; None without the
+            original table.
+        originals: People who fit the cells of each row; None without the original table.
+        losses: For each quasi-identifier the certainty penalty of its cells, from 0 to 1; None
+            without the original table.
     """
 
     people: int
@@ -72,7 +76,7 @@ class View:
 
     @property
     def loss(self) -> float | None:
-        """The mean certainty penalty of a cell, all columns counting the same."""
+        """Mean certainty penalty of a cell, with equal weight for all columns."""
         if self.losses is None:
             return None
         return sum(self.losses.values()) / max(len(self.losses), 1)
@@ -82,11 +86,13 @@ class View:
 class Composition:
     """People whose value of a sensitive column becomes certain.
 
-    alone: for each release, people whose class there shows one value.
-    linked: people whose rows, alike in all releases, show one value: for readers who know which
-        rows belong together, by a key, by their order or by columns published unchanged.
-    unlinked: people whose classes have one value in common: for readers who know quasi-identifiers
-        only.
+    Parameters:
+        column: The sensitive column.
+        alone: For each release, people whose class in it has one value.
+        linked: People whose rows, equal in all releases, have one value: for attackers who know
+            which rows belong together, by a key, by their order or by columns published unchanged.
+        unlinked: People whose classes have one value in common: for attackers who know only
+            quasi-identifiers.
     """
 
     column: str
@@ -97,11 +103,14 @@ class Composition:
 
 @dataclass(frozen=True)
 class Intersection:
-    """Several releases of the same people, one by one and together.
+    """Several releases of the same people, separately and together.
 
-    k: what counts as few.
-    combined: the table that all of them make together, for its owner's eyes; None without the
-        original.
+    Parameters:
+        k: People with fewer than k others like them are counted as `below`.
+        releases: What each release shows.
+        together: What they show together.
+        sensitive: For each sensitive column, the people whose value becomes certain.
+        combined: The table that all of them reveal together; None without the original.
     """
 
     k: int

@@ -1,6 +1,6 @@
-"""k-map: for each released record there are at least k people of the population it may be.
+"""k-map: each released record matches at least k people of the population.
 
-Weaker than k-anonymity against attackers who know that a person is in the release, and enough
+Weaker than k-anonymity against attackers who know that a person is in the release, and sufficient
 against those who do not.
 Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
 """
@@ -30,12 +30,14 @@ from shoal.support.arrays import Counts
 
 @dataclass(frozen=True, eq=False)
 class KMap:
-    """How many people of a population each released record may be.
+    """The number of people of a population that each released record matches.
 
-    columns: those that were compared.
-    people: (released rows,) the people of the population who fit each, however many rows they have.
-    weights: (released rows,) records behind it.
-    person: whom each released row is about, None where each record is a person of their own.
+    Parameters:
+        columns: The compared columns.
+        people: (released rows,) the number of people of the population who fit the row, however
+            many rows they have.
+        weights: (released rows,) records behind the row.
+        person: The person of each released row, None if each record is a different person.
     """
 
     columns: tuple[str, ...]
@@ -48,16 +50,16 @@ class KMap:
 
     @property
     def records(self) -> int:
-        """Released records."""
+        """Number of released records."""
         return int(self.weights.sum())
 
     @property
     def k(self) -> int:
-        """The fewest people that a released record may be, 0 where none is released."""
+        """Smallest number of people that a released record matches, 0 if none is released."""
         return int(self.people.min(initial=np.iinfo(np.int64).max)) if len(self.people) else 0
 
     def below(self, k: int) -> int:
-        """Return how many released people have a record that may be fewer than k people."""
+        """Return the number of released people with a record that matches fewer than k people."""
         people, weights = by_person(self.people, self.weights, self.person, np.minimum)
         return int(weights[people < k].sum())
 
@@ -76,10 +78,18 @@ class KMap:
 def k_map(source: Release | Table, population: Table, *, on: Sequence[str] | None = None) -> KMap:
     """Count, for each released record, the people of a population who fit its cells.
 
-    Where the population names its people, one with several rows counts once.
+    If the population declares people, a person with several rows counts once.
 
-    source: a release, or a table as it stands.
-    on: columns that both have; by default the quasi-identifiers of both.
+    Parameters:
+        source: A release, or an unprotected table.
+        population: A table of the population.
+        on: Columns that both have; by default the quasi-identifiers of both.
+
+    Returns:
+        The number of matching people for each released row.
+
+    Raises:
+        InputError: The tables share no column to compare.
     """
     names = shared_columns(source, population, on)
     if isinstance(source, Table):
@@ -101,9 +111,13 @@ def count_people(
     weights: Counts | None = None,
     person: Unit | None = None,
 ) -> KMap:
-    """Count the people who fit released cells, which were read beside the population.
+    """Count the people of a population who fit released cells.
 
-    weights: (released rows,) records behind each row; person: whom each is about.
+    Args:
+        published: The released columns, in terms of the values of the population.
+        population: The table of the population.
+        weights: (released rows,) records behind each row, by default 1.
+        person: The person of each released row, None if each record is a different person.
     """
     rows = len(next(iter(published.values())).codes)
     if weights is None:
@@ -114,7 +128,7 @@ def count_people(
 
 
 def _alike(table: Table, population: Table, names: Sequence[str]) -> Counts:
-    """(rows,) the people of the population with the very values of each row."""
+    """(rows,) the number of people of the population with the same values as each row."""
     columns, domains, known = [], [], np.ones(len(population), dtype=np.bool_)
     for name in names:
         codes = codes_in(table[name], population[name])[population[name].codes]
@@ -128,9 +142,9 @@ def _alike(table: Table, population: Table, names: Sequence[str]) -> Counts:
     ids = group(joined, domains).ids
     kinds, mine = int(ids.max(initial=-1)) + 1, ids[len(table) :]
     if population.person is None:
-        found = np.bincount(mine, row_weights(population)[known], minlength=kinds)
+        people = np.bincount(mine, row_weights(population)[known], minlength=kinds)
     else:
         members = Members.of(mine, population.person.take(np.flatnonzero(known)))
-        found = np.bincount(members.place, minlength=kinds)
-    counts: Counts = found.astype(np.int64)[ids[: len(table)]]
+        people = np.bincount(members.place, minlength=kinds)
+    counts: Counts = people.astype(np.int64)[ids[: len(table)]]
     return counts

@@ -79,13 +79,13 @@ def known_rows(
     if person is None:
         return ()
     members = Members.of(classes.ids, person, classes.table.counts)
-    found = []
+    figures = []
     for rows in range(1, most + 1):
         report("known rows", rows - 1, most)
         one = _Sets(members, rows, max_sets, seed).measure()
         if one is not None:
-            found.append(one)
-    return tuple(found)
+            figures.append(one)
+    return tuple(figures)
 
 
 class _Sets:
@@ -167,7 +167,7 @@ class _Sets:
         return np.concatenate(counts).astype(np.float64)
 
     def _ranked(self) -> tuple[Counts, Codes, Counts]:
-        """Return class, person and rank of rows: her first in a class has rank 0, and so on."""
+        """Return class, person and rank of rows; ranks of a person in a class start at 0."""
         many = np.minimum(self.members.rows, self.rows)
         entry = np.repeat(np.arange(len(many)), many)
         rank = np.arange(len(entry)) - np.repeat(np.cumsum(many) - many, many)

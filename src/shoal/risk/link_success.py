@@ -1,7 +1,6 @@
-"""How often links between identified rows and released records are right.
+"""Success of links between identified rows and released records, compared with guessing.
 
-To compare with what guessing achieves, as Giomi et al., "A unified framework for quantifying
-privacy risk in synthetic data", PoPETs 2023.
+Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023.
 """
 
 from __future__ import annotations
@@ -18,19 +17,22 @@ from shoal.risk.proportion import Interval, clustered_proportion, proportion, su
 from shoal.support.arrays import Bools, Codes, Counts
 
 ABSENT = -1  # an identified person without a released record
-_DRAWS = 50  # ways to break ties over which people found are averaged
+_DRAWS = 50  # random ways to break ties, over which the people found are averaged
 
 
 @dataclass(frozen=True)
 class Success:
-    """What became of the links, for those who know the truth.
+    """How often links are right.
 
-    present: identified people who have a released record.
-    hits: people with a right link; expected: on average over ties, which were broken by chance.
-    precision: right links among all links; recall: hits among the people present; each with its
-        interval. Links of one person are not taken for independent.
-    guess: people found by taking any record that fits for each row, with its interval.
-    blind: people expected to be found by taking any record at all.
+    Parameters:
+        present: Identified people with a released record.
+        hits: People with a correct link.
+        expected: Expected number of such people over random ways to break ties.
+        precision: Share of correct links, with an interval that does not assume that the links of
+            one person are independent.
+        recall: Share of hits among the people present, with its interval.
+        guess: People found by a random matching record for each row, with its interval.
+        blind: Expected number of people found by a random record for each row.
     """
 
     present: int
@@ -46,8 +48,10 @@ class Success:
 class Truth:
     """Which records belong to which identified person.
 
-    whom: (identified rows,) the person of each row, from 0; people: how many there are.
-    owner: (records,) the person of each record, ABSENT where it is nobody's who is looked for.
+    Parameters:
+        whom: (identified rows,) the person of each row, from 0.
+        people: Number of identified people.
+        owner: (records,) the person of each record, ABSENT if they are not identified.
     """
 
     whom: Codes
@@ -58,15 +62,18 @@ class Truth:
     def of(
         cls, truth: Counts, records: int, identified: Unit | None, released: Unit | None
     ) -> Truth:
-        """Return it from rows that are known to be the same person's.
+        """Return the truth from rows of the same person.
 
-        truth: (identified rows,) a record of the row's person, ABSENT where there is none.
-        identified, released: the people of either side, as far as they are named.
+        Args:
+            truth: (identified rows,) a record of the row's person, ABSENT if there is none.
+            records: Number of released records.
+            identified: The person of each identified row, if declared.
+            released: The person of each released record, if declared.
         """
         known = np.flatnonzero(truth != ABSENT)
         if identified is not None:
             whom, people = identified.ids, identified.count
-        else:  # rows of one released person are one person's; the others are all different
+        else:  # rows of one released person are one person; all others are different
             assert released is not None
             apart = released.count + np.arange(len(truth))
             apart[known] = released.ids[truth[known]]
@@ -82,7 +89,14 @@ class Truth:
 
 
 def people_success(found: Fitting, assigned: Assignment, truth: Truth, seed: int) -> Success:
-    """Return how often links are right where people have several rows or records."""
+    """Return how often links are right if people have several rows or records.
+
+    Args:
+        found: The identified rows and the records that they fit.
+        assigned: The links, by kinds of rows and of records.
+        truth: The person of each row and record.
+        seed: Seed of random tie-breaking.
+    """
     present = len(np.unique(truth.owner[truth.owner != ABSENT]))
     drawn = [_right_links(found, assigned, truth, seed + turn) for turn in range(_DRAWS)]
     right, links = drawn[0]
@@ -102,7 +116,7 @@ def people_success(found: Fitting, assigned: Assignment, truth: Truth, seed: int
 def _right_links(
     found: Fitting, assigned: Assignment, truth: Truth, seed: int
 ) -> tuple[Counts, Counts]:
-    """(people,) right links and all links of each, ties broken by chance."""
+    """(people,) correct links and all links of each person, ties broken at random."""
     row, record = broken_ties(found, assigned, seed)
     whom = truth.whom[row]
     right = truth.owner[record] == whom
@@ -113,7 +127,7 @@ def _right_links(
 
 
 def _guess(found: Fitting, truth: Truth, seed: int) -> Interval:
-    """Return the people found by taking any record that fits for each row."""
+    """Return the number of people found by a random matching record for each row."""
     edges = KindEdges(*found.fits.edges, len(found.fits.copies))
     asking = Members.of(found.people, Unit((), truth.whom, truth.people))
     held = np.where(truth.owner == ABSENT, np.int32(-1), found.records)
@@ -127,7 +141,7 @@ def _guess(found: Fitting, truth: Truth, seed: int) -> Interval:
 
 
 def _blind(truth: Truth, records: int) -> float:
-    """Return the people expected to be found by taking any record for each row."""
+    """Return the expected number of people found by a random record for each row."""
     held = np.bincount(truth.owner[truth.owner != ABSENT], minlength=truth.people)
     return float(at_least_once(held[truth.whom] / records, truth.whom, truth.people).sum())
 
@@ -135,18 +149,23 @@ def _blind(truth: Truth, records: int) -> float:
 def success_of(
     found: Fitting, assigned: Assignment, truth: Counts, records: int, seed: int
 ) -> Success:
-    """Return how often links are right where each row and each record is a person.
+    """Return how often links are right if each row and each record is a different person.
 
-    truth: (identified rows,) the record of each, ABSENT where there is none.
+    Args:
+        found: The identified rows and the records that they fit.
+        assigned: The links, by kinds of rows and of records.
+        truth: (identified rows,) the record of each person, ABSENT if there is none.
+        records: Number of released records.
+        seed: Seed of random tie-breaking.
     """
     present = truth != ABSENT
     people, own = found.people[present], found.records[truth[present]]
     width = np.int64(len(found.fits.copies))
     edges = assigned.people * width + assigned.records
     mine = people * width + own
-    place = np.minimum(np.searchsorted(edges, mine), max(len(edges) - 1, 0))
-    fits: Bools = edges[place] == mine if len(edges) else np.zeros(len(mine), dtype=np.bool_)
-    truly = np.bincount(place[fits], minlength=len(edges))  # people whose record is there indeed
+    edge = np.minimum(np.searchsorted(edges, mine), max(len(edges) - 1, 0))
+    fits: Bools = edges[edge] == mine if len(edges) else np.zeros(len(mine), dtype=np.bool_)
+    truly = np.bincount(edge[fits], minlength=len(edges))  # people whose own record has the kind
     sizes = found.fits.people[assigned.people] * found.fits.copies[assigned.records]
     expected = float((assigned.linked * truly / sizes).sum())
     person, record = broken_ties(found, assigned, seed)
@@ -165,7 +184,7 @@ def success_of(
 
 
 def broken_ties(found: Fitting, assigned: Assignment, seed: int) -> tuple[Counts, Counts]:
-    """Return linked people and their records, drawn within each kind."""
+    """Return the linked rows and their records, drawn at random within each kind."""
     rng = np.random.default_rng(seed)
     edges = np.repeat(np.arange(len(assigned.linked)), assigned.linked)
     dealt = []
@@ -174,7 +193,7 @@ def broken_ties(found: Fitting, assigned: Assignment, seed: int) -> tuple[Counts
         shuffled = shuffled[np.argsort(kinds[shuffled], kind="stable")]
         begins = np.concatenate(([0], np.cumsum(np.bincount(kinds, minlength=kinds.max() + 1))))
         asked = ends[edges]
-        order = np.argsort(asked, kind="stable")  # links of one kind follow each other
+        order = np.argsort(asked, kind="stable")  # links of one kind are adjacent
         ranks = np.empty(len(asked), dtype=np.int64)
         firsts = np.searchsorted(asked[order], asked[order], side="left")
         ranks[order] = np.arange(len(asked)) - firsts

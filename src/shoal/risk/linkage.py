@@ -67,9 +67,12 @@ class Linkage:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A table parted into what is to be released and a file with names.
+    """A table split into a part to release and an identified file.
 
-    truth: (identified rows,) the row of each person in `released`, ABSENT where there is none.
+    Parameters:
+        released: The table to release.
+        identified: The identified people.
+        truth: (identified rows,) the row of each person in `released`, ABSENT if there is none.
     """
 
     released: Table
@@ -84,10 +87,18 @@ class Split:
 
 
 def split_for_linkage(table: Table, share: float = 0.5, seed: int = 0) -> Split:
-    """Part a table as if it were a hospital's and a voter list: some people are in both.
+    """Split a table into a table to release and a list of identified people; some are in both.
 
-    share: of the people, those in both; the others are dealt out evenly. All rows of a person go
-        where she does.
+    Parameters:
+        table: The table to split. All rows of a person go to the same part.
+        share: Share of the people who are in both parts; the others are divided evenly.
+        seed: Seed of the split.
+
+    Returns:
+        The two tables and which rows belong together.
+
+    Raises:
+        InputError: The table is weighted.
     """
     check_range("share", share, 0, 1)
     check_seed(seed)
@@ -160,9 +171,17 @@ def link_published(
     seed: int = 0,
     person: Unit | None = None,
 ) -> Linkage:
-    """Try to find identified people among published cells; `truth` names rows of these.
+    """Link identified people with published cells.
 
-    person: whom each published row is about, where that is known.
+    Args:
+        published: The released columns, in terms of the values of `identified`.
+        identified: The table of identified people.
+        truth: (identified rows,) the published row of each person, ABSENT if there is none.
+        seed: Seed of random tie-breaking.
+        person: The person of each published row, if known.
+
+    Raises:
+        InputError: The release or the identified table has no rows.
     """
     check_seed(seed)
     records = len(next(iter(published.values())).codes)
@@ -171,14 +190,16 @@ def link_published(
     found = fit_people(published, identified)
     assigned = best_assignment(found.fits)
     degrees, ones = found.records_of, np.ones(len(identified), dtype=np.int64)
-    whom = identified.person
-    single = by_person((degrees == 1).astype(np.int64), ones, whom, np.maximum)[0]
-    most = by_person(degrees, ones, whom, np.maximum)[0]
+    person_of_row = identified.person
+    single = by_person((degrees == 1).astype(np.int64), ones, person_of_row, np.maximum)[0]
+    most = by_person(degrees, ones, person_of_row, np.maximum)[0]
     success = None
-    if truth is not None and whom is None and person is None:
+    if truth is not None and person_of_row is None and person is None:
         success = success_of(found, assigned, truth, records, seed)
     elif truth is not None:
-        success = people_success(found, assigned, Truth.of(truth, records, whom, person), seed)
+        success = people_success(
+            found, assigned, Truth.of(truth, records, person_of_row, person), seed
+        )
     return Linkage(
         tuple(published),
         identified.people,

@@ -88,7 +88,7 @@ def minimality(release: Release) -> Minimality:
 
 
 def _people_in(classes: Classes, chosen: Bools) -> int:
-    """Return how many people have a row in one of these classes."""
+    """Return the number of people with a row in one of these classes."""
     person = classes.table.person
     if person is None:
         return int(classes.rows[chosen].sum())
@@ -101,7 +101,7 @@ def _guarded(release: Release) -> tuple[str, ...]:
 
 
 def _judged(release: Release, k: int) -> tuple[Bools, Bools]:
-    """(classes,) which could be cut by their size, and which of these the model holds together."""
+    """(classes,) whether size allows a cut, and whether only the model prevents all of them."""
     none = np.zeros(len(release.classes), dtype=np.bool_)
     if is_freeform(release) or not len(release.classes):
         return none, none
@@ -116,21 +116,21 @@ def _by_class(release: Release, k: int) -> tuple[Bools, Bools]:
     """(classes,) which have a cut that k allows, and which have one that the model allows."""
     divisible, free = (np.zeros(len(release.classes), dtype=np.bool_) for _ in range(2))
     table = _sensitive(release)
-    for found in cuts(release, k):
-        divisible[found.owners] = True
-        if table is None or not len(found.rows):
+    for cut in cuts(release, k):
+        divisible[cut.owners] = True
+        if table is None or not len(cut.rows):
             continue
-        parts = Classes.of(table.take(found.rows), found.parts, origin=table)
-        failing = found.owners[~_holds(release, parts)]
-        whole = np.zeros(len(free), dtype=np.bool_)
-        whole[found.owners] = True
-        whole[failing] = False
-        free |= whole
+        parts = Classes.of(table.take(cut.rows), cut.parts, origin=table)
+        failing = cut.owners[~_holds(release, parts)]
+        allowed = np.zeros(len(free), dtype=np.bool_)
+        allowed[cut.owners] = True
+        allowed[failing] = False
+        free |= allowed
     return divisible, free
 
 
 def _by_table(release: Release, levels: Mapping[str, int], k: int) -> tuple[Bools, Bools]:
-    """As by class, where a column is lowered in the whole table or not at all."""
+    """As `_by_class`, if a column is lowered in the whole table or not at all."""
     divisible, free = (np.zeros(len(release.classes), dtype=np.bool_) for _ in range(2))
     table, ids = release.original, release.classes.ids
     allowed = release.run.options.get("max_suppression") or 0.0
@@ -154,7 +154,7 @@ def _by_table(release: Release, levels: Mapping[str, int], k: int) -> tuple[Bool
 def _steps(release: Release, levels: Mapping[str, int]) -> Iterator[Codes]:
     """Return the classes of all rows, suppressed ones too, with one column lowered at a time.
 
-    A level that has the labels of the one above is passed over.
+    A level with the same labels as the level above is skipped.
     """
     at = {n: Recoding.at_level(r.column, levels[n]) for n, r in release.recodings.items()}
     for name, recoding in at.items():
@@ -167,14 +167,14 @@ def _steps(release: Release, levels: Mapping[str, int]) -> Iterator[Codes]:
 
 
 def _sensitive(release: Release) -> Table | None:
-    """Return the columns that the model looks at, None where it looks at none."""
+    """Return the columns that the model protects, None if it protects none."""
     table = release.original
     columns: list[Column] = [table[name] for name in _guarded(release)]
     return replace(table, columns=tuple(columns)) if columns else None
 
 
 def _holds(release: Release, classes: Classes) -> Bools:
-    """(classes,) whether the parts of the model that look at sensitive columns are kept."""
+    """(classes,) whether the parts of the model about sensitive columns hold."""
     kept = np.ones(len(classes), dtype=np.bool_)
     for part in release.model.parts:
         if part.columns:

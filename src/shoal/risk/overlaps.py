@@ -1,6 +1,6 @@
-"""Several releases of one table, laid over each other: what their cells leave open together.
+"""The overlay of several releases of one table: the values that all their cells allow.
 
-The result is a release itself, the finer table that a reader of all of them can make.
+The result is a release itself: the finer table that a reader of all releases can derive.
 """
 
 from __future__ import annotations
@@ -23,10 +23,19 @@ from shoal.support.arrays import Bools, Floats
 
 
 def overlay(releases: Sequence[Release]) -> Release:
-    """Return the release whose cells are what all releases leave open, row by row.
+    """Return the release whose cells contain the values that the cells of all releases allow.
 
     A row that some releases suppress has the cells of the others; a row that all suppress stays
     suppressed. The result claims the model of the first release; `verify` checks whether it holds.
+
+    Parameters:
+        releases: At least two releases of the same table.
+
+    Returns:
+        The overlay.
+
+    Raises:
+        InputError: The releases are not of the same table.
     """
     check_same_people(releases)
     first = releases[0]

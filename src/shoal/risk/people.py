@@ -1,7 +1,7 @@
-"""Figures of people from figures of rows: a person is found when one of her rows is.
+"""Figures of people from figures of rows: a person is found if one of their rows is found.
 
-Rows are what is published and matched. Everything here turns their figures into figures of people,
-and is the identity where each row is a person of their own.
+Rows are published and matched; these functions turn figures of rows into figures of people. If each
+row is a different person, they change nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ Numbers = TypeVar("Numbers", Counts, Floats)
 class Members:
     """People and the classes of their rows: one entry for each pair of a class and a person.
 
-    place, person: (pairs,) the class and the person. rows: (pairs,) her records in that class.
-    count: how many people there are, those without a row in any class included.
+    Parameters:
+        place, person: (pairs,) the class and the person.
+        rows: (pairs,) the records of the person in that class.
+        count: Number of people, including those without a row in any class.
     """
 
     place: Codes
@@ -37,15 +39,21 @@ class Members:
 
     @classmethod
     def of(cls, ids: Codes, person: Unit, counts: Counts | None = None) -> Members:
-        """Return the members of the classes of some rows; rows of class −1 are left out."""
+        """Return the members of the classes of some rows.
+
+        Args:
+            ids: (rows,) the class of each row, −1 for rows to leave out.
+            person: The person of each row.
+            counts: (rows,) records behind each row of a weighted table.
+        """
         kept = np.flatnonzero(ids >= 0)
         if not len(kept):
             none = np.zeros(0, dtype=np.int32)
             return cls(none, none, np.zeros(0, dtype=np.int64), person.count)
         classes = int(ids.max()) + 1
-        found = group([ids[kept], person.ids[kept]], [classes, person.count])
-        first = kept[found.first]
-        rows = found.sizes(None if counts is None else counts[kept])
+        pairs = group([ids[kept], person.ids[kept]], [classes, person.count])
+        first = kept[pairs.first]
+        rows = pairs.sizes(None if counts is None else counts[kept])
         return cls(frozen(ids[first]), frozen(person.ids[first]), frozen(rows), person.count)
 
     def __len__(self) -> int:
@@ -53,21 +61,23 @@ class Members:
 
     @property
     def present(self) -> Bools:
-        """(people,) whether each has a row in some class."""
-        found = np.zeros(self.count, dtype=np.bool_)
-        found[self.person] = True
-        return found
+        """(people,) whether the person has a row in some class."""
+        present = np.zeros(self.count, dtype=np.bool_)
+        present[self.person] = True
+        return present
 
     def count_people(self, classes: Bools) -> int:
-        """Return how many people have a row in one of these classes."""
+        """Return the number of people with a row in one of these classes."""
         return len(np.unique(self.person[classes[self.place]]))
 
 
 @dataclass(frozen=True, eq=False)
 class KindEdges:
-    """Which kinds of records each kind of rows fits; the kinds of each row ascend.
+    """Which kinds of records each kind of rows fits.
 
-    indptr, indices: the kinds of records of each kind of rows. kinds: how many kinds of records.
+    Parameters:
+        indptr, indices: The kinds of records of each kind of rows, ascending.
+        kinds: Number of kinds of records.
     """
 
     indptr: Counts
@@ -76,23 +86,23 @@ class KindEdges:
 
     @property
     def heads(self) -> Codes:
-        """(edges,) the kind of rows of each."""
+        """(edges,) the kind of rows of each edge."""
         rows = np.arange(len(self.indptr) - 1, dtype=np.int32)
         return np.repeat(rows, np.diff(self.indptr))
 
     def turned(self) -> KindEdges:
-        """Return the edges the other way round: the kinds of rows that fit each kind of records."""
+        """Return the reversed edges: the kinds of rows that fit each kind of records."""
         order = np.argsort(self.indices, kind="stable")
         widths = np.bincount(self.indices, minlength=self.kinds)
         indptr = np.concatenate(([0], np.cumsum(widths)))
         return KindEdges(indptr, self.heads[order], len(self.indptr) - 1)
 
     def sum_records(self, copies: Counts) -> Counts:
-        """(kinds of rows,) the records that each fits."""
+        """(kinds of rows,) the records that each fits; copies: records of each kind."""
         return sum_by(self.heads, len(self.indptr) - 1, copies[self.indices])
 
     def count_people(self, members: Members) -> Counts:
-        """(kinds of rows,) the people who have a record that each fits."""
+        """(kinds of rows,) the number of people with a record that each kind fits."""
         from scipy.sparse import csr_array
 
         shape = len(self.indptr) - 1, self.kinds
@@ -109,51 +119,63 @@ class KindEdges:
         counts: Counts | None,
         weights: Floats | None = None,
     ) -> Floats:
-        """(rows,) how many of the records that a row fits are its person's.
+        """(rows,) the number of records of the row's person among those that the row fits.
 
-        rows, records: (rows,) the kind of each row and of its own record, −1 for a record that is
-            not released.
-        weights: (edges,) what each record of an edge counts for, by default 1.
+        Args:
+            rows: (rows,) the kind of each row.
+            records: (rows,) the kind of each row's own record, −1 if it is not released.
+            person: The person of each row.
+            counts: (rows,) records behind each row of a weighted table.
+            weights: (edges,) the weight of each record of an edge, by default 1.
         """
         asking = Members.of(rows, person)
-        found = self.own_of(asking, Members.of(records, person, counts), weights)
+        own = self.own_of(asking, Members.of(records, person, counts), weights)
         keys = asking.place.astype(np.int64) * person.count + asking.person
         wanted = rows.astype(np.int64) * person.count + person.ids
-        return found[np.searchsorted(keys, wanted)]
+        return own[np.searchsorted(keys, wanted)]
 
     def own_of(self, asking: Members, holding: Members, weights: Floats | None = None) -> Floats:
-        """(asking pairs,) how many of the records that a kind of rows fits are the same person's.
+        """(pairs of `asking`,) the number of records of the person among those that the kind fits.
 
-        asking, holding: the people of kinds of rows, and of kinds of records.
+        Args:
+            asking: The people of the kinds of rows.
+            holding: The people of the kinds of records.
+            weights: (edges,) the weight of each record of an edge, by default 1.
         """
         order = np.argsort(holding.person, kind="stable")
         ends = np.searchsorted(holding.person[order], np.arange(holding.count + 1))
-        many = np.diff(ends)[asking.person]  # kinds of records of the person who asks
-        asks = np.repeat(np.arange(len(asking)), many)
-        place = np.arange(len(asks)) - np.repeat(np.cumsum(many) - many, many)
-        offers = order[place + ends[asking.person[asks]]]
+        held = np.diff(ends)[asking.person]  # kinds of records of each person
+        asks = np.repeat(np.arange(len(asking)), held)
+        rank = np.arange(len(asks)) - np.repeat(np.cumsum(held) - held, held)
+        offers = order[rank + ends[asking.person[asks]]]
         values = self._weigh(asking.place[asks], holding.place[offers], weights)
-        found = np.bincount(asks, values * holding.rows[offers], minlength=len(asking))
-        return np.asarray(found, dtype=np.float64)
+        own = np.bincount(asks, values * holding.rows[offers], minlength=len(asking))
+        return np.asarray(own, dtype=np.float64)
 
     def _weigh(self, rows: Codes, records: Codes, weights: Floats | None) -> Floats:
-        """(pairs,) the weight of each pair of kinds, 0 for pairs that are no edge."""
+        """(pairs,) the weight of each pair of kinds, 0 for pairs without an edge."""
         if not len(self.indices):
             return np.zeros(len(rows))
         keys = self.heads.astype(np.int64) * self.kinds + self.indices
         asked = rows.astype(np.int64) * self.kinds + records
-        place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-        return np.where(keys[place] == asked, 1.0 if weights is None else weights[place], 0.0)
+        edge = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+        return np.where(keys[edge] == asked, 1.0 if weights is None else weights[edge], 0.0)
 
 
 def by_person(
     figures: Numbers, weights: Counts, person: Unit | None, choose: np.ufunc
 ) -> tuple[Numbers, Counts]:
-    """Return one figure for each person, chosen among those of her rows, and how many people.
+    """Return the largest or smallest figure of each person's rows.
 
-    figures: (rows,). weights: (rows,) the people behind each row, where each record is a person;
-    these figures are returned as they are.
-    choose: np.maximum or np.minimum.
+    Args:
+        figures: (rows,) one figure for each row.
+        weights: (rows,) people behind each row, if each record is a different person.
+        person: The person of each row, None if each record is a different person.
+        choose: `np.maximum` or `np.minimum`.
+
+    Returns:
+        One figure for each person and how many people it stands for; without `person`, the
+        arguments.
     """
     if person is None:
         return figures, weights
@@ -166,36 +188,43 @@ def by_person(
 
 
 def row_weights(table: Table) -> Counts:
-    """(rows,) the records behind each row."""
+    """(rows,) the number of records behind each row."""
     return np.ones(len(table), dtype=np.int64) if table.counts is None else table.counts
 
 
 def chance_of_rows(members: Members, classes: Classes) -> Floats:
-    """(pairs,) the chance to find a person in a class, for an attacker who knows she is in it.
+    """(pairs,) the probability of finding a person in a class that is known to contain them.
 
-    The larger of two chances: an attacker who picks one of the n rows of the class finds one of
-    her m rows with m/n; one who names one of its people for a row of hers is right with 1/people.
+    The larger of two probabilities: an attacker who picks one of the n rows of the class finds one
+    of the m rows of the person with probability m/n; an attacker who names one of the people in the
+    class is right with probability 1/people.
     """
     picked = members.rows / classes.rows[members.place]
     return np.maximum(picked, 1 / classes.people[members.place])
 
 
 def highest_by_person(figures: Floats, members: Members) -> Floats:
-    """(people,) the largest of each person's figures, 0 for people without any."""
+    """(people,) the largest of each person's figures (pairs,), 0 for people without any."""
     highest = np.zeros(members.count)
     np.maximum.at(highest, members.person, figures)
     return highest
 
 
 def lowest_by_person(figures: Counts, members: Members) -> Counts:
-    """(people,) the smallest of each person's figures, 0 for people without any."""
+    """(people,) the smallest of each person's figures (pairs,), 0 for people without any."""
     lowest = np.full(members.count, np.iinfo(np.int64).max)
     np.minimum.at(lowest, members.person, figures)
     return np.where(members.present, lowest, 0)
 
 
 def at_least_once(chances: NDArray[np.float64], owner: Codes, owners: int) -> Floats:
-    """(owners,) the chance that one of several events happens, if they are independent."""
+    """(owners,) the probability that at least one of an owner's independent events happens.
+
+    Args:
+        chances: (events,) the probability of each event.
+        owner: (events,) the owner of each event.
+        owners: Number of owners.
+    """
     with np.errstate(divide="ignore"):  # a certain event: log 0
         missed = np.bincount(owner, np.log1p(-chances.clip(0.0, 1.0)), minlength=owners)
     return np.asarray(-np.expm1(missed))

@@ -1,9 +1,10 @@
-"""Expected number of people found in a consistency graph where people have several rows.
+"""Expected number of people found in a consistency graph if people have several rows.
 
-Rows are matched with records; a person is found when one of her rows is matched with one of her
-records, whichever. In a uniform part with n rows and n records, a and b of them hers, she is missed
-with C(n − b, a) / C(n, a); parts are independent of each other. A part where everybody has one row
-is swept as for single records. Other parts are sampled, with an interval.
+Rows are matched with records; a person is found if one of their rows is matched with any of their
+records. In a uniform component with n rows and n records, of which a rows and b records are theirs,
+a person is missed with probability C(n − b, a) / C(n, a). Components are independent of each other.
+If everyone in a component has one row, it is solved like a graph of single records. Other
+components are sampled, with an interval.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from shoal.risk.cracks import (
     edge_weights,
     scaled_edges,
     solve_components,
-    uniform_parts,
+    uniform_components,
 )
 from shoal.risk.graphs import Graph
 from shoal.risk.matchings.people_walk import Owners, PeopleSample, log_missed, walk_people
@@ -34,12 +35,13 @@ _UNIT = 2.0**-53
 
 @dataclass(frozen=True, eq=False)
 class PeopleCracks:
-    """What was found.
+    """The expected number of people found.
 
-    value, low, high: expected number of people found with its interval, None where there is none.
-    links: expected number of records that are linked to the right person.
-    risks: (people,) the chance that each is found, 0 for people without a released record.
-    sampled, guessed: people whose risk comes from a walk, or from scaling alone.
+    Parameters:
+        value, low, high: Expected number of people found and its interval, None if there is none.
+        links: Expected number of records that are linked to the right person.
+        risks: (people,) the probability that each is found, 0 without a released record.
+        sampled, guessed: People whose risk comes from a random walk, or from scaling alone.
     """
 
     value: float
@@ -60,17 +62,26 @@ def people_cracks(
     seed: int | None,
     threads: int,
 ) -> PeopleCracks:
-    """Return the people found in a graph without edges that lie in no perfect matching.
+    """Return the expected number of people found.
 
-    person: whom each row of the table is about.
-    method: "auto", "exact" or "fast"; target: half of the interval's width, as a share.
+    Args:
+        graph: A consistency graph without edges that are in no perfect matching.
+        person: The person of each row of the table.
+        method: "auto", "exact" or "fast".
+        target: Half the width of the interval, relative to the value.
+        seed: Seed of the random walk.
+        threads: Number of threads; the result does not depend on it.
+
+    Raises:
+        InputError: A component cannot be solved exactly, or has too many people to sample.
+        NotConverged: The random walk did not reach the target.
     """
     shares = _Shares(graph, person)
     missed, links, error = shares.uniform()
     waiting = ~shares.is_uniform[graph.parts[0]]
     if method != "fast" and waiting.any():
-        found, lost = shares.single(missed, waiting, method)
-        links, error = links + found, error + lost
+        solved_links, solved_error = shares.solve_single(missed, waiting, method)
+        links, error = links + solved_links, error + solved_error
     if not waiting.any():
         value = float((1 - missed).sum())
         return PeopleCracks(value, value - error, value + error, links, 1 - missed)
@@ -78,9 +89,9 @@ def people_cracks(
     left = np.zeros(person.count, dtype=np.bool_)
     left[person.ids[shares.asking(waiting)]] = True
     if method == "fast":
-        found = shares.guess(missed, waiting)
+        links += shares.guess(missed, waiting)
         value = float((1 - missed).sum())
-        return PeopleCracks(value, None, None, links + found, 1 - missed, guessed=int(left.sum()))
+        return PeopleCracks(value, None, None, links, 1 - missed, guessed=int(left.sum()))
     walked = shares.walk(missed, waiting, (target, seed, threads))
     low, high = walked.low - error, walked.high + error
     risks = 1 - missed * walked.missed
@@ -90,14 +101,14 @@ def people_cracks(
 
 
 class _Shares:
-    """The rows and records of each person in each part of a graph.
+    """The rows and records of each person in each component of a graph.
 
-    asks, holds: for each person and part, the rows to be matched and the released records.
+    asks, holds: for each person and component, the rows to be matched and the released records.
     """
 
     def __init__(self, graph: Graph, person: Unit) -> None:
         self.graph, self.person = graph, person
-        self.is_uniform, self.sizes = uniform_parts(graph)
+        self.is_uniform, self.sizes = uniform_components(graph)
         people, records = graph.parts
         self.shown = (graph.record >= 0) & (graph.record < len(graph.copies) - graph.hidden)
         asking = np.where(graph.person >= 0, people[graph.person], -1).astype(np.int32)
@@ -107,12 +118,12 @@ class _Shares:
         self.part = asking
 
     def asking(self, waiting: Bools) -> Counts:
-        """Return the rows of kinds that wait."""
+        """Return the rows of unsolved kinds."""
         kinds = self.graph.person
         return np.flatnonzero((kinds >= 0) & np.append(waiting, False)[kinds])
 
     def uniform(self) -> tuple[Floats, float, float]:
-        """(people,) the chance to be missed in uniform parts; right links there; rounding."""
+        """Return (people,) the probability to be missed in uniform components, links and error."""
         holds, asks = self.holds, self.asks
         keys = asks.place.astype(np.int64) * asks.count + asks.person
         wanted = holds.place.astype(np.int64) * holds.count + holds.person
@@ -123,10 +134,11 @@ class _Shares:
         error = 8 * _UNIT * float(gammaln(n + 1.0).sum())
         return np.exp(logs), float((a * b / n).sum()), error
 
-    def single(self, missed: Floats, waiting: Bools, method: str) -> tuple[float, float]:
-        """Sweep parts where everybody has one row; return right links there, and rounding.
+    def solve_single(self, missed: Floats, waiting: Bools, method: str) -> tuple[float, float]:
+        """Solve components where everyone has one row; return right links and rounding error.
 
-        missed: multiplied by what is found. waiting: cleared for parts that are done.
+        missed: (people,) multiplied by the probabilities to be missed there.
+        waiting: (kinds of people,) cleared for solved components.
         """
         graph, parts = self.graph, self.graph.parts[0]
         several = np.zeros(len(self.sizes), dtype=np.bool_)
@@ -145,7 +157,7 @@ class _Shares:
         return links, error
 
     def guess(self, missed: Floats, waiting: Bools) -> float:
-        """Guess as if rows were matched independently; return right links."""
+        """Estimate unsolved components as if rows were independent; return right links."""
         graph = self.graph
         rows = self.asking(waiting)
         edges = KindEdges(graph.indptr, graph.indices, len(graph.copies))
@@ -164,7 +176,7 @@ class _Shares:
     def walk(
         self, missed: Floats, waiting: Bools, options: tuple[float, int | None, int]
     ) -> PeopleSample:
-        """Walk over the matchings of all parts that wait."""
+        """Walk over the matchings of all unsolved components."""
         graph, (target, seed, threads) = self.graph, options
         indptr, indices, types, kinds = cut(graph, waiting)
         rows = self.asking(waiting)
@@ -189,7 +201,7 @@ class _Shares:
         )
 
     def _owners(self, missed: Floats, rows: Counts, classes: Counts) -> Owners:
-        """Return whose rows and records are walked over; classes of rows without one are −1."""
+        """Return the owners of the rows and records in the walk."""
         ids = self.person.ids[rows]
         held: Codes = np.where(self.shown[rows], classes, -1).astype(np.int32)
         holds = Members.of(held, Unit(self.person.columns, ids, self.person.count))

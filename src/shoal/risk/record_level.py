@@ -1,8 +1,8 @@
-"""Risk record by record: the prosecutor, the journalist and the marketer.
+"""Risk of each record, to a prosecutor, a journalist and a marketer.
 
-The prosecutor knows that a certain person is in the release, the journalist only that somebody of
-the population is, the marketer wants as many as possible, right or wrong. A person is found when
-one of her records is.
+The prosecutor knows that a certain person is in the release. The journalist knows the population,
+but not who is in the release. The marketer links as many records as possible, right or wrong. A
+person is found if one of their records is found.
 El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008; for the marketer Dankar
 & El Emam, "A method for evaluating marketer re-identification risk", PAIS 2010.
 """
@@ -29,17 +29,20 @@ from shoal.risk.population.pitman import Pitman
 from shoal.risk.reidentification import Reidentification, fitting_people
 from shoal.support.arrays import Counts, Floats, weighted_sum
 
-THRESHOLD = 0.2  # five candidates, the custom of health data
+THRESHOLD = 0.2  # five candidates, as is customary for health data
 
 
 @dataclass(frozen=True, eq=False)
 class Attacker:
-    """What one kind of attacker may expect.
+    """The risk to one kind of attacker.
 
-    name: prosecutor or journalist; knows: what is assumed of them, in words.
-    risks, weights: one pair for each kind of people: the chance that they are found, and how many
-        they are. Of a person with several records the largest chance counts.
-    highest: the chance for the person worst off.
+    Parameters:
+        name: "prosecutor" or "journalist".
+        knows: What the attacker is assumed to know, in words.
+        risks, weights: The probability that people are found, and how many people have it. For a
+            person with several records, the highest probability counts.
+        highest: Highest risk of a person.
+        threshold: The risk that a person should not exceed.
     """
 
     name: str
@@ -59,12 +62,12 @@ class Attacker:
 
     @property
     def average(self) -> float:
-        """The chance to be found, averaged over people."""
+        """Average risk of a person."""
         return weighted_sum(self.risks, self.weights) / max(self.people, 1)
 
     @property
     def at_risk(self) -> int:
-        """People whose risk is above the threshold."""
+        """Number of people whose risk exceeds the threshold."""
         return int(self.weights[self.risks > self.threshold + ROUNDING].sum())
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,15 +84,18 @@ class Attacker:
 
 @dataclass(frozen=True, eq=False)
 class RecordRisk:
-    """The three attackers on one release or table.
+    """The risk of a release or table to three kinds of attacker.
 
-    records, people: released records, and the people behind them.
-    k: people in the smallest class, or the fewest whom a record fits.
-    marketer: the share of people for whom at least one record is linked rightly, on average.
-    basis: where the population comes from, in words; short: people with a record that stands for
-        more people than the population table has: it cannot be complete, and the number of
-        released people is taken instead.
-    household: the risk of households to the prosecutor, None where the table names none.
+    Parameters:
+        records, people: Released records, and the people behind them.
+        k: Number of people in the smallest class, or the smallest number that fits a record.
+        threshold: The risk that a person should not exceed.
+        prosecutor, journalist: The risk to these attackers; no journalist without a population.
+        marketer: Expected share of people with at least one correctly linked record.
+        basis: The source of the population, in words.
+        short: People with a record that matches more released people than people of the population
+            table, which then is incomplete; the number of released people is used instead.
+        household: The risk of households to the prosecutor, None if the table declares none.
     """
 
     records: int
@@ -136,21 +142,28 @@ def record_risk(
 ) -> RecordRisk:
     """Return the risk of people by their records, to three kinds of attacker.
 
-    population: a table that holds everybody, the people released among them, or what `k_map`
-        counted in it.
-    sampling_fraction: instead of it, the share of the population that is released; how many people
-        are like a record is then estimated by Pitman's model.
-    columns: of a table, what others know; by default its quasi-identifiers.
-    threshold: the risk that a person should not exceed.
+    If people have several records, the highest probability over a person's records counts. The
+    prosecutor picks one of the m records of the person among the n records of a class with
+    probability m/n, or names the right one of its people with probability 1/people, whichever is
+    larger. The journalist names one of the people of the population who fit the record. The
+    marketer names someone for every record, and finds the person if one of these names is right.
 
-    Where people have several records, the prosecutor finds a person with the largest of these
-    chances over her records: m/n, to pick one of her m among the n records of the class, and
-    1/people, to name the right one of the people in it. The journalist names one of the people who
-    fit, and has the best of her records. The marketer names somebody for every record, and finds
-    her if one of these names is right.
+    Without a population and a sampling fraction, the released people are the population: there is
+    no journalist, and the marketer chooses among the released people.
 
-    With neither a population nor a fraction, the released are all there are: there is no
-    journalist, and the marketer's people are the prosecutor's.
+    Parameters:
+        source: A release, or an unprotected table.
+        population: A table of everyone, including the released people, or the result of `k_map`.
+        sampling_fraction: Instead of it, the share of the population that is released; the number
+            of people who match a record is then estimated by Pitman's model.
+        columns: For a table, the columns that others know; by default its quasi-identifiers.
+        threshold: The risk that a person should not exceed.
+
+    Returns:
+        The risk to each attacker.
+
+    Raises:
+        InputError: Both a population and a sampling fraction are given, or columns of a release.
     """
     check_range("threshold", threshold, 0, 1)
     if population is not None and sampling_fraction is not None:
@@ -160,16 +173,16 @@ def record_risk(
     short, basis = 0, "the released people are treated as the population"
     rows, table = np.flatnonzero(view.ids >= 0), view.table
     candidates = view.people[view.ids[rows]]
-    named = 1 / candidates  # (released rows,) the chance to name the right person
+    named = 1 / candidates  # (released rows,) the probability of naming the right person
     if not own.by_class and isinstance(source, Release):
         named = 1 / fitting_people(source.coverage.take(rows), table.take(rows))
     if population is not None:
-        found = _found(source, population, columns)
+        mapped = _mapped(source, population, columns)
         lacking = by_person(
-            (found.people < candidates).astype(np.int64), found.weights, found.person, np.maximum
+            (mapped.people < candidates).astype(np.int64), mapped.weights, mapped.person, np.maximum
         )
         short = int((lacking[0] * lacking[1]).sum())
-        named = 1 / np.maximum(found.people, candidates)
+        named = 1 / np.maximum(mapped.people, candidates)
         basis = "the people of the population table"
     elif sampling_fraction is not None:
         check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
@@ -194,7 +207,7 @@ def record_risk(
 
 
 def _marketer(named: Floats, weights: Counts, person: Unit | None) -> float:
-    """Return the share of people for whom one of their records is linked rightly, on average."""
+    """Return the expected share of people with a correctly linked record."""
     if person is None:
         return weighted_sum(named, weights) / max(int(weights.sum()), 1)
     chances = at_least_once(np.repeat(named, weights), np.repeat(person.ids, weights), person.count)
@@ -206,7 +219,7 @@ def _view(source: Release | Table, columns: Sequence[str] | None) -> Classes:
 
 
 def _by_row(own: Reidentification, view: Classes) -> Floats:
-    """(rows,) the prosecutor's risk of each row's person, 0 where she is not released."""
+    """(rows,) the risk of each row's person to the prosecutor, 0 if they are not released."""
     person = view.table.person
     if not own.by_class and person is None:
         risks = np.zeros(len(view.ids))
@@ -219,15 +232,16 @@ def _by_row(own: Reidentification, view: Classes) -> Floats:
     return risks[person.ids]
 
 
-def _found(source: Release | Table, population: Table | KMap, on: Sequence[str] | None) -> KMap:
+def _mapped(source: Release | Table, population: Table | KMap, on: Sequence[str] | None) -> KMap:
     return population if isinstance(population, KMap) else k_map(source, population, on=on)
 
 
 def _attacker(
     name: str, risks: Floats, weights: Counts, threshold: float, highest: float | None = None
 ) -> Attacker:
-    most = float(risks.max(initial=0.0)) if highest is None else highest
-    return Attacker(name, _KNOWS[name], risks, weights, most, threshold)
+    if highest is None:
+        highest = float(risks.max(initial=0.0))
+    return Attacker(name, _KNOWS[name], risks, weights, highest, threshold)
 
 
 def _own(source: Release | Table, columns: Sequence[str] | None) -> Reidentification:
@@ -239,10 +253,10 @@ def _own(source: Release | Table, columns: Sequence[str] | None) -> Reidentifica
 
 
 def _estimated(own: Reidentification, sizes: Counts, fraction: float) -> tuple[Floats, str]:
-    """Return the expected 1 / F of each class, and where it comes from.
+    """Return the expected 1 / F of each class, and its source in words.
 
-    sizes: (classes,) the people of each. A person counts once in every class of hers, in the
-    sample as in the population.
+    sizes: (classes,) the people of each class. A person counts once in each of their classes, in
+    the sample and in the population.
     """
     if not own.by_class:
         raise InputError(

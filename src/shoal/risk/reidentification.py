@@ -1,7 +1,7 @@
-"""Reidentification: how likely an attacker who knows a person picks her out of a release.
+"""Re-identification: the probability that a prosecutor finds a person in a release.
 
-An attacker who knows the quasi-identifiers of a person in the release, as a prosecutor may, looks
-at the records that may be hers: the fewer people they belong to, the greater the risk.
+An attacker who knows the quasi-identifiers of a person in the release considers the records that
+could be that person's: the fewer people they belong to, the higher the risk.
 El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008.
 """
 
@@ -31,15 +31,16 @@ from shoal.support.arrays import Counts, Floats, weighted_sum
 
 @dataclass(frozen=True, eq=False)
 class Reidentification:
-    """How many people a released record may belong to, and the chance to pick the right one.
+    """The number of people a released record may belong to, and the risk of being found.
 
-    by_class: whether the guarantee rests on classes; if not, on whom each record fits.
-    sizes, weights: one pair for each class, for each row, or where people have several rows for
-        each person: the people (or households, where they are fewer) who may be it, and how many
-        people have as many. A person of several classes counts in the smallest.
-    risks: beside each pair, the chance to find such a person.
-    fewest: candidates of the person worst off, 0 where nobody is released.
-    class_sizes: (classes,) people in each class, empty where not by class.
+    Parameters:
+        by_class: Whether the guarantee is about classes; if not, about the records that people fit.
+        sizes, weights: For each class, for each row, or, if people have several rows, for each
+            person: the number of candidates (people, or households if they are fewer), and how many
+            people have them. A person of several classes counts in the smallest.
+        risks: For each entry, the probability of finding such a person.
+        fewest: Smallest number of candidates of a person, 0 if no one is released.
+        class_sizes: (classes,) the number of people in each class, empty if not by class.
     """
 
     by_class: bool
@@ -51,9 +52,9 @@ class Reidentification:
 
     @classmethod
     def of(cls, release: Release) -> Reidentification:
-        """Count them: people published alike, or where classes do not settle it, who fits whom.
+        """Count the people of each class, or the people who fit each record of a freeform release.
 
-        In the latter case nobody is said to have more of them than the model reaches.
+        In the latter case no one has more candidates than the level that the model reaches.
         """
         if not loose_parts(release):
             return cls.of_classes(release.classes)
@@ -68,8 +69,8 @@ class Reidentification:
     def of_classes(cls, classes: Classes) -> Reidentification:
         """Count the people of each class.
 
-        The risk of a person is the largest over her classes: the chance m/n that one of the n rows
-        there is one of her m, or 1/people, whichever is larger.
+        The risk of a person is the highest over their classes of m/n and 1/people, if m of the n
+        rows of a class are theirs.
         """
         fewest = float(classes.sizes.min()) if len(classes) else 0.0
         person = classes.table.person
@@ -93,7 +94,7 @@ class Reidentification:
 
     @property
     def highest_risk(self) -> float:
-        """The chance to find the person worst off, 0 where there is none."""
+        """Highest risk of a person, 0 if no one is released."""
         if not self.fewest:
             return 0.0
         highest = float(self.risks.max(initial=0.0))
@@ -101,12 +102,12 @@ class Reidentification:
 
     @property
     def average_risk(self) -> float:
-        """The chance to find a person, averaged over people, 0 where there are none."""
+        """Average risk of a person, 0 if no one is released."""
         return weighted_sum(self.risks, self.weights) / self.people if self.people else 0.0
 
 
 def _reached(release: Release, coverage: Coverage, rows: Counts) -> float:
-    """Return the least k that the models of who may be whom reach, and nobody exceeds."""
+    """Return the lowest level that the coverage models reach, which bounds all candidates."""
     table = release.original.take(rows)
     classes = Classes.of(table, release.classes.ids[rows], origin=release.original)
     reached = float(coverage.released().min(initial=np.iinfo(np.int64).max))
@@ -114,15 +115,15 @@ def _reached(release: Release, coverage: Coverage, rows: Counts) -> float:
         if table.unit is None:
             reached = min(reached, part.level_for(coverage))
         else:
-            found = judge(classes, part, lambda: coverage)
-            reached = min(reached, *found.levels.values())
+            judged = judge(classes, part, lambda: coverage)
+            reached = min(reached, *judged.levels.values())
     return reached
 
 
 def _picked(coverage: Coverage, table: Table) -> Floats:
-    """(rows,) the chance to find the person of a row among the records that the row fits.
+    """(rows,) the probability of finding the person of a row among the records that the row fits.
 
-    The larger of the share of these records that are hers, and of 1 / people who have any.
+    The larger of the share of these records that are theirs, and 1 / people who have any of them.
     """
     people = fitting_people(coverage, table)
     if table.person is None:
@@ -134,13 +135,15 @@ def _picked(coverage: Coverage, table: Table) -> Floats:
 
 
 def fitting_people(coverage: Coverage, table: Table) -> Counts:
-    """(rows,) the people who have a released record that each row fits.
+    """(rows,) the number of people with a released record that each row fits.
 
-    table: the rows of the coverage, all of them released.
+    Args:
+        coverage: The coverage of the released rows.
+        table: These rows of the original.
     """
     if table.unit is None:
         return coverage.released()
     edges = KindEdges(*coverage.fits.edges, len(coverage.fits.copies))
-    if table.person is None:  # households are named, and each record is a person
+    if table.person is None:  # households are declared, and each record is a person
         return edges.sum_records(coverage.fits.copies)[coverage.tuples]
     return edges.count_people(Members.of(coverage.boxes, table.person))[coverage.tuples]

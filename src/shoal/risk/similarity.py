@@ -1,6 +1,6 @@
-"""Similarity: the sensitive values of a class differ, and yet mean much the same.
+"""Similarity: the sensitive values of a class differ, but mean nearly the same.
 
-Three stomach diseases, or three low incomes, are diverse to a count and one thing to a reader.
+Three stomach diseases, or three low incomes, count as diverse, but reveal much.
 Li, Li & Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007.
 """
 
@@ -19,18 +19,21 @@ from shoal.privacy.model import ROUNDING
 from shoal.risk.candidates import Candidates, Source
 from shoal.support.arrays import Bools, Floats
 
-NARROW = 0.1  # share of the table's people between the ends of a narrow range
+NARROW = 0.1  # share of the people of the table inside a narrow range
 
 
 @dataclass(frozen=True)
 class Similarity:
-    """People whose candidates show close sensitive values.
+    """People whose candidates have similar sensitive values.
 
-    by: how values are compared, in order or by their hierarchy.
-    people: those released; alike: those with close values only, equal ones included.
-    different: those among them with more than one value: what homogeneity does not count.
-    width: the narrowest range of values against the column's extent; None by hierarchy.
-    between: the least share of the input's people between the ends of a range; None likewise.
+    Parameters:
+        column: The sensitive column.
+        by: How values are compared: by their order or their hierarchy.
+        people: Released people.
+        alike: People with only similar values, including equal ones.
+        different: Those of them with more than one value, which homogeneity does not count.
+        width: Width of the narrowest range of values relative to the column; None by hierarchy.
+        between: Smallest share of people of the original inside a range; None by hierarchy.
     """
 
     column: str
@@ -43,22 +46,32 @@ class Similarity:
 
     @property
     def alike_share(self) -> float:
-        """Share of the released people with close values only."""
+        """Share of the released people with only similar values."""
         return self.alike / max(self.people, 1)
 
     @property
     def different_share(self) -> float:
-        """Share of the released people with different values, all of them close."""
+        """Share of the released people with different values that are all similar."""
         return self.different / max(self.people, 1)
 
 
 def similarity(source: Source, column: str) -> Similarity:
-    """Count the people whose candidates show values close in meaning.
+    """Count the people whose candidates have similar values.
 
-    In a numeric or ordinal column values are close where a tenth of the input's people, or fewer,
-    lie between their ends: incomes spread unevenly, so that a tenth of the range may hold nearly
-    everybody. A missing value is close to no other. In a nominal column with a hierarchy they are
-    close where one label below the root covers them.
+    In a numeric or ordinal column, values are similar if at most 10 % of the people of the original
+    are in their range. Widths would not do: a tenth of the range of incomes may contain nearly
+    everyone. A missing value is similar to no other. In a nominal column with a hierarchy, values
+    are similar if one label below the root covers them.
+
+    Parameters:
+        source: A release, or classes of a table.
+        column: The sensitive column.
+
+    Returns:
+        The number of people with similar values.
+
+    Raises:
+        InputError: The column is nominal and has no hierarchy.
     """
     found = Candidates.of(source, column)
     if found.column.ordered:
@@ -73,7 +86,7 @@ def similarity(source: Source, column: str) -> Similarity:
 
 
 def is_comparable(source: Source, column: str) -> bool:
-    """Whether it is known which values of a column are close: by an order or a hierarchy."""
+    """Return whether values of a column can be compared: by an order or a hierarchy."""
     table = source.original if isinstance(source, Release) else source.table
     return table[column].ordered or table[column].hierarchy is not None
 
@@ -91,9 +104,9 @@ def _in_order(found: Candidates) -> Similarity:
 
 
 def _people_between(found: Candidates) -> Floats:
-    """Return, group by group, the share of the input's people between the ends of its values."""
+    """Return, for each group, the share of people of the original in the range of its values."""
     column, values = found.column, found.values
-    usual = found.usual / max(float(found.usual.sum()), 1.0)  # people may show several values
+    usual = found.usual / max(float(found.usual.sum()), 1.0)  # people may have several values
     upto = np.concatenate(([0.0], np.cumsum(usual)))
     first, last = values.codes[values.indptr[:-1]], values.codes[values.indptr[1:] - 1]
     between: Floats = upto[last + 1] - upto[first]

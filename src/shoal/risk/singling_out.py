@@ -32,11 +32,14 @@ UNCHANGED = (Role.SENSITIVE, Role.INSENSITIVE)
 
 @dataclass(frozen=True)
 class Uniques:
-    """People whose combination of values in some columns nobody else has.
+    """People whose combination of values in some columns no one else has.
 
-    alone: by these columns; with_quasi: by these and the published quasi-identifiers, None where
-        they were not counted.
-    people: all who are released.
+    Parameters:
+        columns: The columns.
+        alone: People who are unique in these columns.
+        with_quasi: People who are unique in these columns and the published quasi-identifiers; None
+            if they were not counted.
+        people: Released people.
     """
 
     columns: tuple[str, ...]
@@ -46,12 +49,12 @@ class Uniques:
 
     @property
     def alone_share(self) -> float:
-        """Share of the released people who are alone with their values."""
+        """Share of the released people who are unique in these columns."""
         return self.alone / max(self.people, 1)
 
     @property
     def with_quasi_share(self) -> float | None:
-        """Share of those who are alone once the quasi-identifiers are known too."""
+        """Share of those who are unique if the quasi-identifiers are known too."""
         return None if self.with_quasi is None else self.with_quasi / max(self.people, 1)
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,11 +71,13 @@ class Uniques:
 
 @dataclass(frozen=True)
 class SinglingOut:
-    """How far columns that are published unchanged single people out.
+    """People who are singled out by columns that are published unchanged.
 
-    columns: each column alone; together: all of them, if there are several.
-    insensitive: the columns that no guarantee covers, together; they are combined with the
-        quasi-identifiers, since others may know both.
+    Parameters:
+        people: Released people.
+        columns: The counts of each column.
+        together: The counts of all columns together, None if there are not several.
+        insensitive: The counts of all columns that no guarantee covers, together; None without any.
     """
 
     people: int
@@ -149,16 +154,16 @@ class SinglingOut:
         }
 
 
-def is_notable(found: int, people: int) -> bool:
-    """Whether so many of the people are more than a few with rare values."""
-    return found >= NOTABLE_PEOPLE and found > NOTABLE_SHARE * people
+def is_notable(count: int, people: int) -> bool:
+    """Return whether a count of people is more than a few with rare values."""
+    return count >= NOTABLE_PEOPLE and count > NOTABLE_SHARE * people
 
 
 def singling_out(classes: Classes, *, with_quasi: bool = True) -> SinglingOut:
-    """Count the released people whose values in columns published unchanged nobody else has.
+    """Count the released people with unique values in columns that are published unchanged.
 
-    A person with several rows is singled out by one that no other person shares. A missing value is
-    a value here: being the only one without it is to stand out too.
+    A person with several rows is singled out by a row that no other person shares. A missing value
+    counts as a value: the only person without a value is singled out too.
 
     Parameters:
         classes: The classes of the released rows; the sensitive and the insensitive columns of
@@ -201,23 +206,24 @@ class _Counter:
         self.counts = None if table.counts is None else table.counts[self.rows]
 
     def codes_of(self, column: Column) -> Codes:
-        """(released rows,) numbers that are equal where values are, computed once."""
+        """(released rows,) a number for each value, computed once."""
         if column.name not in self.codes:
             self.codes[column.name] = _value_numbers(column)[self.rows]
         return self.codes[column.name]
 
     def count(self, columns: Sequence[Column]) -> Uniques:
-        """Return who is alone with these columns."""
+        """Return the number of people who are unique in these columns."""
         names = tuple(column.name for column in columns)
         codes = [self.codes_of(column) for column in columns]
         domains = [int(each.max(initial=0)) + 1 for each in codes]
-        found = group(codes, domains) if len(self.rows) else None
-        if found is None:
+        if not len(self.rows):
             return Uniques(names, 0, 0 if self.with_quasi else None, 0)
-        alone = count_alone(found.ids, len(found), self.person, self.counts)
+        values = group(codes, domains)
+        alone = count_alone(values.ids, len(values), self.person, self.counts)
         both = None
         if self.with_quasi:
-            pairs = group([self.classes.ids[self.rows], found.ids], [len(self.classes), len(found)])
+            ids = self.classes.ids[self.rows]
+            pairs = group([ids, values.ids], [len(self.classes), len(values)])
             both = count_alone(pairs.ids, len(pairs), self.person, self.counts)
         return Uniques(names, alone, both, self.classes.released_people)
 
@@ -237,10 +243,13 @@ def _value_numbers(column: Column) -> Codes:
 def count_alone(
     ids: Codes, groups: int, person: Unit | None = None, counts: Counts | None = None
 ) -> int:
-    """Return how many people have a row in a group that no other person is in.
+    """Return the number of people with a row in a group that no other person is in.
 
-    ids: (rows,) the group of each row. counts: (rows,) records behind each; each is a person where
-        no person is named.
+    Args:
+        ids: (rows,) the group of each row.
+        groups: Number of groups.
+        person: The person of each row, None if each record is a different person.
+        counts: (rows,) records behind each row of a weighted table.
     """
     if person is None:
         weights = None if counts is None else counts.astype(np.float64)

@@ -1,6 +1,6 @@
 """Skewness: a sensitive value is far more likely in a class than in the table.
 
-Nothing need be certain: a class that is half ill says much where one in a hundred is.
+No value need be certain: if half of a class is ill and 1 % of the table, the class reveals much.
 Li, Li & Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007.
 """
 
@@ -14,7 +14,7 @@ from shoal.privacy.model import ROUNDING
 from shoal.risk.candidates import Candidates, Source
 from shoal.support.arrays import Floats
 
-MUCH = 0.5  # by which a belief must rise to count as changed
+MUCH = 0.5  # rise of a share that counts as large
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,16 @@ class Skewness:
     A value with the share p in the input table and q among a person's candidates gains q / p and
     rises by q − p.
 
-    people: those released.
-    gain: the greatest gain; rise: the greatest rise.
-    own_gain: the gain of people's own value, on average; 1 where classes say nothing.
-    raised: people with some value that rises by half or more.
-    guessed: share of people whose value is guessed right by the commonest among their candidates;
-        a person with several values, or in several classes, counts for each.
-    blind: by the commonest in the input table, without the release.
+    Parameters:
+        column: The sensitive column.
+        people: Released people.
+        gain: Largest gain of a value.
+        rise: Largest rise of a value.
+        own_gain: Average gain of people's own value; 1 if classes reveal nothing.
+        raised: People with a value that rises by 0.5 or more.
+        guessed: Share of people whose value is the most common among their candidates; a person
+            with several values, or in several classes, counts for each.
+        blind: The same with the most common value of the original table, without the release.
     """
 
     column: str
@@ -44,24 +47,31 @@ class Skewness:
 
     @property
     def raised_share(self) -> float:
-        """Share of the released people with some value that rises by half or more."""
+        """Share of the released people with a value that rises by 0.5 or more."""
         return self.raised / max(self.people, 1)
 
     @property
     def advantage(self) -> float:
-        """By how much the release raises the share of right guesses, 0 where it does not."""
+        """Increase of the share of correct guesses by the release, at least 0."""
         return max(self.guessed - self.blind, 0.0)
 
 
 def skewness(source: Source, column: str) -> Skewness:
-    """Measure how far beliefs about the column move from the table to a class.
+    """Measure how the distribution of a sensitive column differs between a class and the table.
 
-    Small classes raise rare values by necessity: one of five is a fifth. Guesses are those of the
-    commonest value; where several are equally common, one of them by chance.
+    Small classes necessarily raise rare values: one of five is 20 %. Guesses are the most common
+    value; if several are equally common, one of them at random.
+
+    Parameters:
+        source: A release, or classes of a table.
+        column: The sensitive column.
+
+    Returns:
+        The largest gains and rises, and the share of correct guesses.
     """
     found = Candidates.of(source, column)
     usual = found.usual[found.values.codes]
-    with np.errstate(divide="ignore"):  # a value that the input does not show: infinite
+    with np.errstate(divide="ignore"):  # infinite for values that the original does not have
         gains = found.shares / usual
     rises = found.shares - usual
     highest = found.by_group(np.maximum, rises)
@@ -78,14 +88,14 @@ def skewness(source: Source, column: str) -> Skewness:
 
 
 def _guesses(found: Candidates) -> Floats:
-    """Return, beside each value of a group, the chance that it is the guess there."""
+    """Return, for each value of a group, the probability that it is guessed."""
     commonest = found.shares >= found.largest[found.owners]
     ties = found.by_group(np.add, commonest.astype(np.float64))
     return commonest / ties[found.owners]
 
 
 def _blind(found: Candidates) -> float:
-    """Return the share of released people who have a commonest value of the input table."""
+    """Return the share of released people with the most common value of the original table."""
     commonest = found.usual >= found.usual.max(initial=0.0)
     mine = int(found.own.counts[commonest[found.own.codes]].sum())
     return mine / max(int(commonest.sum()), 1) / found.shown

@@ -69,14 +69,14 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name):
 def test_looking_at_some_classes_only_is_fair():
     matrix = random(24, power=3.0)
     true = exact(matrix).psi
-    with patch.object(chains, "_QUICK", 1), patch.object(chains, "_LOOK", 4):
+    with patch.object(chains, "_DENSE_SPEED", 1), patch.object(chains, "_LOOK_SLOTS", 4):
         found = [walk(matrix, seed=seed, target=0.04).value for seed in range(12)]
     assert np.mean(found) == pytest.approx(true, rel=0.02)
 
 
 def test_taking_back_long_loops_is_fair():
     matrix = random(12, power=2.0)
-    with patch.object(chains, "_LOOP", (1, 0, 12)):
+    with patch.object(chains, "_LOOP_STEPS", (1, 0, 12)):
         found = walk(matrix, seed=1, target=0.02)
     assert found.value == pytest.approx(exact(matrix).psi, rel=0.03)
 
@@ -151,7 +151,7 @@ def test_an_interval_that_stays_wide_is_refused():
 
 def test_loops_that_never_close_are_told():
     with (
-        patch.object(chains, "_LOOP", (0, 1, 1)),
+        patch.object(chains, "_LOOP_STEPS", (0, 1, 1)),
         pytest.raises(NotConverged, match="loops did not close"),
     ):
         walk(CASES["uniform"], seed=0, max_steps=100)

@@ -23,8 +23,8 @@ from shoal.support.progress import report
 if TYPE_CHECKING:
     from shoal.risk.attacks._interval_sweep import Levels
 
-MAX_STEPS = 60_000_000  # at most, about half of them there and kept, 20 bytes each
-MAX_VISITS = 1_000_000_000  # of steps, while items are marked
+MAX_STEPS = 60_000_000  # bound on the steps; about half of them exist, and take 20 bytes each
+MAX_VISITS = 1_000_000_000  # visits of steps while items are marked
 _UNIT = 2.0**-53
 
 
@@ -32,9 +32,10 @@ _UNIT = 2.0**-53
 class IntervalSolution:
     """Exact values of an attack by intervals.
 
-    marginals: (items,) the chance that each is matched with its own released item.
-    log_matchings: natural logarithm of the number of perfect matchings.
-    error: bound on the relative error of each marginal.
+    Parameters:
+        marginals: (items,) the probability that each item is matched with its own released item.
+        log_matchings: Natural logarithm of the number of perfect matchings.
+        error: Bound on the relative error of each marginal.
     """
 
     marginals: Floats
@@ -43,10 +44,11 @@ class IntervalSolution:
 
 
 class _Queue(NamedTuple):
-    """Items by stretches of positions that no interval distinguishes.
+    """Items, with positions grouped into stretches that no interval separates.
 
-    sizes: (stretches,) places of each; begin, deadline, own: (items,) stretches.
-    possible: (items,) whether the own place lies in the interval.
+    sizes: (stretches,) the number of positions of each.
+    begin, deadline, own: (items,) the first and last stretch of its interval, and its true stretch.
+    possible: (items,) whether the true position is in the interval.
     """
 
     sizes: Counts
@@ -57,30 +59,38 @@ class _Queue(NamedTuple):
 
     @property
     def mirrored(self) -> _Queue:
-        """The same from the other end."""
+        """The same items with positions in reverse order."""
         end = len(self.sizes) - 1
         turned = (end - self.deadline, end - self.begin, end - self.own)
         return _Queue(self.sizes[::-1], *turned, self.possible)
 
     @property
     def levels(self) -> Counts:
-        """(stretches + 1,) the level at which each begins."""
+        """(stretches + 1,) the first level of each stretch."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
 
 def sweep(first: Counts, last: Counts, own: Counts) -> IntervalSolution | None:
-    """Return the exact values, None where there are too many states.
+    """Return the exact values of an attack by intervals.
 
-    first, last: (items,) the places that each may have, from 0, both ends among them.
-    own: (items,) its true place.
+    Args:
+        first, last: (items,) the first and last position that each item may have, from 0.
+        own: (items,) the true position of each item.
+
+    Returns:
+        The values, None if there are too many states.
+
+    Raises:
+        InputError: There is no perfect matching.
     """
     if (first > last).any():
         raise InputError(
             f"no perfect matching: {int((first > last).sum())} items fit no released item"
         )
     queue = _queue(first, last, own)
-    ways = [(_cost(way), way) for way in (queue, queue.mirrored)]
-    steps, cheaper = min(ways, key=lambda way: way[0])
+    steps, cheaper = min(
+        ((_cost(each), each) for each in (queue, queue.mirrored)), key=lambda pair: pair[0]
+    )
     if steps > MAX_STEPS:
         return None
     levels = _levels(cheaper)
@@ -98,11 +108,13 @@ def _queue(first: Counts, last: Counts, own: Counts) -> _Queue:
 
 
 class _Stretch(NamedTuple):
-    """One stretch as the sweep meets it.
+    """One stretch in a sweep.
 
-    places: how many there are; deadlines: those awaited, ascending; started: (deadlines,) the items
-    of each that have begun to wait; shifts, widths: (deadlines,) the bits of a state that count
-    them; closes: whether the first deadline is this stretch.
+    places: number of positions.
+    deadlines: the deadlines of waiting items, ascending.
+    started: (deadlines,) the items of each deadline whose interval has begun.
+    shifts, widths: (deadlines,) the bits of a state that count the matched ones of these.
+    closes: whether the first deadline is this stretch.
     """
 
     places: int
@@ -114,7 +126,7 @@ class _Stretch(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """How many bits a state takes."""
+        """Number of bits of a state."""
         return int((self.shifts + self.widths).max(initial=0))
 
 
@@ -146,7 +158,7 @@ def _cost(queue: _Queue) -> float:
             total += states * len(each.started)
             matched += 1
             if matched - ended >= len(by_sum):
-                return 0.0  # no perfect matching: the sweep itself will say so
+                return 0.0  # no perfect matching: the sweep raises the error
             states = float(by_sum[matched - ended])
         if total > MAX_STEPS:
             return math.inf
@@ -160,7 +172,7 @@ def _cost(queue: _Queue) -> float:
 
 
 def _levels(queue: _Queue) -> Levels:
-    """Return all steps; refuses intervals without a perfect matching."""
+    """Return all steps; raise an error if there is no perfect matching."""
     from shoal.risk.attacks._interval_sweep import Levels
     from shoal.risk.matchings._profile import Choices, Steps, expand
 
@@ -175,17 +187,17 @@ def _levels(queue: _Queue) -> Levels:
         for left in reversed(range(each.places)):
             closing = (0, 0) if left else ending
             choices = Choices(each.shifts, fields, each.started, *closing)
-            most = len(states) * len(fields)
-            steps = Steps(*(np.empty(most, dtype=kind) for kind in "iihi"))
-            table = np.full(1 << (2 * most).bit_length(), -1, dtype=np.int32)
-            found = np.empty(most, dtype=np.int64)
-            made, reached = expand(states, choices, steps, table, found)
+            room = len(states) * len(fields)
+            steps = Steps(*(np.empty(room, dtype=kind) for kind in "iihi"))
+            table = np.full(1 << (2 * room).bit_length(), -1, dtype=np.int32)
+            after = np.empty(room, dtype=np.int64)
+            made, reached = expand(states, choices, steps, table, after)
             if not reached:
                 raise InputError(
                     "no perfect matching: not every item can have a released item of its own, so "
                     "the attacker's intervals contradict the released frequencies"
                 )
-            states = found[:reached].copy()
+            states = after[:reached].copy()
             counts.append(reached)
             source, target, choice, free = (part[:made].copy() for part in steps)
             parts.append((source, target, each.deadlines[choice].astype(np.int32), free))
@@ -195,7 +207,7 @@ def _levels(queue: _Queue) -> Levels:
 
 
 def _marks(queue: _Queue) -> dict[tuple[int, int], int]:
-    """Return for each deadline and own stretch of an item the first stretch where one begins."""
+    """Return, for each deadline and true stretch of items, the first stretch where one begins."""
     marks: dict[tuple[int, int], int] = {}
     chosen = (part[queue.possible].tolist() for part in (queue.deadline, queue.own, queue.begin))
     for deadline, own, begin in zip(*chosen, strict=True):
@@ -204,7 +216,7 @@ def _marks(queue: _Queue) -> dict[tuple[int, int], int]:
 
 
 def _visits(queue: _Queue, levels: Levels) -> int:
-    """Return how many steps are gone back over in all."""
+    """Return the number of steps that marking all items visits."""
     at = queue.levels
     return sum(
         int(levels.begins[at[own] + 1] - levels.begins[at[begin]])
@@ -225,13 +237,13 @@ def _sums(queue: _Queue, levels: Levels) -> IntervalSolution:
     chances: dict[tuple[int, int, int], float] = {}
     for (deadline, own), begin in _marks(queue).items():
         bottom, top = int(at[begin]), int(at[own])
-        found = np.empty(top - bottom + 1)
-        kernels.mark(levels, ways, led, peaks, deadline, bottom, top, room, found)
+        taken = np.empty(top - bottom + 1)
+        kernels.mark(levels, ways, led, peaks, deadline, bottom, top, room, taken)
         for stretch in range(begin, own + 1):
-            chances[stretch, deadline, own] = float(found[at[stretch] - bottom])
+            chances[stretch, deadline, own] = float(taken[at[stretch] - bottom])
     for item in np.flatnonzero(queue.possible).tolist():
-        place = (int(queue.begin[item]), int(queue.deadline[item]), int(queue.own[item]))
-        marginals[item] = chances[place]
-    most = max(len(each.started) for each in _stretches(queue))
-    rounded = 4 * size * (most + 2) + 2 * widest  # forth and back, above and below the line
+        key = (int(queue.begin[item]), int(queue.deadline[item]), int(queue.own[item]))
+        marginals[item] = chances[key]
+    widest_choice = max(len(each.started) for each in _stretches(queue))
+    rounded = 4 * size * (widest_choice + 2) + 2 * widest  # forward and backward, in both sums
     return IntervalSolution(frozen(marginals), math.fsum(np.log(totals)), rounded * _UNIT)

@@ -33,9 +33,10 @@ _ASSUMED = (
 class Block:
     """A node that shuffles some wires.
 
-    wires: the numbers of its wires, the same for inputs and outputs.
-    chances: (wires, wires) the probability that an entity that enters on one wire leaves on
-        another; rows and columns sum to 1.
+    Parameters:
+        wires: The numbers of its wires, the same for inputs and outputs.
+        chances: (wires, wires) the probability that an entity that enters on one wire leaves on
+            another; rows and columns sum to 1.
     """
 
     wires: tuple[int, ...]
@@ -44,9 +45,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Network:
-    """Blocks in the order in which entities pass them; wires are numbered from 0.
+    """A network of blocks; wires are numbered from 0.
 
-    wires: number of wires.
+    Parameters:
+        wires: Number of wires.
+        blocks: Blocks in the order in which entities pass them.
     """
 
     wires: int
@@ -63,8 +66,8 @@ class Network:
             chances: "uniform", or a doubly stochastic matrix over these wires.
         """
         chosen = tuple(wires)
-        whole = all(isinstance(wire, (int, np.integer)) for wire in chosen)
-        inside = whole and all(0 <= wire < self.wires for wire in chosen)
+        integers = all(isinstance(wire, (int, np.integer)) for wire in chosen)
+        inside = integers and all(0 <= wire < self.wires for wire in chosen)
         if not chosen or not inside or len(set(chosen)) < len(chosen):
             raise InputError(
                 f"a block must name at least one wire from 0 to {self.wires - 1}, each once"

@@ -35,8 +35,9 @@ class PopulationAttack(MatchingAttack):
     @property
     def structure(self) -> Structure:
         """The components of the attack; people who are not in the table have no true record."""
-        whole = split(self.matrix, self.mapping)
-        return Structure(whole.mapping, tuple(map(self._without_absent, whole.components)))
+        structure = split(self.matrix, self.mapping)
+        components = tuple(map(self._without_absent, structure.components))
+        return Structure(structure.mapping, components)
 
     def psi(self, **options: Any) -> Psi:
         """Return how many people in the table the attacker is expected to re-identify."""
@@ -49,9 +50,10 @@ class PopulationAttack(MatchingAttack):
         changed = super().with_prior(prior, why)
         return replace(self, matrix=changed.matrix, assumptions=changed.assumptions)
 
-    def _without_absent(self, part: Component) -> Component:
-        found = np.where(self.present[part.rows], part.mapping, NOWHERE)
-        return replace(part, mapping=frozen(found))
+    def _without_absent(self, component: Component) -> Component:
+        """Return the component without true pairs of people who are not in the table."""
+        mapping = np.where(self.present[component.rows], component.mapping, NOWHERE)
+        return replace(component, mapping=frozen(mapping))
 
 
 def population_attack(weights: Any, presence: Any, truth: Any) -> PopulationAttack:
@@ -115,8 +117,8 @@ def _check_chances(presence: Any, people: int) -> Floats:
 
 def _check_truth(truth: Any, people: int, records: int) -> Counts:
     person = np.asarray(truth)
-    whole = person.dtype.kind in "iu" and person.shape == (records,)
-    if not whole or len(np.unique(person)) < records or person.min() < 0 or person.max() >= people:
+    fits = person.dtype.kind in "iu" and person.shape == (records,)
+    if not fits or len(np.unique(person)) < records or person.min() < 0 or person.max() >= people:
         raise InputError(
             f"truth must name a person from 0 to {people - 1} for each of the {records} records, "
             "each person at most once"

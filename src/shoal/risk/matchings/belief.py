@@ -1,7 +1,7 @@
 """Belief propagation: messages between records and slots until they agree.
 
-Quick, and without any guarantee: near the truth where many pairs are possible and none stands out,
-far off on narrow bands. The permanent, though, is bounded by them.
+Fast, but without a guarantee for single pairs: accurate if many pairs are possible and none
+dominates, inaccurate on narrow bands. The permanent is bounded, however.
 Vontobel, "The Bethe permanent of a nonnegative matrix", 2013; Anari & Rezaei, "A tight analysis of
 Bethe approximation for permanent", 2018.
 """
@@ -17,18 +17,21 @@ from shoal.risk.matchings.structure import Component, Edges
 from shoal.support.arrays import Counts, Floats
 from shoal.support.progress import report
 
-_TOLERANCE = 1e-8  # how far chances may be apart
-_ROUNDS = 5_000
-_PATIENCE = 50  # rounds
-_STUCK = 0.99  # what is left, after so many, of the difference of messages that swing
+_TOLERANCE = 1e-8  # allowed difference between the probabilities of records and of slots
+_MAX_ROUNDS = 5_000  # rounds of messages
+_CHECK_ROUNDS = 50  # rounds between two checks for oscillation
+_STUCK_RATIO = 0.99  # ratio of differences between two checks that shows oscillation
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What the messages agree on.
+    """The result of belief propagation.
 
-    marginals: (edges,) about the chance of a record of the type to be in one slot of the class.
-    rounds: of messages; error: how far records and slots are apart on them.
+    Parameters:
+        marginals: (edges,) approximate probability that a record of the type is in one slot of the
+            class.
+        rounds: Number of rounds of messages.
+        error: Largest difference between the probabilities of records and of slots.
     """
 
     marginals: Floats
@@ -44,13 +47,20 @@ def propagate(
     capacity: Counts,
     *,
     tolerance: float = _TOLERANCE,
-    rounds: int = _ROUNDS,
+    rounds: int = _MAX_ROUNDS,
 ) -> Belief:
-    """Send messages until records and slots agree on all chances.
+    """Send messages until records and slots agree on all probabilities.
 
-    indptr, indices, weights: for each type its classes and the weight of a slot there, scaled;
-        without `indices` every type has all classes. Edges must lie in perfect matchings.
-    people: (types,) the records of each type; capacity: (classes,) the slots of each class.
+    Args:
+        indptr, indices, weights: For each type its classes and the scaled weight of a slot there;
+            without `indices` every type has all classes. Every edge must be in a perfect matching.
+        people: (types,) the number of records of each type.
+        capacity: (classes,) the number of slots of each class.
+        tolerance: Allowed difference between the probabilities of records and of slots.
+        rounds: Maximum number of rounds.
+
+    Raises:
+        NotConverged: The messages did not agree in `rounds` rounds.
     """
     from shoal.risk.matchings._belief import gather, send
 
@@ -69,8 +79,8 @@ def propagate(
                 f"{apart:.1g}); use another method"
             )
         report("belief propagation", done)
-        if done % _PATIENCE == 0:  # some swing to and fro for ever: those go half-way
-            halfway, earlier = halfway or bool(done and apart > _STUCK * earlier), apart
+        if done % _CHECK_ROUNDS == 0:  # messages that oscillate are damped
+            halfway, earlier = halfway or bool(done and apart > _STUCK_RATIO * earlier), apart
         before = upward.copy() if halfway else upward
         gather(indptr, listed, capacity, upward, rest, best)
         apart = send(indptr, listed, weights, people, upward, rest, best, others, top, largest)
@@ -84,7 +94,7 @@ def propagate(
 
 
 def believe(component: Component) -> Belief:
-    """Send messages in a scaled component, one record a row and one slot a column."""
+    """Return the approximate probability of each pair of a scaled component."""
     ones = np.ones(component.size, dtype=np.int64)
     if component.full and not isinstance(component.stored, Edges):
         every = np.arange(component.size + 1) * component.size
@@ -94,10 +104,13 @@ def believe(component: Component) -> Belief:
 
 
 def log_bethe(weights: Floats, marginals: Floats) -> float:
-    """Return the logarithm of the Bethe permanent, edge by edge.
+    """Return the logarithm of the Bethe permanent.
 
-    The permanent is at least that, whatever doubly stochastic marginals it is taken at; where they
-    are those of belief propagation, it is at most √2 times as much for each row.
+    The permanent is at least the Bethe permanent at any doubly stochastic marginals. At those of
+    belief propagation it is at most √2 times as large for each row.
+
+    Args:
+        weights, marginals: (edges,) the weight and the marginal of each edge.
     """
     sure = np.minimum(marginals, 1.0)
     inside = sure > 0

@@ -1,4 +1,4 @@
-"""Chains of matchings at work: each has a matching, random numbers and findings of its own."""
+"""Chains of a random walk over matchings; each has its own matching, random numbers and sums."""
 
 from __future__ import annotations
 
@@ -15,18 +15,26 @@ from shoal.risk.matchings._worm import BLOCK, Links, Records, Walker
 from shoal.support.arrays import Counts, Floats, frozen
 from shoal.support.wording import counted
 
-_SWEEPS = 10  # steps a record of the walk before the first draw
-_LOOK = 8  # slots a record that a draw may look at: as long as it takes to move them
-_QUICK = 16  # slots looked at in the time of one, where every record may be in each
-_LARGE = 2**24  # edges from which on half the precision has to do
-_SMALL = 1e-30  # weights from which on there is enough precision in half of it
-_LOOP = 20, 1_000, 4_000_000  # steps a record after which a loop is taken back, more, at most
+_WARM_UP = 10  # steps for each record before the first draw
+_LOOK_SLOTS = 8  # slots for each record that a draw may read, to take about as long as its moves
+_DENSE_SPEED = 16  # how much faster slots are read if every record may be in each
+_LARGE = 2**24  # edges above which masses are stored in single precision
+_MIN_SINGLE = 1e-30  # smallest weight that single precision is used for
+_LOOP_STEPS = 20, 1_000, 4_000_000  # maximum steps of a loop: for each record, plus, at most
 
 
 class Chains:
-    """Walks over the matchings of one problem; half of them start far from the truth.
+    """Random walks over the matchings of one problem; half of them start far from the truth.
 
-    steps, broken: how many steps were made, how many loops taken back.
+    Parameters:
+        links: The classes of each type, as `link` returns them.
+        records: The records, as `place` returns them.
+        truth: (records,) the true class of each record, −1 if it cannot be found.
+        start: (records,) the classes of one possible matching.
+        seeds: One seed sequence for each chain.
+        threads: Number of threads; the draws do not depend on it.
+
+    The attributes `steps`, `walked` and `broken` count steps, loops and loops that were undone.
     """
 
     def __init__(
@@ -37,7 +45,7 @@ class Chains:
         self.threads = threads
         self.looks = [self._look(seed) for seed in seeds]
         count = len(self.looks[0].order)
-        self.take = max(min(count * _LOOK * len(truth) // max(self._work(), 1), count), 1)
+        self.take = max(min(count * _LOOK_SLOTS * len(truth) // max(self._work(), 1), count), 1)
         self.walkers = [self._walker(start, seed) for seed in seeds]
         self._warm_up()
 
@@ -59,9 +67,11 @@ class Chains:
         return totals
 
     def visit(self, draws: int, look: Callable[[int, Counts], float]) -> Floats:
-        """Return (chains, draws) what `look` says of further matchings.
+        """Return (chains, draws) the values of `look` at further matchings.
 
-        look: takes the number of the chain and (records,) the slot of each record.
+        Args:
+            draws: Number of matchings of each chain.
+            look: Takes the number of the chain and (records,) the slot of each record.
         """
         totals = np.empty((len(self.walkers), draws))
 
@@ -82,20 +92,24 @@ class Chains:
         return totals
 
     def marginals(self) -> Floats:
-        """Return, record by record, the mean of its chances to be in its own slot."""
+        """Return, for each record, the mean probability to be in its true class."""
         cracks = sum(look.cracks for look in self.looks)
-        seen = sum(look.seen for look in self.looks)[self.truth]  # of none: 0 cracks
+        seen = sum(look.seen for look in self.looks)[
+            self.truth
+        ]  # records without a true class have no cracks
         return np.asarray(np.where(self.truth >= 0, cracks / np.maximum(seen, 1), 0.0))
 
     def _warm_up(self) -> None:
-        """Leave the start, and find how many loops it takes to move everybody about once."""
+        """Leave the start, and set the number of loops that moves every record about once."""
         people = len(self.truth)
 
         def job(chain: int) -> tuple[int, int]:
             walker, around = self.walkers[chain], (self.links, self.records)
             if chain % 2:
-                _worm.walk(*around, walker, _SWEEPS * people, True, self.truth)
-            made: tuple[int, int] = _worm.walk(*around, walker, _SWEEPS * people, False, self.truth)
+                _worm.walk(*around, walker, _WARM_UP * people, True, self.truth)
+            made: tuple[int, int] = _worm.walk(
+                *around, walker, _WARM_UP * people, False, self.truth
+            )
             return made
 
         made = self._run(job)
@@ -109,7 +123,7 @@ class Chains:
                 look.baseline[:] = baseline
 
     def _look_around(self, chain: int) -> tuple[int, int]:
-        parts = -(-len(self.looks[chain].order) // _SWEEPS)
+        parts = -(-len(self.looks[chain].order) // _WARM_UP)
         _looking.look_around(
             self.links, self.records, self.walkers[chain], self.looks[chain],
             parts, self.loops, self.truth,
@@ -125,15 +139,16 @@ class Chains:
 
     def _walker(self, start: Counts, seed: np.random.SeedSequence) -> Walker:
         people = len(self.truth)
-        most = min(_LOOP[0] * people + _LOOP[1], _LOOP[2])
+        per_record, extra, limit = _LOOP_STEPS
+        longest = min(per_record * people + extra, limit)
         walker = Walker(
             np.empty(people, dtype=np.int32),
             np.empty(people, dtype=np.int64),
             np.empty(people, dtype=np.int32),
             seed.generate_state(1, np.uint64),
-            np.empty(most, dtype=np.int32),
-            np.empty(most, dtype=np.int32),
-            np.empty(most, dtype=np.int64),
+            np.empty(longest, dtype=np.int32),
+            np.empty(longest, dtype=np.int32),
+            np.empty(longest, dtype=np.int64),
         )
         wrong = _worm.settle(self.links, self.records, walker, start.astype(np.int64))
         if wrong:
@@ -154,13 +169,13 @@ class Chains:
         )
 
     def _work(self) -> int:
-        """Return how many slots a look at every class goes through, scattered ones counting."""
+        """Return the number of slots that a look at every class reads, weighted by speed."""
         links, first = self.links, self.records.first
         capacity = np.diff(first)
         if len(links.classes):
             reach = np.add.reduceat(capacity[links.classes], links.indptr[:-1])
         else:
-            reach = np.full(len(links.indptr) - 1, first[-1] // _QUICK + 1)
+            reach = np.full(len(links.indptr) - 1, first[-1] // _DENSE_SPEED + 1)
         member = self.records.member[self.records.starts[0] :]
         pairs = np.unique(
             self.truth[member].astype(np.int64) * len(reach) + self.records.type[member]
@@ -169,12 +184,18 @@ class Chains:
 
 
 def link(indptr: Counts, indices: Counts | None, weights: Floats, capacity: Counts) -> Links:
-    """Lay the edges out by type and by class."""
+    """Return the edges by type and by class, in the layout of the kernels.
+
+    Args:
+        indptr, indices, weights: For each type its classes, ascending, and the weight of a slot
+            there; without `indices` every type has all classes.
+        capacity: (classes,) the slots of each class.
+    """
     types, classes = len(indptr) - 1, len(capacity)
     mass = weights.ravel()
     if (capacity != 1).any():
         mass = mass * (np.tile(capacity, types) if indices is None else capacity[indices])
-    coarse = mass.size > _LARGE and _worm.least_positive(mass) > _SMALL
+    coarse = mass.size > _LARGE and _worm.least_positive(mass) > _MIN_SINGLE
     mass = frozen(mass.astype(np.float32 if coarse else np.float64, copy=False))
     if indices is None:
         kept = turned = np.empty(0, dtype=np.int32)
@@ -195,7 +216,16 @@ def link(indptr: Counts, indices: Counts | None, weights: Floats, capacity: Coun
 
 
 def place(row_type: Counts, capacity: Counts, truth: Counts) -> Records:
-    """Lay the records out by their true class."""
+    """Return the records sorted by true class, in the layout of the kernels.
+
+    Args:
+        row_type: (records,) the type of each record.
+        capacity: (classes,) the slots of each class.
+        truth: (records,) the true class of each record, −1 if it cannot be found.
+
+    Raises:
+        InputError: There are not as many slots as records.
+    """
     if len(row_type) != capacity.sum():
         raise InputError(
             f"there must be one slot for each of the {len(row_type)} records, not "

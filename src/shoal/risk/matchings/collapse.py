@@ -1,7 +1,7 @@
-"""Rows and columns that are alike: kinds of people, kinds of records.
+"""Identical rows and columns of a matrix: kinds of people and kinds of records.
 
-Alike rows may trade places in any matching, so what matters is how many of a kind are used up, not
-which: counts instead of subsets, and a polynomial number of them where kinds are few.
+Identical rows are interchangeable in every matching. So it matters how many rows of a kind are
+used, not which: counts replace subsets, and with few kinds their number is polynomial.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from shoal.support.arrays import Counts, Floats
 
 @dataclass(frozen=True, eq=False)
 class KindMatrix:
-    """A matrix by kinds of rows and of columns.
+    """A matrix between kinds of rows and kinds of columns.
 
-    row_kinds, column_kinds: the kind of each line; row_counts, column_counts: how many of each.
-    edges: the positive entries between kinds, row kind by row kind.
+    Parameters:
+        row_kinds, column_kinds: (rows,), (columns,) the kind of each line.
+        row_counts, column_counts: (kinds,) the people and records of each kind.
+        edges: The positive entries between kinds, by kind of rows.
     """
 
     row_kinds: Counts
@@ -31,7 +33,7 @@ class KindMatrix:
 
     @property
     def transposed(self) -> KindMatrix:
-        """The same with rows and columns exchanged."""
+        """The transposed matrix."""
         indptr, indices, weights = self.edges
         heads = np.repeat(np.arange(len(self.row_counts)), np.diff(indptr))
         order = np.lexsort((heads, indices))
@@ -54,11 +56,11 @@ def collapse(component: Component) -> KindMatrix:
 
     shape = len(row_counts), len(column_counts)
     row_kinds, row_first = _kinds(*edges)
-    whole = csr_array((edges.weights, edges.indices, edges.indptr), shape=shape)
-    across = csr_array(whole.T.tocsr())
+    matrix = csr_array((edges.weights, edges.indices, edges.indptr), shape=shape)
+    across = csr_array(matrix.T.tocsr())
     across.sort_indices()
     column_kinds, column_first = _kinds(across.indptr, across.indices, across.data)
-    small = csr_array(csr_array(whole[row_first])[:, column_first])
+    small = csr_array(csr_array(matrix[row_first])[:, column_first])
     small.sort_indices()
     return KindMatrix(
         row_kinds,

@@ -1,4 +1,4 @@
-"""Whether chains of draws have settled, and how far their mean may be off.
+"""Convergence of chains of draws, and the interval of their mean.
 
 Gelman et al., "Bayesian Data Analysis", 2013 (R-hat over halves of chains, effective draws);
 Flegal & Jones, "Batch means and spectral variance estimators in Markov chain Monte Carlo", 2010.
@@ -13,18 +13,20 @@ import numpy as np
 
 from shoal.support.arrays import Floats
 
-RHAT = 1.02  # the most that settled chains show
+RHAT = 1.02  # maximum R-hat of chains that have converged
 LENGTH = 6  # autocorrelation times that a batch must last
-_BATCHES = 8  # of each chain
-_CERTAIN = (
-    0.96  # a walk ends when its interval is short: this much of each keeps 0.95 of those kept
-)
-_SAME = 1e-12  # relative differences that are rounding
+_BATCHES = 8  # batches of each chain
+_LEVEL = 0.96  # of an interval; a walk stops when its interval is short, which lowers it to 95 %
+_ROUNDING = 1e-12  # relative differences that are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """What draws say of their mean: (chains, draws), two chains or more."""
+    """Statistics of several chains of draws.
+
+    Parameters:
+        draws: (chains, draws) values of at least two chains.
+    """
 
     draws: Floats
 
@@ -35,12 +37,12 @@ class Convergence:
 
     @property
     def constant(self) -> bool:
-        """Whether all draws are the same but for rounding."""
-        return bool(np.ptp(self.draws) <= _SAME * abs(self.mean))
+        """Whether all draws are equal up to rounding."""
+        return bool(np.ptp(self.draws) <= _ROUNDING * abs(self.mean))
 
     @cached_property
     def rhat(self) -> float:
-        """How much wider all halves of chains scatter than each of them; 1 where they agree."""
+        """R-hat: spread over all halves of chains over that in each half; 1 if they agree."""
         if self.constant:
             return 1.0
         count = self.draws.shape[1] // 2
@@ -76,20 +78,22 @@ class Convergence:
 
     @cached_property
     def half_width(self) -> float:
-        """Half the width of the 95 % interval, by Student's law over batches of draws."""
+        """Half the width of the 95 % interval, by Student's t over batches of draws."""
         from scipy.stats import t
 
         length = self.draws.shape[1] // _BATCHES
         kept = self.draws[:, -length * _BATCHES :]
         batches = kept.reshape(-1, length).mean(axis=1)
         count = len(batches)
-        missed = min((self.correlation_time - 1) / length, 0.5)  # what goes over batches' ends
+        missed = min(
+            (self.correlation_time - 1) / length, 0.5
+        )  # correlation across the ends of batches
         error = float(batches.std(ddof=1)) / np.sqrt(count * (1 - missed))
-        return float(t.ppf((1 + _CERTAIN) / 2, count - 1) * error + _SAME * abs(self.mean))
+        return float(t.ppf((1 + _LEVEL) / 2, count - 1) * error + _ROUNDING * abs(self.mean))
 
     @property
     def settled(self) -> bool:
-        """Whether the chains agree, and last long enough for their interval to be trusted."""
+        """Whether the chains agree and are long enough for a reliable interval."""
         length = self.draws.shape[1] // _BATCHES
         enough = self.constant or length >= LENGTH * self.correlation_time
         return self.rhat <= RHAT and enough

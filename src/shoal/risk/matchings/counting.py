@@ -1,7 +1,7 @@
-"""How many perfect matchings are feasible: a whole number, exactly.
+"""The exact number of feasible perfect matchings.
 
-By a sweep where few counts stay open; else by Ryser's formula in whole numbers modulo 2⁶⁴, the
-digits above which follow from Glynn's formula and its error bound.
+Counted by a sweep if few counts stay open, otherwise by Ryser's formula in integers modulo 2⁶⁴; the
+higher digits follow from Glynn's formula and its error bound.
 Ryser, "Combinatorial Mathematics", 1963.
 """
 
@@ -21,14 +21,19 @@ from shoal.risk.matchings.solver import Solver
 from shoal.risk.matchings.structure import Component, Structure, split
 from shoal.support.progress import report
 
-_RYSER = 34  # rows up to which Ryser's formula is tried
-_SUBSETS = 1 << 14  # between two reports
+_MAX_RYSER_ROWS = 34  # rows for which Ryser's formula is used
+_REPORTED_SUBSETS = 1 << 14  # subsets between two reports of progress
 
 
 def count_matchings(matrix: Any, *, threads: int = 1) -> int:
     """Return the number of perfect matchings of the positive entries.
 
-    matrix: (n, n) weights, of which only the zeros matter, or a `Structure`.
+    Parameters:
+        matrix: (n, n) weights, of which only the zeros matter, or a `Structure`.
+        threads: Number of threads; the result does not depend on it.
+
+    Raises:
+        InputError: A component is too large to count.
     """
     check_whole("threads", threads, 1)
     structure = matrix if isinstance(matrix, Structure) else split(matrix)
@@ -41,26 +46,28 @@ def _count(component: Component, threads: int) -> int:
     solver = Solver(component.unweighted)
     if solver.small is not None:
         return round(math.exp(solver.small.log_permanent))
-    if solver.plan is not None and (solver.cost().route == "sweep" or component.size > _RYSER):
+    if solver.plan is not None and (
+        solver.cost().route == "sweep" or component.size > _MAX_RYSER_ROWS
+    ):
         return count(solver.plan)
-    if component.size > _RYSER:
+    if component.size > _MAX_RYSER_ROWS:
         raise InputError(
             f"{component.size} rows form one component that is too large to count its matchings; "
             "estimate their logarithm"
         )
     low, solution = _ryser(component, threads), solver.solve(threads)
-    about, rest = Fraction(math.exp(solution.log_permanent)), 1 << 64
-    if (solution.error + 1e-13) * about > rest / 4:
+    estimate, modulus = Fraction(math.exp(solution.log_permanent)), 1 << 64
+    if (solution.error + 1e-13) * estimate > modulus / 4:
         raise InputError(
             f"{component.size} rows have too many matchings for an integer; compute the logarithm "
             "of the permanent"
         )
-    high = round((about - low) / rest)
-    return int(high * rest + low)
+    high = round((estimate - low) / modulus)
+    return int(high * modulus + low)
 
 
 def _ryser(component: Component, threads: int) -> int:
-    """Return the number of matchings modulo 2⁶⁴; the component has more rows than lane columns."""
+    """Return the number of matchings modulo 2⁶⁴; there must be more rows than LANE_COLUMNS."""
     from shoal.risk.matchings import _ryser as kernels
 
     size = component.size
@@ -74,10 +81,10 @@ def _ryser(component: Component, threads: int) -> int:
 
     def add(first: int) -> int:
         room = np.empty(rows, dtype=np.uint64), np.empty(2 * kernels.LANES, dtype=np.uint64)
-        last = min(first + _SUBSETS, subsets)
+        last = min(first + _REPORTED_SUBSETS, subsets)
         return int(kernels.sum_subsets(first, last, matrix, offsets, *room))
 
-    begins, total = range(0, subsets, _SUBSETS), 0
+    begins, total = range(0, subsets, _REPORTED_SUBSETS), 0
     with ThreadPoolExecutor(threads) as pool:
         for done, part in enumerate(pool.map(add, begins)):
             report("matchings", done, len(begins))

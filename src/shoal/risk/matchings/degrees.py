@@ -1,8 +1,8 @@
-"""What is left of anonymity after an attack: Edman's degree, all crack probabilities, Malik's H.
+"""Anonymity that remains after an attack: Edman's degree, crack probabilities, Malik's H.
 
-H sums the entries of the true pairs as if people chose records apart from each other. It can be far
-off: on matrices near a permutation by half. NMAPE, its mean error over all mappings, hides that;
-look at the error at the true one.
+H sums the entries of the true pairs as if people chose records independently of each other. It can
+be wrong by half on matrices near a permutation. NMAPE, its mean error over all mappings, hides
+this; use the error at the true mapping.
 Edman, Sivrikaya & Yener, "A combinatorial approach to measuring anonymity", 2007; Malik,
 "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
 """
@@ -21,15 +21,19 @@ from shoal.risk.matchings.structure import Edges, check_mapping, check_matrix, s
 from shoal.support.arrays import Counts, Floats, frozen
 from shoal.support.options import check_choice
 
-_AGREED = 1e-6  # what messages may be apart, a row
-_ALL = 8  # rows up to which NMAPE goes through every mapping
+_MESSAGE_ERROR = 1e-6  # error of the logarithm for each row, because messages agree only roughly
+_MAX_ENUMERATED_ROWS = 8  # rows for which NMAPE averages over every mapping
 
 
 def degree_of_anonymity(matrix: Any, *, threads: int = 1) -> float:
-    """Return log(possible matchings) / log(n!), from 0 (all are found) to 1 (nothing is known).
+    """Return log(possible matchings) / log(n!), from 0 (everyone is found) to 1 (nothing is known).
 
-    Only the zeros of the matrix count. Exact; refuses what is too large for that, for which
-    `degree_bounds` are quick.
+    Parameters:
+        matrix: (n, n) weights, of which only the zeros matter.
+        threads: Number of threads; the result does not depend on it.
+
+    Raises:
+        InputError: A component is too large to solve exactly; use `degree_bounds`.
     """
     from shoal.risk.matchings.exact import exact
 
@@ -41,7 +45,14 @@ def degree_of_anonymity(matrix: Any, *, threads: int = 1) -> float:
 
 
 def degree_bounds(matrix: Any) -> tuple[float, float]:
-    """Return bounds of the degree of anonymity, by belief propagation (Anari & Rezaei 2018)."""
+    """Return a lower and an upper bound on the degree of anonymity (Anari & Rezaei 2018).
+
+    Parameters:
+        matrix: (n, n) weights, of which only the zeros matter.
+
+    Raises:
+        NotConverged: Belief propagation did not converge.
+    """
     from shoal.risk.matchings.belief import believe, log_bethe
 
     structure = split(matrix)
@@ -53,15 +64,25 @@ def degree_bounds(matrix: Any) -> tuple[float, float]:
             even = component.unweighted
             low += log_bethe(even.edges.weights, believe(even).marginals)
             mixed += component.size
-    low -= mixed * _AGREED
-    most = math.lgamma(structure.size + 1)
-    return max(low / most, 0.0), min((low + mixed * (math.log(2) / 2 + 2 * _AGREED)) / most, 1.0)
+    low -= mixed * _MESSAGE_ERROR
+    log_all = math.lgamma(structure.size + 1)
+    high = low + mixed * (math.log(2) / 2 + 2 * _MESSAGE_ERROR)
+    return max(low / log_all, 0.0), min(high / log_all, 1.0)
 
 
 def crack_probabilities(matrix: Any, method: Literal["exact", "fast"] = "exact") -> Floats:
-    """Return, for each row and column, the chance that they belong together: (n, n), sums of 1.
+    """Return the probability of each pair of a row and a column.
 
-    method: "exact", or "fast": belief propagation, without guarantee.
+    Parameters:
+        matrix: (n, n) weights.
+        method: "exact", or "fast": belief propagation, without a guarantee.
+
+    Returns:
+        (n, n) probabilities; each row and each column sums to 1.
+
+    Raises:
+        InputError: A component is too large to solve exactly.
+        NotConverged: Belief propagation did not converge.
     """
     check_choice("method", method, ("exact", "fast"))
     structure = split(matrix)
@@ -72,7 +93,7 @@ def crack_probabilities(matrix: Any, method: Literal["exact", "fast"] = "exact")
     from shoal.risk.matchings.belief import believe
     from shoal.risk.matchings.sinkhorn import sinkhorn
 
-    found = np.zeros((structure.size, structure.size))
+    probabilities = np.zeros((structure.size, structure.size))
     for component in structure.components:
         pairs = np.ones((1, 1))
         if component.size > 1:
@@ -82,15 +103,16 @@ def crack_probabilities(matrix: Any, method: Literal["exact", "fast"] = "exact")
                 pairs = chances.reshape(component.size, -1)
             else:
                 pairs = scaled.with_weights(chances).dense
-        found[np.ix_(component.rows, component.columns)] = pairs
-    return frozen(found)
+        probabilities[np.ix_(component.rows, component.columns)] = pairs
+    return frozen(probabilities)
 
 
 def heuristic(matrix: Any, mapping: Sequence[int] | Counts | None = None) -> float:
-    """Return Malik's H: the sum of the true pairs' probabilities.
+    """Return Malik's H: the sum of the probabilities of the true pairs.
 
-    matrix: (n, n) probabilities; rows and columns must sum to 1.
-    mapping: (n,) the column of each row's true record, by default its own number.
+    Parameters:
+        matrix: (n, n) probabilities; rows and columns must sum to 1.
+        mapping: (n,) the column of each row's true record, by default its own number.
     """
     stored = check_matrix(matrix, sums="both")
     true = check_mapping(mapping, stored.shape[0])
@@ -100,10 +122,12 @@ def heuristic(matrix: Any, mapping: Sequence[int] | Counts | None = None) -> flo
 
 
 def nmape(matrix: Any, *, mappings: int = 10_000, seed: int | None = None) -> float:
-    """Return the mean of |H − Ψ| / n over all mappings, 0 at best, 1 at worst.
+    """Return the mean of |H − Ψ| / n over all mappings, from 0 (best) to 1.
 
-    matrix: (n, n) probabilities; rows and columns must sum to 1.
-    mappings: how many to draw, where there are more than 8 rows.
+    Parameters:
+        matrix: (n, n) probabilities; rows and columns must sum to 1.
+        mappings: Number of mappings to draw if there are more than 8 rows.
+        seed: Seed of drawn mappings.
     """
     check_whole("mappings", mappings, 1)
     stored = check_matrix(matrix, sums="both")
@@ -111,7 +135,7 @@ def nmape(matrix: Any, *, mappings: int = 10_000, seed: int | None = None) -> fl
         stored
     )
     size = len(off)
-    if size <= _ALL:
+    if size <= _MAX_ENUMERATED_ROWS:
         tried = np.array(list(permutations(range(size))))
     else:
         draw = np.random.default_rng(seed)

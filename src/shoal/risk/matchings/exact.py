@@ -1,7 +1,7 @@
-"""Exact values: the permanent, the expected cracks Ψ, and how likely each true pair is.
+"""Exact values: the permanent, the expected cracks Ψ, and the probability of each true pair.
 
-Each component is solved by the cheaper of two ways: a sweep over its columns, if few counts stay
-open, or Glynn's formula, up to about thirty rows without structure. Rounding errors are bounded and
+Each component is solved by the cheapest route: a sweep over its columns if few counts stay open, or
+Glynn's formula, up to about thirty rows without structure. Rounding errors are bounded and
 reported.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014, for
 Ψ.
@@ -36,12 +36,13 @@ class Route(NamedTuple):
 class Exact:
     """Exact values of an attack.
 
-    log_permanent: natural logarithm of the sum over all perfect matchings of their weights.
-    psi: expected number of rows matched with their true record.
-    marginals: (rows,) the probability that each is.
-    error: bound on the relative error of the permanent; psi_error: on the absolute one of psi, and
-        so of each marginal.
-    routes: how each component was solved.
+    Parameters:
+        log_permanent: Natural logarithm of the sum of the weights of all perfect matchings.
+        psi: Expected number of rows matched with their true record.
+        marginals: (rows,) the probability that each row is.
+        error: Bound on the relative error of the permanent.
+        psi_error: Bound on the absolute error of psi, and of each marginal.
+        routes: How each component was solved.
     """
 
     log_permanent: float
@@ -53,15 +54,23 @@ class Exact:
 
     @property
     def permanent(self) -> float:
-        """The sum over all perfect matchings of their weights, infinite where too large."""
+        """The sum of the weights of all perfect matchings, infinite if it is too large."""
         return math.exp(self.log_permanent) if self.log_permanent < 709 else math.inf
 
 
 def exact(matrix: Any, mapping: Any = None, *, threads: int = 1) -> Exact:
-    """Return the exact values of an attack, equal on any number of threads.
+    """Return the exact values of an attack.
 
-    matrix: (n, n) weights, or a `Structure`, which has its mapping.
-    mapping: (n,) the column of each row's true record, by default its own number.
+    Parameters:
+        matrix: (n, n) weights, or a `Structure`, which has its mapping.
+        mapping: (n,) the column of each row's true record, by default its own number.
+        threads: Number of threads; the result does not depend on it.
+
+    Returns:
+        The permanent, Ψ and the probability of each true pair, with bounds on their errors.
+
+    Raises:
+        InputError: A component is too large to solve exactly.
     """
     check_whole("threads", threads, 1)
     structure = matrix if isinstance(matrix, Structure) else split(matrix, mapping)
@@ -82,7 +91,17 @@ def exact(matrix: Any, mapping: Any = None, *, threads: int = 1) -> Exact:
 
 
 def all_marginals(matrix: Any) -> Floats:
-    """(n, n) the probability of each pair; each row and each column sums to 1."""
+    """Return the probability of each pair; each row and each column sums to 1.
+
+    Parameters:
+        matrix: (n, n) weights, or a `Structure`.
+
+    Returns:
+        (n, n) probabilities.
+
+    Raises:
+        InputError: A component is too large to solve exactly.
+    """
     structure = matrix if isinstance(matrix, Structure) else split(matrix)
     probabilities = np.zeros((structure.size, structure.size))
     for solver in _solvers(structure, every=True):
@@ -94,7 +113,13 @@ def all_marginals(matrix: Any) -> Floats:
 def exact_cost(matrix: Any, *, every: bool = False) -> Cost:
     """Return the approximate cost of `exact` on one core, or with `every` that of `all_marginals`.
 
-    Seconds are infinite if no way is known; the route is that of the most expensive component.
+    Parameters:
+        matrix: (n, n) weights, or a `Structure`.
+        every: Whether all pairs are wanted instead of the true ones.
+
+    Returns:
+        The cost, with the route of the most expensive component; infinite seconds if there is no
+        route.
     """
     structure = matrix if isinstance(matrix, Structure) else split(matrix)
     costs = [Solver(component).cost(every=every) for component in structure.components]

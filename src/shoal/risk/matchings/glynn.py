@@ -1,12 +1,12 @@
 """Permanents by Glynn's formula, for matrices without structure.
 
 Half of all 2ⁿ sign patterns, each with one product of n row sums: up to about n = 30. The products
-without one row, which give the probability of each true pair, come along for half as much again.
+without one row, which give the probability of each true pair, take half as long again.
 Glynn, "The permanent of a square matrix", European Journal of Combinatorics 31(7), 2010.
 
 The matrix is scaled so that rows sum to at most 1 and rounded to multiples of 2⁻⁵², which makes all
-row sums exact; what that changes and what products and sums lose is bounded from the absolute
-products that come along, as each entry's minor is at most the sum of those.
+row sums exact. The effect of this rounding, and the rounding errors of products and sums, are
+bounded by sums of absolute products, which are at least the minor of each entry.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from shoal.support.arrays import Floats, weighted_sum
 from shoal.support.progress import report
 
 _UNIT = 2.0**-53
-_FEWEST = 6  # the kernel has a fixed sign and five lane columns
-_AT_ONCE = 64  # chunks between two reports
-_ADDED = 1200  # numbers that are added one after the other, at most
+_MIN_ROWS = 6  # the kernel has a fixed sign and five lane columns; smaller matrices are padded
+_REPORTED_CHUNKS = 64  # chunks between two reports of progress
+_MAX_ADDENDS = 1200  # numbers that are added one after the other
 
 
 class Sums(NamedTuple):
-    """What Glynn's formula found.
+    """The results of Glynn's formula.
 
-    permanent: of the matrix that was given.
-    marginals: (size,) the probability of each pair (i, i).
-    error: bound on the relative error of the permanent, and on the absolute one of a marginal that
-        comes from the matrix being rounded.
-    own_errors: (size,) bounds on what products and sums add to the error of each marginal.
+    Parameters:
+        permanent: The permanent of the given matrix.
+        marginals: (size,) the probability of each pair (i, i).
+        error: Bound on the relative error of the permanent, and on the absolute error that the
+            rounding of the matrix adds to a marginal.
+        own_errors: (size,) bounds on the errors that products and sums add to each marginal.
     """
 
     permanent: float
@@ -43,12 +44,17 @@ class Sums(NamedTuple):
 
 
 def glynn(matrix: Floats, *, threads: int = 1) -> Sums:
-    """Return the permanent and the probability of each pair (i, i); equal on any threads.
+    """Return the permanent and the probability of each pair (i, i).
 
-    matrix: (size, size) with rows and columns that sum to about 1.
+    Args:
+        matrix: (size, size) weights with rows and columns that sum to about 1.
+        threads: Number of threads; the result does not depend on it.
+
+    Raises:
+        InputError: The permanent is too small for floating point.
     """
     size = len(matrix)
-    columns = max(size, _FEWEST)
+    columns = max(size, _MIN_ROWS)
     largest = float(matrix.sum(axis=1).max())
     padded = np.eye(columns)
     padded[:size, :size] = matrix / largest
@@ -60,7 +66,7 @@ def glynn(matrix: Floats, *, threads: int = 1) -> Sums:
     by_row = np.repeat(bounds, 4)[:columns]  # at least the absolute products without that row
     moved = np.abs(rounded - padded).sum(axis=1)
     rounding = weighted_sum(moved, by_row) / whole
-    lost = (columns + _ADDED) * _UNIT / whole  # of absolute products
+    lost = (columns + _MAX_ADDENDS) * _UNIT / whole  # of absolute products
     own = np.diagonal(padded)
     marginals = np.clip(own * without / whole, 0.0, 1.0)
     summed = lost * bounds.sum() / (2 * len(bounds))  # each is at least that of whole products
@@ -73,7 +79,7 @@ def glynn(matrix: Floats, *, threads: int = 1) -> Sums:
 
 
 def _totals(matrix: Floats, threads: int) -> Floats:
-    """(1 + columns + groups,) the sums over all signs, as the kernel lays them out."""
+    """(1 + columns + groups,) the sums over all signs, in the layout of the kernel."""
     from shoal.risk.matchings import _glynn as kernels
 
     columns, groups = len(matrix), -(-len(matrix) // 4)
@@ -82,18 +88,18 @@ def _totals(matrix: Floats, threads: int) -> Floats:
         lane_signs[column] -= 2 * (np.arange(kernels.LANES) >> (column - 1) & 1)
         lane_signs[0] *= lane_signs[column]
     offsets = np.zeros((4 * groups, kernels.LANES))
-    offsets[:columns] = (matrix[:, 1:_FEWEST, None] * lane_signs[1:]).sum(axis=1)
-    chunks = 1 << max(columns - _FEWEST - kernels.STEPS, 0)
+    offsets[:columns] = (matrix[:, 1:_MIN_ROWS, None] * lane_signs[1:]).sum(axis=1)
+    chunks = 1 << max(columns - _MIN_ROWS - kernels.STEPS, 0)
     sums = np.empty((chunks, 1 + columns + groups))
 
     def add(first: int) -> None:
         work = np.empty((groups + 2) * kernels.GROUP)
-        room = work, np.empty(4 * groups), np.empty(columns)
-        last = min(first + _AT_ONCE, chunks)
+        scratch = work, np.empty(4 * groups), np.empty(columns)
+        last = min(first + _REPORTED_CHUNKS, chunks)
         by_group = offsets.reshape(groups, 4, kernels.LANES)
-        kernels.sum_chunks(first, last, matrix, by_group, *room, lane_signs, sums)
+        kernels.sum_chunks(first, last, matrix, by_group, *scratch, lane_signs, sums)
 
-    begins = range(0, chunks, _AT_ONCE)
+    begins = range(0, chunks, _REPORTED_CHUNKS)
     with ThreadPoolExecutor(threads) as pool:
         for done, _ in enumerate(pool.map(add, begins)):
             report("matchings", done, len(begins))

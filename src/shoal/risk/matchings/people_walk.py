@@ -1,9 +1,9 @@
-"""People found by a walk over matchings of their rows.
+"""People found by a random walk over matchings of their rows.
 
-A person is found when one of her rows is matched with one of her records. Given which class each
-row is matched into, rows are dealt to the records of a class at random: if a of the n rows there
-are hers and b of the n records, she is missed with C(n − b, a) / C(n, a). What is averaged is this
-chance, not whether she is found, which scatters more.
+A person is found if one of their rows is matched with one of their records. Given the class that
+each row is matched with, rows have the records of a class in random order: if a of its n rows and b
+of its n records are theirs, a person is missed with probability C(n − b, a) / C(n, a). The walk
+averages this probability, which varies less than whether the person is found.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ _CHAINS = 4
 
 @dataclass(frozen=True, eq=False)
 class Owners:
-    """Whose rows and records are matched.
+    """The people behind the rows and records of a walk.
 
-    person: (rows,) whom each row is about, from 0.
-    known: (people,) the chance that she is missed elsewhere, independently of this walk.
-    classes, holder, records: (pairs,) a class, a person, and how many records of it are hers;
-        ascending by person, then class.
+    Parameters:
+        person: (rows,) the person of each row, from 0.
+        known: (people,) the probability to be missed elsewhere, independently of this walk.
+        classes, holder, records: (pairs,) a class, a person, and the number of their records in it;
+            ascending by person, then class.
     """
 
     person: Codes
@@ -39,10 +40,13 @@ class Owners:
 
 @dataclass(frozen=True, eq=False)
 class PeopleSample:
-    """What was found.
+    """The people found by a random walk.
 
-    value, low, high: expected number of people found, here or elsewhere, with its 95 % interval.
-    missed: (people,) the chance that each is missed here. links: expected number of right links.
+    Parameters:
+        value, low, high: Expected number of people found, in the walk or elsewhere, with its 95 %
+            interval.
+        missed: (people,) the probability that each is missed in the walk.
+        links: Expected number of right links.
     """
 
     value: float
@@ -53,7 +57,7 @@ class PeopleSample:
 
 
 def log_missed(n: Counts, a: Counts, b: Counts) -> Floats:
-    """Return ln of C(n − b, a) / C(n, a): no row of a meets a record of b, −∞ where one must."""
+    """Return ln of C(n − b, a) / C(n, a): no row of a has a record of b; −∞ if one must."""
     left = n - a - b
     logs = (
         gammaln(n - b + 1.0)
@@ -65,7 +69,7 @@ def log_missed(n: Counts, a: Counts, b: Counts) -> Floats:
 
 
 class _Tally:
-    """Sums over the matchings that one walk visits, chain by chain."""
+    """Sums over the matchings of a walk, by chain."""
 
     def __init__(self, owners: Owners, capacity: Counts) -> None:
         self.owners, self.capacity = owners, capacity
@@ -76,7 +80,7 @@ class _Tally:
         self.draws = np.zeros(_CHAINS, dtype=np.int64)
 
     def look(self, chain: int, slot: Counts) -> float:
-        """Return how many people are expected to be found, given the class of each row."""
+        """Return the expected number of people found, given the slot of each row."""
         owners, classes = self.owners, self.class_of[slot]
         asked = owners.person.astype(np.int64) * len(self.capacity) + classes
         entry = np.minimum(np.searchsorted(self.keys, asked), len(self.keys) - 1)
@@ -103,12 +107,17 @@ def walk_people(
     seed: int | None,
     threads: int,
 ) -> PeopleSample:
-    """Walk until the interval of the people found is within a share `target` of them.
+    """Walk until the 95 % interval of the people found is within `target` of their number.
 
-    indptr, indices, weights, row_type, capacity, start: as for `worm.sample`.
+    Args:
+        indptr, indices, weights, row_type, capacity, start: As for `worm.sample`.
+        owners: The people behind the rows and records.
+        target: Half the width of the interval, relative to the value.
+        seed: Seed of the walk.
+        threads: Number of threads; the result does not depend on it.
 
     Raises:
-        NotConverged: The walk did not settle.
+        NotConverged: The walk did not reach the target.
     """
     links, records = link(indptr, indices, weights, capacity), place(row_type, capacity, start)
     seeds = np.random.SeedSequence(seed).spawn(_CHAINS)

@@ -76,13 +76,15 @@ def psi(
             until the 95 % interval is within a share `target` of the value; "fast": belief
             propagation, without a guarantee.
         target: Half the width of the interval, relative to the value.
-        seed: Seed of the walk; the result does not depend on the number of threads.
+        seed: Seed of the walk.
+        threads: Number of threads; the result does not depend on it.
         sums: "rows" requires rows that sum to 1, "both" also columns.
 
     Returns:
         The value with its interval.
 
     Raises:
+        InputError: The matrix is not valid, or is too large for the method "exact".
         NotConverged: The walk did not reach the target.
     """
     check_choice("method", method, ("auto", "exact", "fast"))
@@ -111,9 +113,16 @@ def expected_cracks(
     method: Method = "auto",
     **options: Any,
 ) -> Psi:
-    """Return ε, the expected cracks where all possible matchings are equally likely.
+    """Return ε, the expected cracks if all possible matchings are equally likely.
 
-    Only the zeros of the matrix count; options as for `psi`.
+    Parameters:
+        matrix: (n, n) weights, of which only the zeros matter.
+        mapping: (n,) the column of each row's true record, by default its own number.
+        method: "auto", "exact" or "fast", as for `psi`.
+        options: As for `psi`.
+
+    Returns:
+        The value with its interval.
     """
     return psi(split(matrix, mapping).unweighted, method=method, **options)
 
@@ -167,19 +176,19 @@ def _walk(component: Component, target: float, seed: int, threads: int) -> _Resu
         )
     else:
         indptr, indices, weights = scaled.edges
-    found = sample(
+    walk = sample(
         indptr, indices, weights, every, np.ones(component.size, dtype=np.int64),
         component.mapping,
         start=_some_matching(component), target=target, seed=seed, threads=threads,
     )  # fmt: skip
     return _Result(
-        found.marginals,
-        found.value,
-        found.high - found.value,
+        walk.marginals,
+        walk.value,
+        walk.high - walk.value,
         "worm",
-        found.rhat,
-        found.effective,
-        found.steps,
+        walk.rhat,
+        walk.effective,
+        walk.steps,
     )
 
 
@@ -208,7 +217,7 @@ def _propagate(component: Component) -> _Result:
 
 
 def _some_matching(component: Component) -> Counts:
-    """(size,) the column of each row in one perfect matching, the true one if it can be."""
+    """(size,) the column of each row in one perfect matching, the true one if possible."""
     if (component.mapping != NOWHERE).all():
         return component.mapping
     from scipy.sparse import csr_array

@@ -1,7 +1,8 @@
 """Sinkhorn scaling, and whether an attack uses more than which pairs are possible.
 
-Multiplying a row or a column by a number changes no matching's probability, so a matrix may be
-scaled until all its rows and columns sum to 1; it is flat where it may be scaled to zeros and ones.
+Multiplying a row or a column by a number does not change the probability of any matching. So a
+matrix can be scaled until all rows and columns sum to 1; it is flat if it can be scaled to zeros
+and ones.
 Sinkhorn & Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967; first
 factors: Olschowka & Neumaier, "A new pivoting strategy for Gaussian elimination", 1996; flat
 matrices: Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks",
@@ -19,20 +20,23 @@ import numpy as np
 from shoal.risk.matchings.structure import Component, Edges, Structure
 from shoal.support.arrays import Counts, Floats
 
-_ABSORB = 25  # sweeps until the factors are multiplied in, before they run out of range
-_SPARSE = 0.25  # share of positive entries from which they are not listed one by one
-_WIDE = 1e-6  # least over largest entry, below which an assignment problem gives the first scaling
-_PRICED = 1000  # of so many rows at most
-_FLAT = 1e-10  # how far the logarithms of a flat matrix may be from sums
+_ABSORB_SWEEPS = 25  # sweeps until the factors are multiplied in, before they overflow
+_DENSE_SHARE = 0.25  # share of positive entries above which a matrix stays dense
+_WIDE_RATIO = 1e-6  # smallest over largest entry, below which `prices` gives the first scaling
+_MAX_PRICED_ROWS = 1000  # rows for which `prices` is used
+_FLAT_TOLERANCE = 1e-10  # how far the logarithms of a flat matrix may be from sums
 
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
     """A component whose rows and columns sum to about 1.
 
-    log_rows, log_columns: (size,) logarithms of the factors.
-    error: the farthest that a row's sum can be from 1; the columns' sums are 1.
-    converged: whether the error is within the tolerance that was asked for.
+    Parameters:
+        component: The scaled component.
+        log_rows, log_columns: (size,) logarithms of the factors.
+        error: Largest difference of the sum of a row from 1; columns sum to 1.
+        sweeps: Number of sweeps.
+        converged: Whether the error is within the tolerance.
     """
 
     component: Component
@@ -44,14 +48,19 @@ class Scaled:
 
     @property
     def log_factor(self) -> float:
-        """The logarithm of scaled over unscaled permanent."""
+        """Logarithm of the ratio of the scaled to the original permanent."""
         return float(self.log_rows.sum() + self.log_columns.sum())
 
 
 def sinkhorn(component: Component, *, tolerance: float = 1e-9, sweeps: int = 2000) -> Scaled:
-    """Scale a component, which must be free of pairs that lie in no perfect matching.
+    """Scale a component so that its rows and columns sum to 1.
 
-    It converges always, but slowly where the component nearly falls apart: see `converged`.
+    Scaling always converges, but slowly if the component is nearly two components.
+
+    Args:
+        component: A component without pairs that are in no perfect matching.
+        tolerance: Allowed difference of the sum of a row from 1.
+        sweeps: Maximum number of sweeps.
     """
     from shoal.risk.matchings import _scaling as kernels
 
@@ -63,7 +72,7 @@ def sinkhorn(component: Component, *, tolerance: float = 1e-9, sweeps: int = 200
     rows, columns, sums = np.ones(component.size), np.ones(component.size), np.empty(component.size)
     error, done = np.inf, 0
     while done < sweeps and error > tolerance:
-        for _ in range(min(_ABSORB, sweeps - done)):
+        for _ in range(min(_ABSORB_SWEEPS, sweeps - done)):
             error = run(current, rows, columns, sums)
             done += 1
             if error <= tolerance:
@@ -77,9 +86,11 @@ def sinkhorn(component: Component, *, tolerance: float = 1e-9, sweeps: int = 200
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """Logarithms whose sums are those of the entries: log w[i, j] = log_rows[i] + log_columns[j].
+    """Factors of a flat component: log w[i, j] = log_rows[i] + log_columns[j].
 
-    residual: the farthest that they are off.
+    Parameters:
+        log_rows, log_columns: (size,) logarithms of the factors.
+        residual: Largest difference of the two sides.
     """
 
     log_rows: Floats = field(repr=False)
@@ -88,16 +99,20 @@ class Flat:
 
     @property
     def log_factor(self) -> float:
-        """The logarithm of the permanent over the number of matchings."""
+        """Logarithm of the ratio of the permanent to the number of matchings."""
         return float(self.log_rows.sum() + self.log_columns.sum())
 
 
-def flatten(component: Component, *, tolerance: float = _FLAT) -> Flat | None:
-    """Return the factors of a flat component, or None where it is truly uneven.
+def flatten(component: Component, *, tolerance: float = _FLAT_TOLERANCE) -> Flat | None:
+    """Return the factors of a flat component, None if it is not flat.
 
-    All matchings of a component are equally likely just where its entries are such products: its
-    matchings span the matrices of equal row and column sums. So the factors follow from a tree of
-    pairs that joins all rows and columns, and every other pair has to agree.
+    All matchings of a component are equally likely if and only if its entries are such products:
+    its matchings span the matrices with equal row and column sums. So the factors follow from a
+    spanning tree of pairs, and every other pair must agree.
+
+    Args:
+        component: A component without pairs that are in no perfect matching.
+        tolerance: Allowed difference of the logarithms.
     """
     size = component.size
     logs = np.zeros(2 * size)
@@ -152,7 +167,10 @@ def prices(component: Component) -> tuple[Floats, Floats]:
 
 
 def _tree(component: Component) -> tuple[Counts, Counts]:
-    """Return each node's parent and the nodes from the root on: rows, then columns, as numbers."""
+    """Return a spanning tree: the parent of each node, and the nodes in breadth-first order.
+
+    Nodes are rows, then columns.
+    """
     size = component.size
     if component.full:
         order = np.concatenate([[0], np.arange(size, 2 * size), np.arange(1, size)])
@@ -174,7 +192,7 @@ def _tree(component: Component) -> tuple[Counts, Counts]:
 
 
 def _log_entries(component: Component, rows: Counts, columns: Counts) -> Floats:
-    """(pairs,) the logarithms of single entries."""
+    """(pairs,) the logarithms of the entries at these rows and columns."""
     if not isinstance(component.stored, Edges):
         return np.asarray(np.log(component.stored[rows, columns]))
     from scipy.sparse import csr_matrix
@@ -186,10 +204,10 @@ def _log_entries(component: Component, rows: Counts, columns: Counts) -> Floats:
 
 
 def _even(component: Component) -> tuple[Floats | Edges, list[Floats]]:
-    """Return a copy whose rows and columns have entries near 1 and none far above; its factors."""
-    if component.size <= _PRICED:
+    """Return a copy whose largest entries in rows and columns are near 1, and its log factors."""
+    if component.size <= _MAX_PRICED_ROWS:
         positive = component.edges.weights
-        if positive.min() < _WIDE * positive.max():
+        if positive.min() < _WIDE_RATIO * positive.max():
             powers = [np.rint(logs / math.log(2)).astype(np.int64) for logs in prices(component)]
             indptr, indices, _ = component.edges
             heads = np.repeat(np.arange(component.size), np.diff(indptr))
@@ -197,7 +215,7 @@ def _even(component: Component) -> tuple[Floats | Edges, list[Floats]]:
             return Edges(indptr, indices, evened), [
                 math.log(2) * power.astype(np.float64) for power in powers
             ]
-    if not isinstance(component.stored, Edges) and component.share > _SPARSE:
+    if not isinstance(component.stored, Edges) and component.share > _DENSE_SHARE:
         rows = component.stored.max(axis=1)
         weights = component.stored / rows[:, None]
         columns = weights.max(axis=0)

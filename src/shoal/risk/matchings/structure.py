@@ -1,8 +1,8 @@
-"""Attack matrices: which people can own which records, and the independent components.
+"""Attack matrices: which people can have which records, and the independent components.
 
-Row i is a person, column j a record, an entry how much the attacker holds the pair for; only
-ratios count. Pairs that lie in no perfect matching are dropped, for an attacker who knows that
-everybody has one record rules them out; what is left falls apart into components.
+Row i is a person, column j a record, and an entry the weight that the attacker gives the pair; only
+ratios matter. An attacker who knows that everyone has one record rules out pairs that are in no
+perfect matching. Without them, the matrix splits into independent components.
 Dulmage & Mendelsohn, "Coverings of bipartite graphs", Canadian Journal of Mathematics 10, 1958;
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
 """
@@ -23,11 +23,11 @@ from shoal.support.wording import counted
 
 Sums = Literal["any", "rows", "both"]
 NOWHERE = -1  # the true record is in another component, or ruled out
-_SUM = 1e-6  # how far from 1 a row or column of probabilities may sum
+_SUM_TOLERANCE = 1e-6  # how far the sum of a row or column of probabilities may be from 1
 
 
 class Edges(NamedTuple):
-    """Positive entries row by row: those of row i lie at indptr[i] … indptr[i + 1]."""
+    """Positive entries, row by row: those of row i are at indptr[i] … indptr[i + 1] − 1."""
 
     indptr: Counts
     indices: Counts
@@ -88,7 +88,7 @@ class Component:
 
     @cached_property
     def dense(self) -> Floats:
-        """(size, size) the entries."""
+        """(rows, columns) the entries; of a matrix only."""
         if not isinstance(self.stored, Edges):
             return self.stored
         matrix = np.zeros((self.size, self.size))
@@ -134,7 +134,12 @@ class Component:
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A checked attack: components by their first row, and the column of each row's true record."""
+    """A checked attack matrix, split into components.
+
+    Parameters:
+        mapping: (rows,) the column of each row's true record.
+        components: The components, ordered by their first row.
+    """
 
     mapping: Counts
     components: tuple[Component, ...]
@@ -151,11 +156,18 @@ class Structure:
 
 
 def split(matrix: Any, mapping: Any = None, *, sums: Sums = "any") -> Structure:
-    """Check an attack, drop pairs that lie in no perfect matching, and take it apart.
+    """Check an attack matrix, drop pairs that are in no perfect matching, and split the rest.
 
-    matrix: (n, n) numbers, 0 or more; an array, nested lists or a scipy sparse array.
-    mapping: (n,) the column of each row's true record, by default its own number.
-    sums: "rows" also asks that each row sums to 1, "both" that each column does too.
+    Parameters:
+        matrix: (n, n) weights of at least 0: an array, nested lists or a scipy sparse array.
+        mapping: (n,) the column of each row's true record, by default its own number.
+        sums: "rows" requires rows that sum to 1, "both" also columns.
+
+    Returns:
+        The components.
+
+    Raises:
+        InputError: The matrix or the mapping is not valid, or there is no perfect matching.
     """
     stored = check_matrix(matrix, sums=sums)
     size = stored.shape[0]
@@ -174,7 +186,15 @@ def split(matrix: Any, mapping: Any = None, *, sums: Sums = "any") -> Structure:
 
 
 def check_matrix(matrix: Any, *, sums: Sums = "any") -> Any:
-    """Return the matrix as float64, dense or in compressed rows; refuse what is no attack."""
+    """Return the matrix as float64, dense or in compressed sparse rows.
+
+    Args:
+        matrix: (n, n) weights of at least 0: an array, nested lists or a scipy sparse array.
+        sums: "rows" requires rows that sum to 1, "both" also columns.
+
+    Raises:
+        InputError: The matrix is not square, or has entries that are not finite or negative.
+    """
     check_choice("sums", sums, ("any", "rows", "both"))
     stored = _as_numbers(matrix)
     shape = tuple(stored.shape)
@@ -191,7 +211,7 @@ def check_matrix(matrix: Any, *, sums: Sums = "any") -> Any:
             raise InputError(f"{counted(int(wrong.sum()), *words)} {problem}")
     for axis, line in ((1, "rows"), (0, "columns")):
         if sums in ("both", line):
-            off = np.abs(np.asarray(stored.sum(axis=axis)).ravel() - 1) > _SUM
+            off = np.abs(np.asarray(stored.sum(axis=axis)).ravel() - 1) > _SUM_TOLERANCE
             if off.any():
                 raise InputError(
                     f"{int(off.sum())} {line} of the attack matrix do not sum to 1; the first is "
@@ -213,12 +233,16 @@ def _as_numbers(matrix: Any) -> Any:
 
 
 def check_mapping(mapping: Sequence[int] | Counts | None, size: int) -> Counts:
-    """Return the mapping as an array; refuse one that is no permutation."""
+    """Return the mapping as an array, by default the identity.
+
+    Raises:
+        InputError: The mapping is not a permutation of 0 … size − 1.
+    """
     if mapping is None:
         return frozen(np.arange(size))
     given = np.asarray(mapping)
-    whole = given.dtype.kind in "iu" and given.shape == (size,)
-    if not whole or not np.array_equal(np.sort(given), np.arange(size)):
+    fits = given.dtype.kind in "iu" and given.shape == (size,)
+    if not fits or not np.array_equal(np.sort(given), np.arange(size)):
         raise InputError(
             f"the true mapping must give one column for each row: each from 0 to {size - 1} once"
         )
@@ -226,7 +250,7 @@ def check_mapping(mapping: Sequence[int] | Counts | None, size: int) -> Counts:
 
 
 def _owners(pattern: Any, true: Counts) -> Counts:
-    """(columns,) the row that each belongs to in some perfect matching: the true one if it can."""
+    """(columns,) the row of each column in one perfect matching, the true one if possible."""
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
     size = len(true)
@@ -244,15 +268,15 @@ def _owners(pattern: Any, true: Counts) -> Counts:
 def _components(
     stored: Any, true: Counts, row_parts: Counts, column_parts: Counts
 ) -> tuple[Component, ...]:
-    """Cut the matrix along the parts of its rows and columns."""
+    """Return the components, given the component of each row and of each column."""
     orders = [np.argsort(parts, kind="stable") for parts in (row_parts, column_parts)]
     ends = np.cumsum(np.bincount(row_parts))[:-1]
-    places = np.empty(len(true), dtype=np.int64)
+    position = np.empty(len(true), dtype=np.int64)
     possible = _at(stored, np.arange(len(true)), true) > 0
-    found = []
+    components = []
     pieces = (np.split(order, ends) for order in orders)
     for rows, columns in zip(*pieces, strict=True):
-        places[columns] = np.arange(len(columns))
+        position[columns] = np.arange(len(columns))
         if isinstance(stored, np.ndarray):
             block: Floats | Edges = frozen(stored[np.ix_(rows, columns)])
         else:
@@ -260,13 +284,13 @@ def _components(
             piece.sort_indices()
             block = Edges(piece.indptr.astype(np.int64), piece.indices.astype(np.int64), piece.data)
         usable = possible[rows] & (column_parts[true[rows]] == row_parts[rows[0]])
-        mapping = np.where(usable, places[true[rows]], NOWHERE)
-        found.append(Component(frozen(rows), frozen(columns), frozen(mapping), block))
-    return tuple(sorted(found, key=lambda component: int(component.rows[0])))
+        mapping = np.where(usable, position[true[rows]], NOWHERE)
+        components.append(Component(frozen(rows), frozen(columns), frozen(mapping), block))
+    return tuple(sorted(components, key=lambda component: int(component.rows[0])))
 
 
 def _at(stored: Any, rows: Counts, columns: Counts) -> Any:
-    """(pairs,) single entries of a dense or sparse matrix."""
+    """(pairs,) the entries at these rows and columns of a dense or sparse matrix."""
     if isinstance(stored, np.ndarray):
         return stored[rows, columns]
     from scipy.sparse import csr_matrix

@@ -1,9 +1,10 @@
-"""The worm: a walk over perfect matchings by closed loops, each with its right probability.
+"""The worm algorithm: a random walk over perfect matchings by closed loops.
 
-Right for any pattern of possible pairs. Records are of types, which say how well each class suits;
-classes have slots, one for a record each. A single matrix is the case of one record a type and one
-slot a class. What is averaged is not whether a record sits in its own slot, but the chance of it
-among all matchings one swap away: the same mean, and far less scatter.
+The walk visits each matching with its correct probability, for any pattern of possible pairs.
+Records have types, which determine the weight of each class; classes have slots for one record
+each. A matrix has one record of each type and one slot in each class. The walk averages the
+probability that a record is in its own class among all matchings one swap away, which has the same
+mean as whether it is there, and varies far less.
 Prokof'ev & Svistunov, "Worm algorithms for classical statistical models", 2001.
 """
 
@@ -23,18 +24,21 @@ from shoal.support.progress import report
 if TYPE_CHECKING:
     from shoal.risk.matchings.chains import Chains
 
-MAX_STEPS = 400_000_000  # after which a walk is given up
-_FIRST = 128  # draws of each chain before the first verdict; twice as many before each further one
-_BURN = 0.25  # share of draws that are left out, besides the walk before the first
+MAX_STEPS = 400_000_000  # steps after which a walk that has not converged fails
+_FIRST_DRAWS = 128  # draws of each chain before the first check; doubled before each further one
+_BURN_IN = 0.25  # share of draws that are discarded, in addition to the warm-up
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Expected cracks by a walk, with their 95 % interval.
+    """Expected cracks, estimated by a random walk.
 
-    marginals: (records,) the chance that each is found in its own slot.
-    rhat: how well the chains agree, 1 at best; effective: effective sample size.
-    chains, draws, steps: how many chains there were, draws of each, and steps of all.
+    Parameters:
+        value, low, high: Expected cracks with their 95 % interval.
+        marginals: (records,) the probability that each record is in its true class.
+        rhat: How well the chains agree, 1 at best.
+        effective: Effective sample size.
+        chains, draws, steps: Number of chains, draws of each chain, and steps of all chains.
     """
 
     value: float
@@ -63,16 +67,24 @@ def sample(
     threads: int = 1,
     max_steps: int = MAX_STEPS,
 ) -> Sample:
-    """Walk until the 95 % interval of the expected cracks is within a share `target` of them.
+    """Walk until the 95 % interval of the expected cracks is within `target` of their number.
 
-    indptr, indices, weights: for each type its classes, ascending, and the weight of a slot there;
-        without `indices` every type has all classes. Rows and columns that sum to about the same
-        make the walk quick, and change nothing else: see `balanced`.
-    row_type: (records,) the type of each record.
-    capacity: (classes,) the slots of each class, as many as records in all.
-    truth: (records,) the class that each is truly in, −1 where it has no chance to be found.
-    start: (records,) the classes of one possible matching, by default the truth.
-    The same for one seed, on any number of threads; raises NotConverged after max_steps.
+    Args:
+        indptr, indices, weights: For each type its classes, ascending, and the weight of a slot
+            there; without `indices` every type has all classes. Scaled weights make the walk
+            faster, and change nothing else: see `balanced`.
+        row_type: (records,) the type of each record.
+        capacity: (classes,) the slots of each class; their sum is the number of records.
+        truth: (records,) the true class of each record, −1 if it cannot be found.
+        start: (records,) the classes of one possible matching, by default the truth.
+        target: Half the width of the interval, relative to the value.
+        chains: Number of chains.
+        seed: Seed of the walk.
+        threads: Number of threads; the result does not depend on it.
+        max_steps: Maximum number of steps.
+
+    Raises:
+        NotConverged: The walk did not reach the target in `max_steps` steps.
     """
     from shoal.risk.matchings.chains import Chains, link, place
 
@@ -98,18 +110,24 @@ def sample(
 def walk_until_settled(
     walk: Chains, extend: Callable[[int], Floats], target: float, max_steps: int = MAX_STEPS
 ) -> tuple[Convergence, int]:
-    """Draw until the 95 % interval of the mean is within a share `target` of it.
+    """Draw until the 95 % interval of the mean is within `target` of it.
 
-    extend: returns (chains, n) further draws. Returns what the draws say, and how many there are
-    of each chain.
+    Args:
+        walk: The chains.
+        extend: Returns (chains, n) further draws.
+        target: Half the width of the interval, relative to the mean.
+        max_steps: Maximum number of steps.
+
+    Returns:
+        The statistics of the draws, and the number of draws of each chain.
 
     Raises:
-        NotConverged: The chains did not settle in `max_steps` steps.
+        NotConverged: The walk did not reach the target in `max_steps` steps.
     """
     draws = np.empty((len(walk.walkers), 0))
     while True:
-        draws = np.concatenate([draws, extend(max(draws.shape[1], _FIRST))], axis=1)
-        found = Convergence(draws[:, int(draws.shape[1] * _BURN) :])
+        draws = np.concatenate([draws, extend(max(draws.shape[1], _FIRST_DRAWS))], axis=1)
+        found = Convergence(draws[:, int(draws.shape[1] * _BURN_IN) :])
         report("walking over matchings", draws.size)
         moved = walk.broken <= walk.walked / 2
         if moved and found.settled and found.half_width <= target * found.mean:
@@ -121,7 +139,13 @@ def walk_until_settled(
 def balanced(
     indptr: Counts, indices: Counts, weights: Floats, row_type: Counts, capacity: Counts
 ) -> Floats:
-    """Return the weights, scaled so that types and slots sum to about 1 (Sinkhorn & Knopp 1967)."""
+    """Return the weights, scaled so that types and slots sum to about 1 (Sinkhorn & Knopp 1967).
+
+    Args:
+        indptr, indices, weights: For each type its classes and the weight of a slot there.
+        row_type: (records,) the type of each record.
+        capacity: (classes,) the slots of each class.
+    """
     types = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     people = np.bincount(row_type, minlength=len(indptr) - 1).astype(np.float64)
     scaled = weights / np.maximum.reduceat(weights, indptr[:-1])[types]
@@ -136,7 +160,7 @@ def balanced(
 
 
 def _refusal(found: Convergence, target: float, walk: Chains) -> NotConverged:
-    """Say what is missing for an interval to be trusted."""
+    """Return the error that states why the interval is not reliable."""
     if walk.broken > walk.walked / 2:
         why = f"{walk.broken:,} of {walk.walked:,} loops did not close"
     elif not found.settled:

@@ -1,7 +1,7 @@
-"""Copula: each person's own chance to be alone in the population, from a model of all columns.
+"""Copula: a joint model of all columns, for the probability to be unique in the population.
 
-Marginals as the sample shows them, joined by a Gaussian copula whose correlations give each pair of
-columns the mutual information that the sample has; values without an order get one first.
+The marginals of the sample, joined by a Gaussian copula whose correlations give each pair of
+columns its mutual information in the sample; values without an order get one first.
 Rocher, Hendrickx & de Montjoye, "Estimating the success of re-identifications in incomplete
 datasets using generative models", Nature Communications 10, 2019. Boxes of the normal distribution
 after Genz, "Numerical computation of multivariate normal probabilities", JCGS 1(2), 1992. Orders
@@ -24,22 +24,24 @@ from shoal.risk.population.frequencies import chosen_columns
 from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.progress import report
 
-_BINS = 24  # into which a column is cut for its correlations
-_POINTS = 256  # at which a box is looked at
-_BLOCK = 4096  # boxes between two reports
-_STRONGEST = 0.98  # correlation of columns that say the same
-_EDGE = 1e-9  # of a distribution, to stay off infinity
-_SCORING_ROUNDS = 30  # of reciprocal averaging
-_RHOS = np.append(np.linspace(0, 0.9, 13), [0.94, _STRONGEST])
+_BINS = 24  # bins of a column for its correlations
+_POINTS = 256  # points at which the probability of a box is evaluated
+_BLOCK = 4096  # boxes between two reports of progress
+_MAX_CORRELATION = 0.98  # correlation of columns with the same information
+_MIN_TAIL = 1e-9  # probability of a tail, to keep quantiles finite
+_SCORING_ROUNDS = 30  # rounds of reciprocal averaging
+_RHOS = np.append(np.linspace(0, 0.9, 13), [0.94, _MAX_CORRELATION])
 
 
 @dataclass(frozen=True, eq=False)
 class Copula:
     """A fitted model of several columns.
 
-    columns: their names; ranks: for each, the place of each of its values in order.
-    cuts: for each, where places begin and end on the normal line, (domain + 1,).
-    correlation: (columns, columns) of the normals behind them.
+    Parameters:
+        columns: Names of the columns.
+        ranks: For each column, (domain,) the rank of each value.
+        cuts: For each column, (domain + 1,) the normal quantiles between ranks.
+        correlation: (columns, columns) the correlations of the latent normals.
     """
 
     columns: tuple[str, ...]
@@ -49,13 +51,13 @@ class Copula:
 
     @classmethod
     def fit(cls, table: Table, columns: Sequence[str] | None = None) -> Copula:
-        """Fit marginals and pairs of columns, by default of the quasi-identifiers."""
+        """Fit the model to columns of a table, by default the quasi-identifiers."""
         from scipy.special import ndtri
 
         names = chosen_columns(table, columns)
         studied = [table[name] for name in names]
-        places = ranks(studied, table.counts)
-        codes = [place[c.codes] for place, c in zip(places, studied, strict=True)]
+        ranked = ranks(studied, table.counts)
+        codes = [rank[c.codes] for rank, c in zip(ranked, studied, strict=True)]
         shares = [
             sum_by(each, c.domain, table.counts) / max(table.records, 1)
             for each, c in zip(codes, studied, strict=True)
@@ -64,28 +66,28 @@ class Copula:
         binned = [_binned(share, each) for share, each in zip(shares, codes, strict=True)]
         correlation = np.eye(len(names))
         for one, other in combinations(range(len(names)), 2):
-            found = _correlation(binned[one], binned[other], table.counts)
-            correlation[one, other] = correlation[other, one] = found
-        return cls(names, places, cuts, _nearest(correlation))
+            rho = _correlation(binned[one], binned[other], table.counts)
+            correlation[one, other] = correlation[other, one] = rho
+        return cls(names, ranked, cuts, _nearest(correlation))
 
     def __repr__(self) -> str:
         return f"Copula(columns={list(self.columns)})"
 
     def chances(self, codes: Codes) -> Floats:
-        """Return how likely each row of codes (rows, columns) is, by its box of the normals."""
+        """Return the probability of each row of codes (rows, columns): that of a normal box."""
         order = np.argsort([len(cut) for cut in self.cuts])[::-1]  # narrow boxes first
         root: Floats = np.linalg.cholesky(self.correlation[np.ix_(order, order)]).astype(np.float64)
         low = np.stack([self.cuts[j][self.ranks[j][codes[:, j]]] for j in order], axis=1)
         high = np.stack([self.cuts[j][self.ranks[j][codes[:, j]] + 1] for j in order], axis=1)
-        found = np.empty(len(codes))
+        chances = np.empty(len(codes))
         for first in range(0, len(codes), _BLOCK):
             report("copula", first, len(codes))
             block = slice(first, first + _BLOCK)
-            found[block] = _boxes(root, low[block], high[block])
-        return found
+            chances[block] = _boxes(root, low[block], high[block])
+        return chances
 
     def draw(self, people: int, seed: int = 0) -> Codes:
-        """Return the codes of so many people, (people, columns)."""
+        """Draw (people, columns) the codes of a population."""
         rng = np.random.default_rng(seed)
         root = np.linalg.cholesky(self.correlation)
         apart = rng.standard_normal((people, len(self.columns)))
@@ -98,12 +100,12 @@ class Copula:
 
 
 def _boxes(root: Floats, low: Floats, high: Floats) -> Floats:
-    """Return the normal probability of boxes, column by column given those before."""
+    """Return the normal probability of boxes, column by column given the columns before."""
     from scipy.special import ndtr, ndtri
 
     width = root.shape[0]
     points = _lattice(_POINTS, width)
-    found = np.ones((len(low), _POINTS))
+    chances = np.ones((len(low), _POINTS))
     scores = np.zeros((width, len(low), _POINTS))
     for j in range(width):
         shift = np.zeros((len(low), _POINTS))
@@ -111,10 +113,10 @@ def _boxes(root: Floats, low: Floats, high: Floats) -> Floats:
             shift += root[j, i] * scores[i]
         below = ndtr((low[:, j, None] - shift) / root[j, j])
         above = ndtr((high[:, j, None] - shift) / root[j, j])
-        found *= above - below
+        chances *= above - below
         inside = below + points[:, j] * (above - below)
         scores[j] = ndtri(inside.clip(1e-15, 1 - 1e-15))
-    return np.asarray(found.mean(axis=1), dtype=np.float64)
+    return np.asarray(chances.mean(axis=1), dtype=np.float64)
 
 
 def _lattice(points: int, width: int) -> Floats:
@@ -135,7 +137,7 @@ def _binned(shares: Floats, codes: Codes) -> tuple[Codes, Floats]:
 def _correlation(
     one: tuple[Codes, Floats], other: tuple[Codes, Floats], counts: Counts | None
 ) -> float:
-    """Return the correlation whose cut normals share as much information as two columns do."""
+    """Return the correlation whose binned normals have the mutual information of two columns."""
     from scipy.special import ndtri
 
     (codes, shares), (beside, shares_beside) = one, other
@@ -146,13 +148,16 @@ def _correlation(
     occupied = (joint > 0).sum() - (joint.sum(1) > 0).sum() - (joint.sum(0) > 0).sum() + 1
     information = _information(joint / max(people, 1)) - occupied / (2 * max(people, 1))
     cuts, cuts_beside = (
-        ndtri(np.cumsum(s)[:-1].clip(_EDGE, 1 - _EDGE)) for s in (shares, shares_beside)
+        ndtri(np.cumsum(s)[:-1].clip(_MIN_TAIL, 1 - _MIN_TAIL)) for s in (shares, shares_beside)
     )
     reached = [_information(_cells(cuts, cuts_beside, rho)) for rho in _RHOS]
-    if information <= 0 or reached[-1] <= _EDGE:  # a column of one value says nothing
+    if information <= 0 or reached[-1] <= _MIN_TAIL:  # a column with one value has no information
         return 0.0
     strength = float(np.interp(information, np.maximum.accumulate(reached), _RHOS))
-    places = [ndtri((np.cumsum(s) - s / 2).clip(_EDGE, 1 - _EDGE)) for s in (shares, shares_beside)]
+    places = [
+        ndtri((np.cumsum(s) - s / 2).clip(_MIN_TAIL, 1 - _MIN_TAIL))
+        for s in (shares, shares_beside)
+    ]
     lean = float((joint * np.outer(*places)).sum())
     return strength if lean >= 0 else -strength
 
@@ -165,7 +170,7 @@ def _information(cells: Floats) -> float:
 
 
 def _cells(cuts: Floats, beside: Floats, rho: float) -> Floats:
-    """Return the probabilities of the cells that cuts make of a correlated pair of normals.
+    """Return the probabilities of the cells between cuts of two correlated normals.
 
     Φ₂(h, k; ρ) = Φ(h)·Φ(k) + ∫ exp(−(h² + k² − 2hk·sin t) / 2cos² t) dt / 2π, t from 0 to asin ρ.
     """
@@ -183,7 +188,7 @@ def _cells(cuts: Floats, beside: Floats, rho: float) -> Floats:
 
 
 def _nearest(correlation: Floats) -> Floats:
-    """Return a correlation matrix close by that is positive definite."""
+    """Return a positive definite correlation matrix close to the given one."""
     values, vectors = np.linalg.eigh(correlation)
     if values.min() > 1e-6:
         return correlation

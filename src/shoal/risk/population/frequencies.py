@@ -1,6 +1,6 @@
-"""Frequencies of frequencies: how many classes of each size a sample shows.
+"""Frequencies of frequencies: the number of classes of each size in a sample.
 
-All that estimates of population uniqueness look at.
+Estimates of population uniqueness depend on nothing else.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ from shoal.support.arrays import Counts, frozen
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """Sizes of classes, ascending and each once, with the number of classes of that size.
+    """Sizes of classes, ascending and distinct, with the number of classes of each size.
 
     A size is a number of people. A person with rows in several classes counts once in each, so
-    `records` is a number of people only where nobody has two different rows.
+    `records` is a number of people only if no one has two different rows.
+
+    Parameters:
+        sizes: The distinct sizes.
+        classes: The number of classes of each size.
     """
 
     sizes: Counts
@@ -33,17 +37,19 @@ class Frequencies:
     def of(
         cls, source: Release | Table | Classes, columns: Sequence[str] | None = None
     ) -> Frequencies:
-        """Return those of a release's classes, or of rows alike in some columns of a table.
+        """Return the frequencies of the classes of a release, or of equal rows of a table.
 
         Classes are counted by people, not by rows.
 
-        columns: of a table; by default its quasi-identifiers.
+        Args:
+            source: A release, a table, or classes.
+            columns: For a table, the columns to compare; by default its quasi-identifiers.
         """
         return cls.of_sizes(class_sizes(source, columns))
 
     @classmethod
     def of_sizes(cls, sizes: Counts) -> Frequencies:
-        """Return those of classes of these sizes."""
+        """Return the frequencies of classes of these sizes."""
         found, classes = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
         return cls(frozen(found), frozen(classes.astype(np.int64)))
 
@@ -52,7 +58,7 @@ class Frequencies:
 
     @property
     def records(self) -> int:
-        """People in all classes, each once for every class; records where each row is a person."""
+        """People in all classes, counted once for each class; records if each row is a person."""
         return int((self.sizes * self.classes).sum())
 
     @property
@@ -66,12 +72,16 @@ class Frequencies:
 
     @property
     def uniques(self) -> int:
-        """People who are alone in a class, each once for every such class."""
+        """People who are alone in a class, counted once for each such class."""
         return self.having(1)
 
 
 def class_sizes(source: Release | Table | Classes, columns: Sequence[str] | None = None) -> Counts:
-    """(classes,) the people of each class of a release, or of rows alike in a table."""
+    """(classes,) the number of people in each class of a release, or of equal rows of a table.
+
+    Raises:
+        InputError: Columns are given for something other than a table.
+    """
     if isinstance(source, Table):
         return classes_by(source, columns).people
     if columns is not None:
@@ -80,16 +90,20 @@ def class_sizes(source: Release | Table | Classes, columns: Sequence[str] | None
 
 
 def classes_by(table: Table, columns: Sequence[str] | None = None) -> Classes:
-    """Return the classes of rows alike in some columns, by default the quasi-identifiers."""
+    """Return the classes of equal rows in some columns, by default the quasi-identifiers."""
     chosen = [table[name] for name in chosen_columns(table, columns)]
     return Classes.of(table, group([c.codes for c in chosen], [c.domain for c in chosen]).ids)
 
 
 def chosen_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the columns asked for, by default the quasi-identifiers."""
+    """Return the given columns, by default the quasi-identifiers.
+
+    Raises:
+        InputError: There are no columns to compare, or a column does not exist.
+    """
     names = table.quasi if columns is None else tuple(dict.fromkeys(columns))
     if not names:
         raise InputError("no columns to compare; name columns, or declare quasi-identifiers")
     for name in names:
-        table[name]  # refuses one that is not there
+        table[name]  # raises if it does not exist
     return names

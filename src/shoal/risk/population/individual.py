@@ -1,7 +1,7 @@
-"""Each person's own chance to be alone in the population.
+"""The probability of each person to be unique in the population.
 
-ξ = (1 − p)^(N − 1) where a copula gives the person's values the probability p, scaled so that the
-model shows as many sample uniques as the sample does.
+ξ = (1 − p)^(N − 1), where p is the probability of the person's values in a copula model, scaled so
+that the model expects as many sample uniques as there are.
 Rocher, Hendrickx & de Montjoye, "Estimating the success of re-identifications in incomplete
 datasets using generative models", Nature Communications 10, 2019.
 """
@@ -25,8 +25,8 @@ from shoal.risk.population.frequencies import classes_by
 from shoal.support.arrays import Counts, Floats, frozen, weighted_sum
 from shoal.support.wording import counted
 
-_MOST = 1_000_000  # people that are drawn from the model
-_FAR = 25.0  # ln of the scale, at most
+_MAX_PEOPLE = 1_000_000  # people of a population that is simulated
+_MAX_LOG_SCALE = 25.0  # natural logarithm of the scale
 LIMITS = (
     "the model does not know values that are absent from the sample, nor dependencies among three "
     "or more columns beyond those between pairs; the interval covers the variation of the average "
@@ -36,18 +36,23 @@ LIMITS = (
 
 @dataclass(frozen=True, eq=False)
 class IndividualUniqueness:
-    """Each record's chance to be alone with its values in the population.
+    """The probability of each record to be unique in the population.
 
-    A person with several rows counts once for each different one: a row is alone if no other
+    A person with several rows counts once for each different row: a row is unique if no other
     person has its values.
 
-    chances: (rows,) ξ; given_sample: (rows,) the same for an attacker who knows the sample: nobody
-        is alone whom another person is like, and only those outside are left to be like the others.
-    population: number of people.
-    share: people alone, on average over the records; low, high: its 95 % interval.
-    simulated: the same in a population drawn from the model before scaling; NaN where too large.
-    sample_share: records alone in the sample; expected_share: as the model had it before scaling.
-    scale: what p was multiplied by to show as many; 1 where no scale does.
+    Parameters:
+        chances: (rows,) the probability ξ.
+        given_sample: (rows,) the same for an attacker who knows the sample: 0 for rows that are not
+            unique in it, and only people outside the sample can share the values of the others.
+        population: Number of people in the population.
+        share: Expected share of records that are unique in the population.
+        low, high: 95 % interval of the share.
+        simulated: The share in a population drawn from the model before scaling; NaN if the
+            population is too large.
+        sample_share: Share of records that are unique in the sample.
+        expected_share: The same, as expected by the model before scaling.
+        scale: The factor of p that makes the model agree with the sample; 1 if none does.
     """
 
     chances: Floats
@@ -77,12 +82,21 @@ def individual_uniqueness(
     columns: Sequence[str] | None = None,
     seed: int = 0,
 ) -> IndividualUniqueness:
-    """Estimate, record by record, the chance to be alone with its values in the population.
+    """Estimate the probability of each record to be unique in the population.
 
-    Where people have several rows, the model is fitted to their different rows, each once.
+    If people have several rows, the model is fitted to their different rows, each counted once.
 
-    sampling_fraction: the share of the population that the table is.
-    columns: what others know; by default the quasi-identifiers.
+    Parameters:
+        table: The sample.
+        sampling_fraction: Share of the population that the table contains.
+        columns: Columns that others know; by default the quasi-identifiers.
+        seed: Seed of the simulated population.
+
+    Returns:
+        The probability of each record, and their average with its interval.
+
+    Raises:
+        InputError: There are fewer than two records.
     """
     check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
     view = classes_by(table, columns)
@@ -117,7 +131,7 @@ def individual_uniqueness(
 
 
 def _each_once(table: Table, view: Classes) -> Table:
-    """Return the different rows of each person, as if each were a person of their own."""
+    """Return the different rows of each person, as if each were a different person."""
     if table.person is None:
         return table
     rows = distinct_rows(view.ids, len(view), table.person.ids, table.person.count)
@@ -125,12 +139,12 @@ def _each_once(table: Table, view: Classes) -> Table:
 
 
 def _alone(likely: Floats, people: float) -> Floats:
-    """Return the chance that nobody of the others has values that are so likely."""
+    """Return the probability that none of the other people has values of this probability."""
     return np.asarray(np.exp((people - 1) * np.log1p(-likely.clip(0, 1 - 1e-12))))
 
 
 def _scale(likely: Floats, sizes: Counts, alone: float) -> float:
-    """Return what to multiply by so that as many records are alone in the sample as there are."""
+    """Return the factor with which the model expects as many sample uniques, 1 if none does."""
     from scipy.optimize import brentq
 
     records = int(sizes.sum())
@@ -138,14 +152,14 @@ def _scale(likely: Floats, sizes: Counts, alone: float) -> float:
     def excess(log: float) -> float:
         return weighted_sum(_alone(likely * np.exp(log), records), sizes) / records - alone
 
-    if not excess(-_FAR) > 0 > excess(_FAR):
+    if not excess(-_MAX_LOG_SCALE) > 0 > excess(_MAX_LOG_SCALE):
         return 1.0
-    return float(np.exp(brentq(excess, -_FAR, _FAR, xtol=1e-6)))
+    return float(np.exp(brentq(excess, -_MAX_LOG_SCALE, _MAX_LOG_SCALE, xtol=1e-6)))
 
 
 def _simulated(model: Copula, people: float, seed: int) -> float:
-    """Return the share of people alone in a population drawn from the model."""
-    if people > _MOST:
+    """Return the share of unique people in a population drawn from the model."""
+    if people > _MAX_PEOPLE:
         return float("nan")
     drawn = model.draw(round(people), seed)
     ids = np.zeros(len(drawn), dtype=np.int64)

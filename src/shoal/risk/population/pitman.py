@@ -1,6 +1,6 @@
-"""Pitman: classes as a restaurant where newcomers join large tables, or open one of their own.
+"""Pitman's model: a new person joins a class in proportion to its size, or opens a new class.
 
-Good for small samples of populations with many rare classes.
+Suited to small samples of populations with many rare classes.
 Pitman, "Exchangeable and partially exchangeable random partitions", 1995; for uniques Hoshino,
 "Applying Pitman's sampling formula to microdata disclosure risk assessment", JOS 17(4), 2001.
 """
@@ -17,19 +17,21 @@ from shoal.risk.population.frequencies import Frequencies
 from shoal.support.arrays import Counts, Floats, weighted_sum
 
 _STARTS = ((0.1, 1.0), (0.5, 10.0), (0.8, 100.0), (0.95, 1000.0))  # α, θ + α
-_EDGE = 1e-4  # an α this close to 1, or a θ beyond `_MOST` records, has run away
-_MOST = 1e4
-_LEAST = 12.0  # |logit α| at most: α = 0 is Ewens' model, and as good as reached
-_ROUGH = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 150}  # enough beside a fit
-_LARGE = 500  # records of a class whose growth is as good as certain
-_SINGLY = 1000  # newcomers up to which each number of them is looked at
+_MIN_ALPHA_GAP = 1e-4  # an α closer to 1 means that the likelihood has no maximum
+_MAX_THETA_RATIO = 1e4  # θ / records above which the likelihood has no maximum
+_MAX_LOGIT = 12.0  # |logit α|; α = 0 is Ewens' model, which is practically reached
+_ROUGH = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 150}  # enough near a known fit
+_MAX_SIZE = 500  # records of a class up to which its growth is treated as random
+_MAX_SINGLE = 1000  # newcomers up to which every number of them is evaluated
 
 
 @dataclass(frozen=True)
 class Pitman:
-    """A fitted partition: after n people, the next opens a class with (θ + α·classes) / (θ + n).
+    """A fitted model: person n + 1 opens a class with probability (θ + α·classes) / (θ + n).
 
-    alpha: 0 to 1, the weight of the tail; theta: above −α, the wealth of classes.
+    Parameters:
+        alpha: Weight of the tail, from 0 to 1.
+        theta: Abundance of classes, above −α.
     """
 
     alpha: float
@@ -37,17 +39,22 @@ class Pitman:
 
     @classmethod
     def fit(cls, sample: Frequencies, near: Pitman | None = None) -> Pitman | None:
-        """Return the likeliest parameters, None where the likelihood has no top inside.
+        """Return the model of maximum likelihood.
 
-        near: where to look, if it is known; else several starts are tried.
+        Args:
+            sample: The sizes of classes.
+            near: A model close to the maximum, if known; otherwise several starts are tried.
+
+        Returns:
+            The model, None if the likelihood has no maximum.
         """
         from scipy.optimize import minimize
 
         if not 1 < sample.groups < sample.records:
             return None
 
-        def loss(place: Any) -> float:
-            value = -_log_likelihood(sample, *_parameters(place))
+        def loss(point: Any) -> float:
+            value = -_log_likelihood(sample, *_parameters(point))
             return value if np.isfinite(value) else 1e300
 
         starts: Sequence[tuple[float, float]] = _STARTS
@@ -55,14 +62,14 @@ class Pitman:
         if near is not None:
             starts, steps = [(near.alpha, near.theta + near.alpha)], _ROUGH
         tried = (
-            minimize(loss, _place(*start), method="Nelder-Mead", options=steps) for start in starts
+            minimize(loss, _point(*start), method="Nelder-Mead", options=steps) for start in starts
         )
         alpha, theta = _parameters(min(tried, key=lambda one: float(one.fun)).x)
-        inside = alpha < 1 - _EDGE and theta < _MOST * sample.records
+        inside = alpha < 1 - _MIN_ALPHA_GAP and theta < _MAX_THETA_RATIO * sample.records
         return cls(alpha, theta) if inside else None
 
     def uniques(self, people: float) -> float:
-        """Return how many of so many people are expected to be alone in their class.
+        """Return the expected number of people who are alone in their class.
 
         N·Γ(θ + 1)·Γ(θ + α + N − 1) / (Γ(θ + α)·Γ(θ + N)), which for large N is the published
         Γ(θ + 1) / Γ(θ + α)·N^α.
@@ -70,7 +77,7 @@ class Pitman:
         return people * self.stays_alone(1, people)
 
     def stays_alone(self, sample: float, people: float) -> float:
-        """Return the chance that who is alone among `sample` people is alone among all."""
+        """Return the probability that a unique of `sample` people is unique among `people`."""
         from scipy.special import gammaln
 
         first = gammaln(self.theta + sample) - gammaln(self.theta + sample - 1 + self.alpha)
@@ -78,17 +85,23 @@ class Pitman:
         return float(np.exp(first - last))
 
     def inverse_sizes(self, sizes: Counts, sample: int, people: float) -> Floats:
-        """Return what 1 / F is expected to be for classes that show f records in the sample.
+        """Return the expected 1 / F of classes with f records in the sample.
 
-        f − α of θ + n parts of the newcomers join such a class: their number is beta-binomial.
+        A newcomer joins such a class with probability (f − α) / (θ + n): the number of newcomers
+        who do is beta-binomial.
+
+        Args:
+            sizes: The sizes f of classes in the sample.
+            sample: Number of people in the sample.
+            people: Number of people in the population.
         """
         newcomers = max(round(people) - sample, 0)
         expected = sizes + newcomers * (sizes - self.alpha) / (self.theta + sample)
-        found = 1 / expected
-        for place, size in enumerate(sizes.tolist()):
-            if size <= _LARGE:
-                found[place] = self._inverse_size(size, sample, newcomers)
-        return np.asarray(found, dtype=np.float64)
+        inverse = 1 / expected
+        for i, size in enumerate(sizes.tolist()):
+            if size <= _MAX_SIZE:
+                inverse[i] = self._inverse_size(size, sample, newcomers)
+        return np.asarray(inverse, dtype=np.float64)
 
     def _inverse_size(self, size: int, sample: int, newcomers: int) -> float:
         from scipy.special import betaln, gammaln
@@ -102,27 +115,27 @@ class Pitman:
 
 
 def _lattice(most: int) -> tuple[Floats, Floats]:
-    """Return whole numbers 0 … most, ever fewer of them, and how many each stands for."""
-    if most <= _SINGLY:
+    """Return integers from 0 to `most`, with growing gaps, and the width that each stands for."""
+    if most <= _MAX_SINGLE:
         return np.arange(most + 1.0), np.ones(most + 1)
-    steps = np.geomspace(_SINGLY, most, 3000).round()
-    found = np.unique(np.concatenate([np.arange(_SINGLY + 1.0), steps]))
-    gaps = np.diff(found)
-    return found, (np.append(gaps, 1.0) + np.insert(gaps, 0, 1.0)) / 2
+    steps = np.geomspace(_MAX_SINGLE, most, 3000).round()
+    numbers = np.unique(np.concatenate([np.arange(_MAX_SINGLE + 1.0), steps]))
+    gaps = np.diff(numbers)
+    return numbers, (np.append(gaps, 1.0) + np.insert(gaps, 0, 1.0)) / 2
 
 
-def _parameters(place: Any) -> tuple[float, float]:
-    """Return α and θ of a point of the plane."""
-    alpha = float(1 / (1 + np.exp(-np.clip(place[0], -_LEAST, _LEAST))))
-    return alpha, float(np.exp(np.clip(place[1], -30, 40))) - alpha
+def _parameters(point: Any) -> tuple[float, float]:
+    """Return α and θ at a point of the unbounded plane of the optimizer."""
+    alpha = float(1 / (1 + np.exp(-np.clip(point[0], -_MAX_LOGIT, _MAX_LOGIT))))
+    return alpha, float(np.exp(np.clip(point[1], -30, 40))) - alpha
 
 
-def _place(alpha: float, above: float) -> Floats:
+def _point(alpha: float, above: float) -> Floats:
     return np.array([np.log(alpha / (1 - alpha)), np.log(above)])
 
 
 def _log_likelihood(sample: Frequencies, alpha: float, theta: float) -> float:
-    """Return ln Π(θ + iα) − ln (θ + 1)…(θ + n − 1) + Σ ln (1 − α)…(f − 1 − α), constants aside."""
+    """Return ln Π(θ + iα) − ln (θ + 1)…(θ + n − 1) + Σ ln (1 − α)…(f − 1 − α) + const."""
     from scipy.special import gammaln
 
     groups, records = sample.groups, sample.records

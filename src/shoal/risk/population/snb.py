@@ -23,7 +23,9 @@ _CLOSE = 1e-6  # relative error of the two equations that counts as solved
 class SlideNegativeBinomial:
     """Population classes whose size is 1 + NB(α, β).
 
-    classes: their number; a class is a single person with probability β^α.
+    Parameters:
+        classes: Number of classes.
+        alpha, beta: Parameters α and β; a class is a single person with probability β^α.
     """
 
     classes: float
@@ -32,7 +34,15 @@ class SlideNegativeBinomial:
 
     @classmethod
     def fit(cls, sample: Frequencies, fraction: float) -> SlideNegativeBinomial | None:
-        """Return the model with the sample's classes of one and of two, None where none has."""
+        """Return the model that expects the sample's classes of one and of two records.
+
+        Args:
+            sample: The sizes of classes.
+            fraction: Share of the population that the sample contains.
+
+        Returns:
+            The model, None if no parameters fit.
+        """
         from scipy.optimize import root
 
         ones, twos = sample.having(1), sample.having(2)
@@ -40,27 +50,29 @@ class SlideNegativeBinomial:
             return None
         classes = shlosser(sample, fraction)
 
-        def misses(place: Any) -> Floats:
-            alpha, beta = _parameters(place)
-            found = expected(classes, alpha, beta, fraction)
-            return np.log(np.maximum(found, 1e-300)) - np.log([ones, twos])
+        def log_errors(point: Any) -> Floats:
+            alpha, beta = _parameters(point)
+            counts = expected(classes, alpha, beta, fraction)
+            return np.log(np.maximum(counts, 1e-300)) - np.log([ones, twos])
 
         for alpha, beta in _STARTS:
             start = np.array([np.log(alpha), np.log(beta / (1 - beta))])
-            with np.errstate(all="ignore"):  # a step may go far
-                found = root(misses, start, method="hybr")
-                if np.abs(misses(found.x)).max() < _CLOSE:
-                    return cls(classes, *_parameters(found.x))
+            with np.errstate(all="ignore"):  # a step may leave the range of floats
+                solution = root(log_errors, start, method="hybr")
+                if np.abs(log_errors(solution.x)).max() < _CLOSE:
+                    return cls(classes, *_parameters(solution.x))
         return None
 
     @property
     def uniques(self) -> float:
-        """Classes of a single person."""
+        """Expected number of classes of one person."""
         return float(self.classes * self.beta**self.alpha)
 
 
 def expected(classes: float, alpha: float, beta: float, fraction: float) -> Floats:
-    """Return the classes of one and of two records expected where each person is drawn with π.
+    """Return the expected number of sample classes of one and of two records.
+
+    Each person is drawn with probability π (`fraction`).
 
     With d = (1 − π)(1 − β) and g = (β / (1 − d))^α:
     K·π·g·(1 + α·d / (1 − d)) and K·π²/2·α·(1 − β)·g·(2 − (1 − α)·d) / (1 − d)².
@@ -73,7 +85,7 @@ def expected(classes: float, alpha: float, beta: float, fraction: float) -> Floa
 
 
 def shlosser(sample: Frequencies, fraction: float) -> float:
-    """Return the number of classes of the population, from those of a sample.
+    """Return the estimated number of classes of the population.
 
     u + s₁·(Σ i·π²(1 − π²)^(i−1)·sᵢ / Σ (1 − π)^i((1 + π)^i − 1)·sᵢ)·(Σ (1 − π)^i·sᵢ /
     Σ i·π(1 − π)^(i−1)·sᵢ)².
@@ -89,6 +101,6 @@ def shlosser(sample: Frequencies, fraction: float) -> float:
     return float(sample.groups + sample.uniques * (twice / grown) * (hidden / once) ** 2)
 
 
-def _parameters(place: Any) -> tuple[float, float]:
-    alpha = float(np.exp(np.clip(place[0], -30, 30)))
-    return alpha, float(1 / (1 + np.exp(-np.clip(place[1], -40, 40))))
+def _parameters(point: Any) -> tuple[float, float]:
+    alpha = float(np.exp(np.clip(point[0], -30, 30)))
+    return alpha, float(1 / (1 + np.exp(-np.clip(point[1], -40, 40))))

@@ -24,7 +24,7 @@ from shoal.risk.population.snb import SlideNegativeBinomial
 from shoal.support.progress import report
 
 ESTIMATES = ("pitman", "zayatz", "snb")
-_SMALL = 20  # records of a class that may or may not have been drawn; larger ones were sure to be
+_MAX_VARYING_SIZE = 20  # records of a class up to which the number of such classes is resampled
 LIMITS = (
     "the sample is assumed to be drawn at random; the interval covers the variation of the "
     "estimate with the sample, not a wrong model"
@@ -33,14 +33,17 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """How many people are alone with their values in the population.
+    """The number of people who are unique in the population.
 
-    records: of the sample, those with equal values of one person being one; sample_uniques: those
-        whose values no other person has.
-    population: its size, records / sampling_fraction.
-    model: the model of the reported estimate; estimates: those of all models, None without a fit.
-    uniques: people alone in the population; low, high: 95 % of refits lie between, NaN where
-        there were none.
+    Parameters:
+        records: Records of the sample; records of one person with equal values count once.
+        sample_uniques: Records whose values no other person of the sample has.
+        sampling_fraction: Share of the population that the sample contains.
+        population: Size of the population, records / sampling_fraction.
+        model: The model of the reported estimate.
+        estimates: The estimates of all models, None for models that cannot be fitted.
+        uniques: Estimated number of people who are unique in the population.
+        low, high: Interval with 95 % of the refits, NaN without refits.
     """
 
     records: int
@@ -55,17 +58,17 @@ class Uniqueness:
 
     @property
     def sample_share(self) -> float:
-        """Share of the sample's records that are alone in it."""
+        """Share of the records of the sample that are unique in it."""
         return self.sample_uniques / max(self.records, 1)
 
     @property
     def share(self) -> float:
-        """Share of the population that is alone."""
+        """Share of the population that is unique."""
         return self.uniques / self.population if self.population else 0.0
 
     @property
     def confirmed(self) -> float:
-        """The chance that a sample unique is alone in the population, too."""
+        """Probability that a sample unique is also unique in the population."""
         drawn = self.uniques * self.sampling_fraction
         return min(drawn / self.sample_uniques, 1.0) if self.sample_uniques else 0.0
 
@@ -97,15 +100,24 @@ def population_uniqueness(
     refits: int = 100,
     seed: int = 0,
 ) -> Uniqueness:
-    """Estimate how many people of the population are alone with their values.
+    """Estimate how many people are unique in the population.
 
     Classes are counted by people. A person with rows in several classes counts once in each, in
-    the sample as in the population.
+    the sample and in the population.
 
-    sampling_fraction: the share of the population that the records are, above 0.
-    columns: of a table, what others know; by default its quasi-identifiers.
-    model: pitman, zayatz, snb, or dankar, whose rule chooses among them.
-    refits: number of resampled sets of classes for the interval; 0 for no interval.
+    Parameters:
+        source: A release, a table, classes, or the frequencies of their sizes.
+        sampling_fraction: Share of the population that the records are, above 0.
+        columns: For a table, the columns that others know; by default its quasi-identifiers.
+        model: "pitman", "zayatz", "snb", or "dankar", whose rule chooses among them.
+        refits: Number of resampled sets of classes for the interval; 0 for no interval.
+        seed: Seed of the resampling.
+
+    Returns:
+        The estimate with its interval, and the estimates of all models.
+
+    Raises:
+        InputError: The model or a column does not exist.
     """
     check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
     check_whole("refits", refits, 0)
@@ -113,16 +125,16 @@ def population_uniqueness(
         raise unknown("no model", model, (*ESTIMATES, "dankar"))
     sample = source if isinstance(source, Frequencies) else Frequencies.of(source, columns)
     people = sample.records / sampling_fraction
-    fitted = None if _settled(sample, sampling_fraction) else Pitman.fit(sample)
+    fitted = None if _is_trivial(sample, sampling_fraction) else Pitman.fit(sample)
     made = estimates(sample, sampling_fraction, fitted)
     chosen = dankar.choose(made, sampling_fraction) if model == "dankar" else model
-    found = made[chosen]
-    if found is None:  # asked for by name and without a fit
-        found = float("nan")
+    uniques = made[chosen]
+    if uniques is None:  # a model chosen by name that cannot be fitted
+        uniques = float("nan")
     low, high = float("nan"), float("nan")
-    if _settled(sample, sampling_fraction):
-        low, high = _unseen(sample, sampling_fraction)
-    elif refits and np.isfinite(found):
+    if _is_trivial(sample, sampling_fraction):
+        low, high = _trivial_interval(sample, sampling_fraction)
+    elif refits and np.isfinite(uniques):
         low, high = _interval(sample, sampling_fraction, chosen, fitted, refits, seed)
     return Uniqueness(
         sample.records,
@@ -131,7 +143,7 @@ def population_uniqueness(
         people,
         chosen,
         made,
-        found,
+        uniques,
         low,
         high,
     )
@@ -140,13 +152,18 @@ def population_uniqueness(
 def estimates(
     sample: Frequencies, fraction: float, fitted: Pitman | None
 ) -> dict[str, float | None]:
-    """Return the number of population uniques by each model, None where one has no fit.
+    """Return the number of population uniques by each model, None if it cannot be fitted.
 
-    Without sample uniques all say 0, and with nothing but sample uniques all say everybody: there
-    is nothing to learn from.
+    Without sample uniques all estimates are 0, and with only sample uniques they are the whole
+    population: no model can be fitted.
+
+    Args:
+        sample: The sizes of classes.
+        fraction: Share of the population that the sample contains.
+        fitted: Pitman's model, None if it cannot be fitted.
     """
     people = sample.records / fraction
-    if _settled(sample, fraction):
+    if _is_trivial(sample, fraction):
         alone = float(sample.uniques) if fraction == 1 else sample.uniques / fraction
         return dict.fromkeys(ESTIMATES, alone)
     slide = SlideNegativeBinomial.fit(sample, fraction)
@@ -157,14 +174,15 @@ def estimates(
     }
 
 
-def _settled(sample: Frequencies, fraction: float) -> bool:
+def _is_trivial(sample: Frequencies, fraction: float) -> bool:
     return fraction == 1 or sample.uniques in (0, sample.records)
 
 
-def _unseen(sample: Frequencies, fraction: float) -> tuple[float, float]:
-    """Return what a sample rules out, with 95 % certainty, that shows no unique or nothing else.
+def _trivial_interval(sample: Frequencies, fraction: float) -> tuple[float, float]:
+    """Return the 95 % interval of a sample without uniques, or with only uniques.
 
-    So many uniques that one would have been drawn; so many pairs that both would have been.
+    The sample rules out so many uniques that one would have been drawn with probability 95 %, or so
+    many pairs of equal people that one pair would have been drawn.
     """
     people = sample.records / fraction
     if fraction == 1:
@@ -182,9 +200,9 @@ def _interval(
     refits: int,
     seed: int,
 ) -> tuple[float, float]:
-    """Return what 95 % of estimates lie between when the numbers of small classes are Poisson."""
+    """Return the range of 95 % of the refits, with Poisson numbers of small classes."""
     rng = np.random.default_rng(seed)
-    small, found = sample.sizes <= _SMALL, []
+    small, refitted = sample.sizes <= _MAX_VARYING_SIZE, []
     for turn in range(refits):
         report("population uniqueness", turn, refits)
         classes = np.where(small, rng.poisson(sample.classes), sample.classes)
@@ -192,11 +210,11 @@ def _interval(
         again = Pitman.fit(drawn, fitted) if model == "pitman" else None
         scale = sample.records / max(drawn.records, 1)  # as many people as before
         value = None
-        if drawn.groups and not _settled(drawn, fraction):
+        if drawn.groups and not _is_trivial(drawn, fraction):
             value = estimates(drawn, fraction, again)[model]
         if value is not None:
-            found.append(value * scale)
-    if len(found) < refits / 2:  # too few fits for an interval
+            refitted.append(value * scale)
+    if len(refitted) < refits / 2:  # too few fits for an interval
         return float("nan"), float("nan")
-    low, high = np.quantile(found, [0.025, 0.975])
+    low, high = np.quantile(refitted, [0.025, 0.975])
     return float(low), float(high)

@@ -1,6 +1,6 @@
-"""Zayatz: population classes are taken to have the sizes that sample classes have.
+"""Zayatz: population classes are assumed to have the sizes of the sample classes.
 
-Needs no fit, and says too much where the sample is small.
+Needs no fit; overestimates if the sample is small.
 Zayatz, "Estimation of the number of unique population elements using a sample", ASA, 1991.
 """
 
@@ -13,7 +13,7 @@ from shoal.support.arrays import Floats, weighted_sum
 
 
 def stays_alone(sample: Frequencies, people: float) -> float:
-    """Return the chance that a sample unique is a population unique, by Bayes' rule.
+    """Return the probability that a sample unique is a population unique, by Bayes' rule.
 
     P(F = 1 | f = 1) = p(1)·P(f = 1 | F = 1) / Σ p(j)·P(f = 1 | F = j), p(j) the share of sample
     classes of size j, f hypergeometric: a class of F among N people, n of them drawn.
