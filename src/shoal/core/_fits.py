@@ -40,7 +40,10 @@ class Search(NamedTuple):
     boxes: the boxes of all nodes, one node after the other; those of the last node last.
     nodes: (nodes, 4) begin and end of each node's tuples in `order`, and of its boxes in `boxes`.
     left: (1,) how many nodes there are.
-    sample: (SAMPLE,) scratch.
+    sample: (SAMPLE,) scratch: sorted codes of some tuples.
+
+    Invariant: each pair of a tuple and a box that covers it is in one remaining node, or was
+    processed. The boxes of a node are ascending.
     """
 
     order: Any
@@ -69,7 +72,9 @@ def is_inside(cells, one, box):
 def count_fits(cells, search, most, people, copies, by_tuple, by_box, pairs):
     """Count the records that cover each tuple and the people in each box; return the tuples done.
 
-    pairs: (tuples,) the number of boxes that cover each tuple.
+    people: (tuples,) people of each tuple; copies: (boxes,) records of each box.
+    by_tuple, by_box, pairs: (tuples,), (boxes,), (tuples,) receive the records that cover each
+        tuple, the people in each box, and the number of boxes that cover each tuple.
     most: pairs after which the kernel returns; the next call continues from there.
     """
     done, looked = 0, 0
@@ -77,8 +82,8 @@ def count_fits(cells, search, most, people, copies, by_tuple, by_box, pairs):
         first, last, begin, end = _next_leaf(cells, search)
         looked += (last - first) * (end - begin) + last - first
         done += last - first
-        for place in range(first, last):
-            one = search.order[place]
+        for index in range(first, last):
+            one = search.order[index]
             for at in range(begin, end):
                 box = search.boxes[at]
                 if is_inside(cells, one, box):
@@ -90,25 +95,32 @@ def count_fits(cells, search, most, people, copies, by_tuple, by_box, pairs):
 
 @njit(cache=True, error_model="numpy")
 def list_fits(cells, search, most, indptr, indices):
-    """List, tuple by tuple, the boxes that cover it, ascending; return the tuples done."""
+    """List, tuple by tuple, the boxes that cover it, ascending; return the tuples done.
+
+    indptr: (tuples + 1,) start of each tuple's list in `indices`, which receives the boxes.
+    """
     done, looked = 0, 0
     while search.left[0] > 0 and looked < most:
         first, last, begin, end = _next_leaf(cells, search)
         looked += (last - first) * (end - begin) + last - first
         done += last - first
-        for place in range(first, last):
-            one = search.order[place]
-            at_edge = indptr[one]
+        for index in range(first, last):
+            one = search.order[index]
+            end_of_list = indptr[one]
             for at in range(begin, end):
                 if is_inside(cells, one, search.boxes[at]):
-                    indices[at_edge] = search.boxes[at]
-                    at_edge += 1
+                    indices[end_of_list] = search.boxes[at]
+                    end_of_list += 1
     return done
 
 
 @njit(cache=True, error_model="numpy")
 def _next_leaf(cells, search):
-    """Take the last node, split it until it is small, and return its tuples and boxes."""
+    """Take the last node, split it until it is small, and return its tuples and boxes.
+
+    The halves of a split replace the node, the left one first; the right one is split next. A node
+    is not split if `nodes` or `boxes` have no room for its halves.
+    """
     order, boxes, nodes = search.order, search.boxes, search.nodes
     while True:
         node = search.left[0] - 1
@@ -155,11 +167,11 @@ def _choose(cells, search, first, last, begin, end):
         sample = search.sample[:seen]
         for i in range(seen):  # insertion sort: numpy's sort takes longer to compile
             code = cells.codes[search.order[first + i * (last - first) // seen], column]
-            place = i
-            while place > 0 and sample[place - 1] > code:
-                sample[place] = sample[place - 1]
-                place -= 1
-            sample[place] = code
+            index = i
+            while index > 0 and sample[index - 1] > code:
+                sample[index] = sample[index - 1]
+                index -= 1
+            sample[index] = code
         middle = sample[seen // 2]
         if middle == sample[0]:
             middle += 1  # the split is before the code, so the left side must not be empty
@@ -181,7 +193,11 @@ def _choose(cells, search, first, last, begin, end):
 
 @njit(cache=True, error_model="numpy")
 def _part(codes, order, first, last, pivot):
-    """Move the tuples below the pivot to the front; return the index of the first other tuple."""
+    """Move the tuples below the pivot to the front; return the index of the first other tuple.
+
+    codes: (tuples,) values of one column. order: as in Search.
+    Invariant: order[first:low] are below the pivot, order[high:last] are not.
+    """
     low, high = first, last
     while low < high:
         if codes[order[low]] < pivot:

@@ -11,8 +11,10 @@ from shoal.support.compiling import njit
 class Side(NamedTuple):
     """One attribute of a table.
 
-    indptr, starts, stops: the runs of atoms of each entry.
-    lengths: (atoms,) values in each; weights: (entries,) 1 / values in each.
+    An atom is a range of values that no entry divides.
+    indptr: (entries + 1,) start of each entry's runs in the next two arrays.
+    starts, stops: (runs,) first atom of each run, and the atom after its last.
+    lengths: (atoms,) number of values; weights: (entries,) 1 / number of values.
     margin: (atoms,) share of all records.
     """
 
@@ -26,7 +28,7 @@ class Side(NamedTuple):
 
 @njit(cache=True, error_model="numpy")
 def add_margin(side, shares):
-    """Spread the share of records at each entry over its atoms."""
+    """Spread the share of records at each entry over its atoms. shares: (entries,)."""
     for entry in range(len(shares)):
         for run in range(side.indptr[entry], side.indptr[entry + 1]):
             for atom in range(side.starts[run], side.stops[run]):
@@ -35,7 +37,7 @@ def add_margin(side, shares):
 
 @njit(cache=True, error_model="numpy")
 def count_holders(side, counts):
-    """Count the entries that contain each atom."""
+    """Count the entries that contain each atom. counts: (atoms,) zeros, receive the result."""
     for entry in range(len(side.weights)):
         for run in range(side.indptr[entry], side.indptr[entry + 1]):
             for atom in range(side.starts[run], side.stops[run]):
@@ -44,7 +46,11 @@ def count_holders(side, counts):
 
 @njit(cache=True, error_model="numpy")
 def list_holders(side, free, holders):
-    """List the entries that contain each atom; `free` is the start of each atom's list."""
+    """List the entries that contain each atom.
+
+    free: (atoms,) where the next entry of each atom is written; at first the start of its list.
+    holders: (pairs of entry and atom,) receives the lists.
+    """
     for entry in range(len(side.weights)):
         for run in range(side.indptr[entry], side.indptr[entry + 1]):
             for atom in range(side.starts[run], side.stops[run]):
@@ -56,16 +62,20 @@ def list_holders(side, free, holders):
 def sum_of_ratios(first, second, holders_of, holders, boxes_of, partners, shares, row, met):
     """Return Σ share² / expected share over all pairs of atoms.
 
-    holders_of, holders: the entries of the first side that contain each atom.
-    boxes_of, partners, shares: the boxes of each of those entries: entry on the other side, share
-        of records.
-    row, met: (second's atoms,) scratch: one row of the table, and the indices of its nonzero cells.
+    holders_of: (first's atoms + 1,) start of each atom's list in `holders`, the entries of the
+        first side that contain it.
+    boxes_of: (first's entries + 1,) start of each entry's boxes in the next two arrays.
+    partners, shares: (boxes,) entry on the other side, and share of records.
+    row, met: (second's atoms,) scratch: one row of the table, which is 0 between atoms, and the
+        indices of its nonzero cells.
+    Invariant: `row` is the part of the atom's row from the boxes read so far; met[:count] are its
+    nonzero cells.
     """
     total = 0.0
     for atom in range(len(first.margin)):
         count = 0
-        for place in range(holders_of[atom], holders_of[atom + 1]):
-            entry = holders[place]
+        for index in range(holders_of[atom], holders_of[atom + 1]):
+            entry = holders[index]
             here = first.weights[entry] * first.lengths[atom]
             for box in range(boxes_of[entry], boxes_of[entry + 1]):
                 partner = partners[box]
@@ -76,8 +86,8 @@ def sum_of_ratios(first, second, holders_of, holders, boxes_of, partners, shares
                             met[count] = other
                             count += 1
                         row[other] += part * second.lengths[other]
-        for place in range(count):
-            other = met[place]
+        for index in range(count):
+            other = met[index]
             total += row[other] ** 2 / (first.margin[atom] * second.margin[other])
             row[other] = 0.0
     return total

@@ -34,6 +34,8 @@ def weigh_tuples(bits, rows, logs, top, total):
 
     rows: (tuples, attributes) rows of `bits`; logs: (boxes,) the logarithm of a box's weight.
     top, total: (tuples,) the weight so far is total · exp(top).
+    Invariant of the inner loop: `met` has the remaining boxes of the word that contain the tuple,
+    and its lowest bit stands for `box`; top is the greatest logarithm so far.
     """
     one, none = np.uint64(1), np.uint64(0)
     for t in range(len(rows)):
@@ -41,14 +43,14 @@ def weigh_tuples(bits, rows, logs, top, total):
             met = bits[rows[t, 0], word]
             for j in range(1, rows.shape[1]):
                 met &= bits[rows[t, j], word]
-            place = word * WORD
+            box = word * WORD
             while met != none:
                 if met & one:
-                    log = logs[place]
+                    log = logs[box]
                     if log <= top[t]:
                         total[t] += np.exp(log - top[t])
                     else:
                         total[t] = total[t] * np.exp(top[t] - log) + 1.0
                         top[t] = log
                 met >>= one
-                place += 1
+                box += 1

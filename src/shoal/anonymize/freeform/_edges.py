@@ -3,6 +3,13 @@
 
 Box i belongs to record i. Its partners are the records that it covers so far, itself first; a
 record may not become a partner twice.
+
+Arrays of the kernels:
+    points, boxes: Points, and Boxes with one box for each record.
+    partners: (records, k) the partners of each box, of which the first `done` columns, one for each
+        finished round, are filled.
+    given: (records,) the record given to each box in this round, −1 if none yet.
+    owner: (records,) the box that each record is given to in this round, −1 if none yet.
 """
 
 from __future__ import annotations
@@ -49,14 +56,17 @@ def is_partner(partners, done, box, record):
 
 @njit(cache=True, error_model="numpy")
 def stretch(points, boxes, given):
-    """Widen each box to cover the record given to it."""
+    """Widen each box to cover the record given to it. given: (records,), all filled."""
     for box in range(len(given)):
         add_record(points, boxes, box, given[box])
 
 
 @njit(cache=True, error_model="numpy")
 def fill_costs(points, boxes, partners, done, first, last, forbidden, costs):
-    """Fill `costs` with the growth of boxes first … last − 1 by every record."""
+    """Fill `costs` with the growth of boxes first … last − 1 by every record.
+
+    costs: (records, records) box by record; forbidden: the cost of a partner.
+    """
     for box in range(first, last):
         for record in range(costs.shape[1]):
             costs[box, record] = growth(points, boxes, box, record, INFINITE_COST)
@@ -71,17 +81,17 @@ def take_in_turn(points, boxes, partners, done, first, last, left, given, owner)
     Ties go to the next record in cyclic order after the box's own, so that copies of a record form
     cycles; swaps in pairs would leave one over.
     left: the remaining records, ascending, `len(given) − first` of them.
-    given: (records,) the record of each box; owner: (records,) the box of each record.
+    Invariant: left[:size] are the records that no box before `box` has taken, ascending.
     """
     size = len(given) - first
     for box in range(first, last):
         best, least = np.int64(-1), INFINITE_COST
         start = np.searchsorted(left[:size], box + 1)
         for step in range(size):
-            place = start + step if start + step < size else start + step - size
-            cost = growth(points, boxes, box, left[place], least)
-            if cost < least and not is_partner(partners, done, box, left[place]):
-                best, least = place, cost
+            index = start + step if start + step < size else start + step - size
+            cost = growth(points, boxes, box, left[index], least)
+            if cost < least and not is_partner(partners, done, box, left[index]):
+                best, least = index, cost
                 if cost == 0:
                     break
         if best >= 0:
@@ -90,8 +100,8 @@ def take_in_turn(points, boxes, partners, done, first, last, left, given, owner)
         else:
             taken = trade(points, boxes, partners, done, box, given, owner)
             best = np.searchsorted(left[:size], taken)
-        for place in range(best, size - 1):
-            left[place] = left[place + 1]
+        for index in range(best, size - 1):
+            left[index] = left[index + 1]
         size -= 1
 
 
@@ -130,6 +140,7 @@ def list_nearest(points, boxes, partners, done, box, owner, near, costs):
     """List the cheapest remaining records for a box, cheapest first; return their number.
 
     Ties are in cyclic order after the box's own record.
+    near, costs: (records, room) receive the records and the growth in row `box`.
     """
     room, found, count = near.shape[1], 0, len(owner)
     for step in range(1, count):
@@ -157,6 +168,11 @@ def take_by_cost(points, boxes, partners, done, near, costs, found, given, owner
 
     The result equals sorting all pairs by cost, box, and record in cyclic order after the box's
     own. Each box waits in a queue with its cheapest record; if that is taken, with the next.
+
+    near, costs: (records, room) the cheapest records of each box and their growth, in the first
+        `found` entries of its row. found: (records,) their number.
+    Invariant: every box without a record is in the queue, with a cost that is at most the least of
+    its remaining records; a box that has run out of records gets one by a trade at the end.
     """
     count = len(given)
     at = np.zeros(count, dtype=np.int64)  # position of each box in its list

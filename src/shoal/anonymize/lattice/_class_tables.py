@@ -27,10 +27,11 @@ from shoal.support.compiling import njit
 class Shape(NamedTuple):
     """The lattice, attributes from the most to the least significant field of a key.
 
-    levels: number of levels of each attribute, including level 0.
-    shift, mask: position of an attribute's code in a key.
-    step_first, steps: for attribute j, level l: code at level l − 1 → code at level l.
-    stride: distance between neighbouring levels of an attribute in the list of nodes.
+    levels: (attributes,) number of levels, including level 0.
+    shift, mask: (attributes,) lowest bit of an attribute's field in a key, and mask of its width.
+    step_first: (attributes, levels) start in `steps` of the map from level l − 1 to level l.
+    steps: code at level l − 1 → code at level l, map after map.
+    stride: (attributes,) distance between neighbouring levels in the list of nodes.
     person: mask of the person field, 0 if no person is followed.
     size_at: the bit of a count from which people are counted.
     """
@@ -97,7 +98,12 @@ def make_tables(keys: Any, counts: Any, attributes: int, followed: int) -> Table
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o):
-    """Merge two sorted runs, adding the counts of equal keys; returns the end of the result."""
+    """Merge two sorted runs, adding the counts of equal keys; returns the end of the result.
+
+    keys, counts: (rows,) with the runs a … a_end − 1 and b … b_end − 1; the result is written to
+    to_keys and to_counts from o on.
+    Invariant: the rows before a and b are written, in order and each key once.
+    """
     while a < a_end and b < b_end:
         if keys[a] < keys[b]:
             to_keys[o], to_counts[o] = keys[a], counts[a]
@@ -123,7 +129,12 @@ def merge_two(keys, counts, a, a_end, b, b_end, to_keys, to_counts, o):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def merge_runs(tables, runs, to_keys, to_counts, o):
-    """Merge the runs in spare row 0, two by two, into the target; returns its end."""
+    """Merge the runs in spare row 0, two by two, into the target; returns its end.
+
+    runs: their number; tables.runs[0, i] is the start of run i, and tables.runs[0, runs] the end.
+    Invariant: spare row `here` has `runs` sorted runs with all counts; the other row receives the
+    merged pairs.
+    """
     here = 0
     while runs > 1:
         there, made, a = 1 - here, 0, 0
@@ -153,6 +164,9 @@ def roll_up(tables, source, target, shape, j, level):
 
     The source has the attribute one level lower. It may be the target: the write position never
     overtakes the read position.
+    Invariant: target rows before o are the merged source rows before `row`, sorted. One pass of the
+    outer loop reads the rows of one head (the fields above j) and one new code: they are `runs`
+    sorted runs, one for each old code, with starts in tables.runs[0].
     """
     keys, counts, rows = tables.keys[source], tables.counts[source], tables.size[source]
     to_keys, to_counts = tables.keys[target], tables.counts[target]
@@ -197,6 +211,8 @@ def settle(tables, target, shape):
     """Stop following people who are in one class only: add them to the entry of the class.
 
     Merging adds counts without regard to people, so each followed person is first reset to one.
+    Invariant of the second loop: target rows before o are the entries of the classes before
+    `first`; a class has its common entry first, then those of its followed people.
     """
     once = np.int64(1) << shape.size_at
     person, rows, seen = shape.person, tables.size[target], tables.seen

@@ -37,7 +37,10 @@ class Found(NamedTuple):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def measure(counts, rows, shape, found, node):
-    """Store the measures of one node, whose classes have these counts."""
+    """Store the measures of one node, whose classes have these counts.
+
+    counts: (rows or more,) one packed count for each class; see the layout in _class_tables.
+    """
     small, squares, kept = np.int64(0), np.int64(0), np.int64(0)
     size_at = shape.size_at
     if size_at == 0:  # a count is both people and records
@@ -94,7 +97,10 @@ def note_joins(tables, source, shape, person):
 def finish(tables, source, shape, found, node):
     """Measure every level of the last attribute over table `source`, without followed people.
 
-    Needs no keys: the counts of neighbours that join at a level are added.
+    Needs no keys: the counts of neighbours that join at a level are added. The nodes of the levels
+    are node, node + 1, …
+    Invariant: tally[:rows] are the counts of the classes at level raised − 1, and join[:rows] the
+    levels at which each joins the class before it.
     """
     last = len(shape.levels) - 1
     measure(tables.counts[source], tables.size[source], shape, found, node)
@@ -157,6 +163,9 @@ def follow(tables, source, shape, found, node):
 
     Needs no keys. An entry of `tally` stands for neighbours of one class; it begins a class, or it
     repeats a person of its class once the attribute is raised far enough.
+    Scratch: tables.spare_counts[0] receives the count of each class at the current level.
+    Invariant: tally[:rows], join[:rows] and repeat[:rows] are the entries that are not yet part of
+    the entry before them at level raised − 1; repetitions up to that level are subtracted.
     """
     last, rows, once = len(shape.levels) - 1, tables.size[source], np.int64(1) << shape.size_at
     note_joins(tables, source, shape, shape.person)
@@ -190,6 +199,9 @@ def sweep(tables, shape, begin, node, found):
     """Measure every node with the given levels of the attributes before `begin`.
 
     The last table contains the classes at those levels, with all other attributes at level 0.
+    Invariant: level[j] is the current level of attribute j, and source[j] the table with the
+    classes at the levels of attributes begin … j and all later attributes at level 0; table j is
+    written only when attribute j is raised.
     """
     attributes = len(shape.levels)
     level = np.zeros(attributes, np.int64)

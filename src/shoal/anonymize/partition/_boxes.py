@@ -32,7 +32,12 @@ class Points(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """One box for each group: (groups, ordered), (groups, ordered), (groups, words)."""
+    """One box for each group; an empty one has low = FAR, high = −1 and no bits.
+
+    low, high: (groups, ordered columns) least and greatest position.
+    seen: (groups, words) bits of the codes that occur; code c of nominal column j is bit c % 64 of
+        word points.word[j] + c // 64.
+    """
 
     low: Any
     high: Any
@@ -136,7 +141,10 @@ def joint_width(points, boxes, one, other):
 
 @njit(cache=True, error_model="numpy")
 def fill_boxes(points, ids, boxes, sizes):
-    """Fill the box and the size of every group from its records; id −1 is ignored."""
+    """Fill the box and the size of every group from its records; id −1 is ignored.
+
+    ids: (records,) the group of each record. sizes: (groups,) zeros, receive the sizes.
+    """
     for record in range(len(ids)):
         group = ids[record]
         if group >= 0:
@@ -162,21 +170,26 @@ def box_widths(points, boxes, widths):
 def enter(costs, names, found, cost, name):
     """Insert a name into a list sorted by cost, after equal costs; return the length of the list.
 
-    A full list drops its last entry.
+    costs, names: (room,) the list, in its first `found` entries. A full list drops its last entry.
+    Invariant: the entry at `index` is free, and all entries after it cost more.
     """
-    place = min(found, len(costs) - 1)
-    while place > 0 and costs[place - 1] > cost:
-        costs[place] = costs[place - 1]
-        names[place] = names[place - 1]
-        place -= 1
-    costs[place] = cost
-    names[place] = name
+    index = min(found, len(costs) - 1)
+    while index > 0 and costs[index - 1] > cost:
+        costs[index] = costs[index - 1]
+        names[index] = names[index - 1]
+        index -= 1
+    costs[index] = cost
+    names[index] = name
     return min(found + 1, len(costs))
 
 
 @njit(cache=True, error_model="numpy")
 def cheapest_partners(points, boxes, sizes, widths, wanting, partners, costs):
-    """Store, for each wanting group, the partners that are cheapest to merge with, in order."""
+    """Store, for each wanting group, the partners that are cheapest to merge with, in order.
+
+    sizes, widths: (groups,). wanting: (wanting,) groups.
+    partners, costs: (wanting, few) receive the partners and the increase of the loss.
+    """
     few = partners.shape[1]
     for i in range(len(wanting)):
         one = wanting[i]

@@ -28,7 +28,7 @@ class Near(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_copy(near, random, point):
-    """Return a record of the point."""
+    """Return a random record of the point."""
     first = near.first[point]
     return np.int32(first + draw_below(random, near.first[point + 1] - first))
 

@@ -14,9 +14,11 @@ from shoal.support.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def write_curve_keys(places, bits, keys):
-    """Store each point's position on the Hilbert curve: (points, words), first word first.
+    """Store each point's position on the Hilbert curve.
 
-    places: (points, columns) below 2**bits; they are overwritten.
+    places: (points, columns) coordinates below 2**bits; they are overwritten.
+    keys: (points, words) zeros, receive the positions as bit strings, most significant word first.
+    Invariant: the first `at` bits of keys[i] are written.
     """
     width = places.shape[1]
     for i in range(len(places)):
@@ -31,7 +33,11 @@ def write_curve_keys(places, bits, keys):
 
 @njit(cache=True, error_model="numpy")
 def _transpose(place, bits):
-    """Convert the coordinates of a point to the bits of its position on the curve, by column."""
+    """Convert the coordinates of a point to the bits of its position on the curve, by column.
+
+    place: (columns,) overwritten; bit b of column j becomes bit (bits − 1 − b) · columns + j of the
+    position, counted from the front. The steps are those of Skilling's AxestoTranspose.
+    """
     width = len(place)
     for b in range(bits - 1, 0, -1):
         bit = np.int64(1) << b
@@ -57,9 +63,12 @@ def _transpose(place, bits):
 def choose_runs(points, order, k, begin, end, costs, sizes, box):
     """Find, for each prefix of the order that ends in begin + 1 … end, its best last run.
 
+    order: (records,) the records in order. The first begin + 1 entries of costs are known.
     costs, sizes: (records + 1,) least loss of the prefix and size of its last run; costs is
         negative if no division into runs of k to 2k − 1 exists.
-    box: a box for one group.
+    box: Boxes with one box; its bits are 0 before and after the call.
+    Invariant: costs and sizes are final up to index `last`; the box covers the `size` records that
+    end at `last`, and `width` is its width.
     """
     for last in range(begin, end):
         best, chosen = np.int64(-1), np.int64(0)
@@ -112,7 +121,10 @@ def _forget(points, box, record):
 
 @njit(cache=True, error_model="numpy")
 def number_runs(order, sizes, ids):
-    """Store the run of each record."""
+    """Store the run of each record, numbered from the start of the order.
+
+    order: (records,); sizes: (records + 1,) size of the last run of each prefix; ids: (records,).
+    """
     last, runs = len(order), 0
     while last > 0:
         last -= sizes[last]

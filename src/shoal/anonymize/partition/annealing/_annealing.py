@@ -23,10 +23,14 @@ INFINITE_COST = np.int64(2**62)
 class Block(NamedTuple):
     """Data of one block.
 
-    records: its records. block: (records of the table,) the block of each; number: this block.
-    free: slots for groups, of which the first tally[0] are free.
+    records: (records of the block,) its records.
+    block: (records of the table,) the block of each record; number: this block.
+    free: (groups of the block,) free slots for groups in its first tally[0] entries.
+    tally: (1,) number of free slots.
     random: (1,) state of its random numbers.
-    count, target, old: scratch.
+    count: (values of the widest column,) scratch of the rules.
+    target: (largest group + k,) scratch: records moved by `dissolve` or `create`, in order.
+    old: (largest group + k,) scratch: the group that each of them came from.
     """
 
     records: Any
@@ -62,7 +66,10 @@ def group_keeps(groups, rules, group, out, into, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def exchange(points, groups, rules, count, record, other, into):
-    """Move a record to group `into`, in exchange for `other` unless that is NO_INDEX."""
+    """Move a record to group `into`, in exchange for `other` unless that is NO_INDEX.
+
+    Returns whether both groups keep the rules; otherwise nothing is moved.
+    """
     one = groups.label[record]
     if not (
         group_keeps(groups, rules, one, record, other, count)
@@ -81,7 +88,10 @@ def exchange(points, groups, rules, count, record, other, into):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def step(points, groups, near, rules, block, record, k, most, limit):
-    """Move a record to a nearby group, or swap it, if the cost is at most the limit."""
+    """Move a record to a nearby group, or swap it, if the cost is at most the limit.
+
+    Returns the increase of the loss, 0 if nothing is moved.
+    """
     other = draw_neighbour(near, block.random, record)
     if other < 0 or block.block[other] != block.number:
         return np.int64(0)
@@ -105,7 +115,10 @@ def step(points, groups, near, rules, block, record, k, most, limit):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cheapest_home(points, groups, near, block, record, most):
-    """Return the least growth of a nearby group that takes a record, and that group; −1 if none."""
+    """Return the least growth of a nearby group that takes a record, and that group; −1 if none.
+
+    Index −1 of the loop is the record's own point, which may have copies in other groups.
+    """
     best, home = INFINITE_COST, NO_INDEX
     point = near.point[record]
     for i in range(-1, near.others.shape[1]):
@@ -126,7 +139,12 @@ def cheapest_home(points, groups, near, block, record, most):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def dissolve(points, groups, near, rules, block, group, most, limit):
-    """Move every member of a group elsewhere; undo it if the cost exceeds the limit."""
+    """Move every member of a group elsewhere; undo it if the cost exceeds the limit.
+
+    Returns the increase of the loss, 0 if it is undone.
+    Invariant: target[:moved] are the records that left the group, in order, and `total` is the
+    increase of the loss if the rest leaves at no cost; groups that took a record are measured.
+    """
     size = groups.size[group]
     total = -size * groups.width[group]
     moved = 0
@@ -190,7 +208,12 @@ def best_companion(points, groups, near, block, record, fresh, k):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def create(points, groups, near, rules, block, record, k, limit):
-    """Create a group of a record and k − 1 nearby ones; undo it if the cost exceeds the limit."""
+    """Create a group of a record and k − 1 nearby ones; undo it if the cost exceeds the limit.
+
+    Returns the increase of the loss, 0 if it is undone.
+    Invariant: target[:joined] are the members of the new group, old[:joined] the groups they left;
+    `total` is the increase of the loss of those groups, and all groups are measured.
+    """
     if block.tally[0] == 0 or groups.size[groups.label[record]] <= k:
         return np.int64(0)
     block.tally[0] -= 1
@@ -231,6 +254,7 @@ def anneal_block(points, groups, near, rules, block, k, most, temperature, steps
     """Take a number of steps in a block; return the increase of the loss.
 
     upheaval: share of steps that dissolve a group, and of steps that create one.
+    Invariant: `grown` is the loss now minus the loss at the start; every group keeps the rules.
     """
     grown = np.int64(0)
     for _ in range(steps):
@@ -249,7 +273,12 @@ def anneal_block(points, groups, near, rules, block, k, most, temperature, steps
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def descend_block(points, groups, near, rules, block, k, most):
-    """Make the best nearby move or swap of every record of a block; return the saving."""
+    """Make the best nearby move or swap of every record of a block; return the saving.
+
+    Then dissolves each group if that lowers the loss; a group is tried at its first member.
+    Invariant: `best` is the lowest change of the loss by a move or swap of the record tried so far,
+    0 for none; `home` and `partner` describe it.
+    """
     saved = np.int64(0)
     for record in block.records:
         one = groups.label[record]

@@ -15,15 +15,25 @@ import numpy as np
 from shoal.anonymize.partition._boxes import FAR, ONE, Points, count_bits
 from shoal.support.compiling import njit
 
+# the last axis of Groups.edge: the four positions of a group and column are read together
+LOWEST, SECOND_LOWEST, HIGHEST, SECOND_HIGHEST = range(4)
+
 
 class Groups(NamedTuple):
     """The current groups; a size of 0 marks a free slot.
 
-    label, place: (records,) the group of each record, and its index there.
-    member: (groups, most) records. size: (groups,). width: (groups,) in units.
-    edge: (groups, ordered columns, 4) least, second least, greatest, second greatest position.
-    seen, once: (groups, words) bits of values that occur, and of those that occur exactly once.
+    label: (records,) the group of each record, −1 if none.
+    place: (records,) its index in member[label].
+    member: (groups, most) the records of each group, in its first `size` entries.
+    size: (groups,) number of records. width: (groups,) width of the box in units.
+    edge: (groups, ordered columns, 4) least, second least, greatest, second greatest position;
+        equal positions count separately, so the second is what remains if one record leaves.
+    seen, once: (groups, words) bits of values that occur, and of those that occur exactly once;
+        the words of nominal column j are points.word[j] … points.word[j + 1] − 1.
     names: (groups,) part of the width from the nominal columns.
+
+    Invariant between calls of `seat`, `unseat` and `measure`: member[label[r], place[r]] == r for
+    every record r in a group. width, edge, seen, once and names are those of the last `measure`.
     """
 
     label: Any
@@ -70,7 +80,7 @@ def seat_all(points, groups):
 @njit(cache=True, nogil=True, error_model="numpy")
 def seat(label, place, member, size, group, record):
     """Add a record to a group."""
-    last = size[group]
+    last = size[group]  # the first free entry
     member[group, last] = record
     place[record] = last
     label[record] = group
@@ -91,7 +101,11 @@ def unseat(label, place, member, size, record):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def measure(points, groups, group):
-    """Compute a group's edges, values and width from its members."""
+    """Compute a group's edges, values and width from its members.
+
+    Invariant of the inner loops: the edges, and the bits of `seen` and `once`, are those of members
+    0 … i − 1.
+    """
     size = groups.size[group]
     if size == 0:
         groups.width[group] = 0
@@ -100,21 +114,21 @@ def measure(points, groups, group):
     for j in range(points.line.shape[1]):
         low, low2, high, high2 = FAR, FAR, np.int32(-1), np.int32(-1)
         for i in range(size):
-            at = points.line[groups.member[group, i], j]
-            if at < low:
+            position = points.line[groups.member[group, i], j]
+            if position < low:
                 low2 = low
-                low = at
-            elif at < low2:
-                low2 = at
-            if at > high:
+                low = position
+            elif position < low2:
+                low2 = position
+            if position > high:
                 high2 = high
-                high = at
-            elif at > high2:
-                high2 = at
-        groups.edge[group, j, 0] = low
-        groups.edge[group, j, 1] = low2
-        groups.edge[group, j, 2] = high
-        groups.edge[group, j, 3] = high2
+                high = position
+            elif position > high2:
+                high2 = position
+        groups.edge[group, j, LOWEST] = low
+        groups.edge[group, j, SECOND_LOWEST] = low2
+        groups.edge[group, j, HIGHEST] = high
+        groups.edge[group, j, SECOND_HIGHEST] = high2
         total += min(np.int64(high) - low, points.cap[j])
     for w in range(groups.seen.shape[1]):
         groups.seen[group, w] = np.uint64(0)
@@ -141,31 +155,33 @@ def measure(points, groups, group):
 def width_after(line, name, cap, unit, word, edge, seen, once, names, group, out, into):
     """Return a group's width if record `out` leaves and `into` enters; −1 is no record.
 
-    `out` must be a member, and not the only one unless another record enters.
+    `out` must be a member, and not the only one unless another record enters. The arrays are those
+    of Points and Groups, passed one by one.
+    Invariant: `total` is the width over the columns before j.
     """
     total = np.int64(0)
     for j in range(line.shape[1]):
-        low, high = edge[group, j, 0], edge[group, j, 2]
+        low, high = edge[group, j, LOWEST], edge[group, j, HIGHEST]
         if out >= 0:
-            at = line[out, j]
-            if at == low:
-                low = edge[group, j, 1]
-            if at == high:
-                high = edge[group, j, 3]
+            position = line[out, j]
+            if position == low:
+                low = edge[group, j, SECOND_LOWEST]
+            if position == high:
+                high = edge[group, j, SECOND_HIGHEST]
         if into >= 0:
-            at = line[into, j]
-            low, high = min(low, at), max(high, at)
+            position = line[into, j]
+            low, high = min(low, position), max(high, position)
         total += min(np.int64(high) - low, cap[j])
     total += names[group]
     for j in range(name.shape[1]):
-        leaver = name[out, j] if out >= 0 else np.int32(-1)
-        comer = name[into, j] if into >= 0 else np.int32(-1)
-        if leaver == comer:
+        leaving = name[out, j] if out >= 0 else np.int32(-1)
+        entering = name[into, j] if into >= 0 else np.int32(-1)
+        if leaving == entering:
             continue
-        if leaver >= 0:
-            single = once[group, word[j] + (leaver >> 6)] >> np.uint64(leaver & 63)
+        if leaving >= 0:
+            single = once[group, word[j] + (leaving >> 6)] >> np.uint64(leaving & 63)
             total -= unit[j] * np.int64(single & ONE)
-        if comer >= 0:
-            known = seen[group, word[j] + (comer >> 6)] >> np.uint64(comer & 63)
+        if entering >= 0:
+            known = seen[group, word[j] + (entering >> 6)] >> np.uint64(entering & 63)
             total += unit[j] * (1 - np.int64(known & ONE))
     return total

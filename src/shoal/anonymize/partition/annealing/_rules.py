@@ -45,7 +45,11 @@ class Rules(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def keeps(rules, members, size, out, into, count):
-    """Return whether a group meets all rules if `out` leaves and `into` enters."""
+    """Return whether a group meets all rules if `out` leaves and `into` enters; −1 is no record.
+
+    members: (size or more,) the records of the group. count: (values of the widest column,)
+    scratch, which `tally` fills for one column.
+    """
     for rule in range(len(rules.kind)):
         kind, column = rules.kind[rule], rules.column[rule]
         if kind == PEOPLE:
@@ -88,7 +92,11 @@ def count_people(rules, members, size, out, into, column):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def tally(rules, members, size, out, into, column, count):
-    """Count the values of a group; returns its size."""
+    """Count the values of a group in one column; returns its size.
+
+    count: receives the number of records with each value; entries beyond the column's values are
+    left as they are.
+    """
     for v in range(rules.start[column + 1] - rules.start[column]):
         count[v] = 0
     total = np.int64(0)
@@ -104,7 +112,10 @@ def tally(rules, members, size, out, into, column, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def surplus(rules, column, count, total):
-    """Return the sum of the surpluses of values that are more frequent than in the table."""
+    """Return the sum of the surpluses of values that are more frequent than in the table.
+
+    count: (values,) records of the group with each value of the column; total: their sum.
+    """
     first = rules.start[column]
     moved = 0.0
     for v in range(rules.start[column + 1] - first):
@@ -114,7 +125,12 @@ def surplus(rules, column, count, total):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def rule_holds(rules, rule, count, total):
-    """Return whether counts of values meet a rule about one column."""
+    """Return whether counts of values meet a rule about one column.
+
+    count: (values,) records of the group with each value of the column; total: their sum.
+    Invariant: `found` is the measure of the rule over values 0 … v − 1, and `below` the difference
+    between their shares in the group and in the table.
+    """
     kind, bound = rules.kind[rule], rules.bound[rule]
     first = rules.start[rules.column[rule]]
     values = rules.start[rules.column[rule] + 1] - first
@@ -142,7 +158,11 @@ def rule_holds(rules, rule, count, total):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def first_against_rest(count, values, rank):
-    """Return the greatest count divided by the sum of the counts from the rank-th greatest on."""
+    """Return the greatest count divided by the sum of the counts from the rank-th greatest on.
+
+    Invariant: `rest` is the total without the `taken` greatest counts, which are those of at least
+    `ceiling`.
+    """
     total, greatest = np.int64(0), np.int64(0)
     for v in range(values):
         total += count[v]

@@ -24,9 +24,17 @@ class Search(NamedTuple):
     """A search for the best choice of groups, which can be interrupted and resumed.
 
     row, packed, excess: (groups,) index in the list, word, cost beyond the records' prices; sorted
-        by first kind and excess. start: (kinds + 1,) start of each first kind.
-    field: (64,) whose field a bit is in. word: see lay_fields.
-    left, spent, at, chosen, best: one for each depth. state: depth, excess to beat, groups chosen.
+        by first kind and excess.
+    start: (kinds + 1,) start of each first kind in these three.
+    field: (64,) the kind, by rank, whose field a bit is in.
+    single, guard: words of the fields with one bit, and of the spare bits; see lay_fields.
+    left, spent: (depths,) the records that remain before the choice at a depth, and the excess of
+        the groups chosen before it.
+    at: (depths,) the next group to try. chosen: (depths,) the group chosen.
+    best: (depths,) the groups of the best choice, in its first best_size[0] entries.
+    depth: (1,) the current depth, −1 once the search is complete.
+    limit: (1,) the excess that a choice must stay below.
+    best_size: (1,) number of groups of the best choice, 0 if none was found.
     """
 
     row: Any
@@ -34,13 +42,16 @@ class Search(NamedTuple):
     excess: Any
     start: Any
     field: Any
-    word: Any
+    single: Any
+    guard: Any
     left: Any
     spent: Any
     at: Any
     chosen: Any
     best: Any
-    state: Any
+    depth: Any
+    limit: Any
+    best_size: Any
 
 
 def fits(copies: Counts) -> bool:
@@ -53,80 +64,102 @@ def make_search(listed: Listed, count: int, prices: Counts, copies: Counts, limi
     often = np.zeros(len(copies), dtype=np.int64)
     count_kinds(listed, count, often)
     rank = np.argsort(often, kind="stable")  # the kind with the fewest groups is covered first
-    place = np.argsort(rank)
-    shift, word = np.zeros(len(copies), np.int64), np.zeros(3, np.uint64)
-    lay_fields(copies, rank, shift, word)
+    rank_of = np.argsort(rank)
+    shift = np.zeros(len(copies), np.int64)
+    single, guard, all_records = lay_fields(copies, rank, shift)
     packed, excess = np.empty(count, np.uint64), np.empty(count, np.int64)
     first = np.empty(count, np.int64)
-    pack(listed, count, prices, place, shift, packed, excess, first)
+    pack(listed, count, prices, rank_of, shift, packed, excess, first)
     row = np.lexsort((excess, first))
     depths = int(copies.sum()) + 1
-    at = np.zeros((4, depths), dtype=np.int64)
     left = np.zeros(depths, dtype=np.uint64)
-    left[0] = word[2]
+    left[0] = all_records
     return Search(
-        row,
-        packed[row],
-        excess[row],
-        np.searchsorted(first[row], np.arange(len(copies) + 1)),
-        np.searchsorted(shift[rank], np.arange(_BITS), side="right") - 1,
-        word,
-        left,
-        at[0],
-        at[1],
-        at[2],
-        at[3],
-        np.array([0, limit, 0], dtype=np.int64),
+        row=row,
+        packed=packed[row],
+        excess=excess[row],
+        start=np.searchsorted(first[row], np.arange(len(copies) + 1)),
+        field=np.searchsorted(shift[rank], np.arange(_BITS), side="right") - 1,
+        single=np.uint64(single),
+        guard=np.uint64(guard),
+        left=left,
+        spent=np.zeros(depths, dtype=np.int64),
+        at=np.zeros(depths, dtype=np.int64),
+        chosen=np.zeros(depths, dtype=np.int64),
+        best=np.zeros(depths, dtype=np.int64),
+        depth=np.zeros(1, dtype=np.int64),
+        limit=np.array([limit], dtype=np.int64),
+        best_size=np.zeros(1, dtype=np.int64),
     )
 
 
 @njit(cache=True, error_model="numpy")
 def count_kinds(listed, count, often):
-    """Count the occurrences of each kind in groups."""
+    """Count the occurrences of each kind in groups.
+
+    listed: the groups, of which the first `count` are used. often: (kinds,) zeros, receive counts.
+    """
     for c in range(count):
         for i in range(listed.size[c]):
             often[listed.kinds[c, i]] += 1
 
 
 @njit(cache=True, error_model="numpy")
-def lay_fields(copies, rank, shift, word):
+def lay_fields(copies, rank, shift):
     """Give each kind a field of bits, in the order of rank, wide enough to count its records.
 
-    A field of more than one record has a spare bit on top. word: the bits of single records, the
-    spare bits, all records.
+    A field of more than one record has a spare bit on top, from which a subtraction borrows if a
+    group has more records of the kind than remain.
+
+    copies: (kinds,) number of records; rank: (kinds,) the kinds in order; shift: (kinds,) receives
+    the lowest bit of each field. Returns three words: the fields of single records, the spare bits,
+    and the counts of all records.
+    Invariant: the fields of the kinds before p in the order occupy the bits below `at`.
     """
+    single, guard, counts = np.uint64(0), np.uint64(0), np.uint64(0)
     at = 0
     for p in rank:
         shift[p] = at
-        word[2] |= np.uint64(copies[p]) << np.uint64(at)
+        counts |= np.uint64(copies[p]) << np.uint64(at)
         if copies[p] == 1:
-            word[0] |= ONE << np.uint64(at)
+            single |= ONE << np.uint64(at)
             at += 1
             continue
         while copies[p] >> (at - shift[p]):
             at += 1
-        word[1] |= ONE << np.uint64(at)
+        guard |= ONE << np.uint64(at)
         at += 1
+    return single, guard, counts
 
 
 @njit(cache=True, error_model="numpy")
-def pack(listed, count, whole, place, shift, packed, excess, first):
-    """Write each group as a word, its cost beyond its records' prices and its first kind."""
+def pack(listed, count, prices, rank_of, shift, packed, excess, first):
+    """Write each group as a word, its cost beyond its records' prices and its first kind.
+
+    prices, rank_of, shift: (kinds,) price of a record, rank and lowest bit of each kind.
+    packed, excess, first: (count,) receive the result; a first kind is given by its rank.
+    """
     for c in range(count):
-        left, word, least = listed.cost[c], np.uint64(0), len(place)
+        over, word, least = listed.cost[c], np.uint64(0), len(rank_of)
         for i in range(listed.size[c]):
             p = listed.kinds[c, i]
-            left -= whole[p]
+            over -= prices[p]
             word += ONE << np.uint64(shift[p])
-            least = min(least, place[p])
-        packed[c], excess[c], first[c] = word, left, least
+            least = min(least, rank_of[p])
+        packed[c], excess[c], first[c] = word, over, least
 
 
 @njit(cache=True, error_model="numpy")
 def cover(search, budget):
-    """Continue the search for the cheapest groups that cover all records; return unused steps."""
-    depth, limit = search.state[0], search.state[1]
-    single, guard = search.word[0], search.word[1]
+    """Continue the search for the cheapest groups that cover all records; return unused steps.
+
+    The next group always covers the lowest remaining kind, so its first kind is that kind.
+    Invariant: chosen[:depth] are disjoint groups with excess spent[depth], left[depth] the records
+    outside them; a choice below `limit` that was not seen yet begins with chosen[:d] and a group
+    from at[d] on, for some d up to depth.
+    """
+    depth, limit = search.depth[0], search.limit[0]
+    single, guard = search.single, search.guard
     while depth >= 0 and budget > 0:
         budget -= 1
         rest, spent = search.left[depth], search.spent[depth]
@@ -147,12 +180,13 @@ def cover(search, budget):
             limit = spent
             for i in range(depth + 1):
                 search.best[i] = search.chosen[i]
-            search.state[2] = depth + 1
+            search.best_size[0] = depth + 1
             depth -= 1
             continue
         depth += 1
         again = search.field[np.int64(lowest_bit(rest))]
-        search.at[depth] = c if again == kind else search.start[again]  # in one order only
+        # groups with the same first kind are chosen in one order only
+        search.at[depth] = c if again == kind else search.start[again]
         search.left[depth], search.spent[depth] = rest, spent
-    search.state[0], search.state[1] = depth, limit
+    search.depth[0], search.limit[0] = depth, limit
     return budget

@@ -19,7 +19,10 @@ from shoal.support.compiling import njit
 def cut_order(points, k, boxes, ids, least, cut):
     """Group neighbours as well as the records' order allows; return the number of groups.
 
-    least, cut: (records + 1,) scratch.
+    ids: (records,) receives the group of each record. boxes: Boxes, of which box 0 is scratch.
+    least, cut: (records + 1,) scratch: the least loss of the first records, −1 if they cannot be
+        divided into groups, and where their last group begins.
+    Invariant: least[:begin + 1] is final; box 0 covers the records begin … end − 1.
     """
     count = len(ids)
     least[0] = 0
@@ -49,7 +52,7 @@ def cut_order(points, k, boxes, ids, least, cut):
 def fill_group(points, boxes, ids, group):
     """Fill the box of a group, and those of the group without each of its records.
 
-    boxes: the group without record i at i, the groups themselves after all records.
+    boxes: (records + groups) boxes: the group of record i without it at i, then the groups.
     """
     count = len(ids)
     empty_box(boxes, count + group)
@@ -65,7 +68,13 @@ def fill_group(points, boxes, ids, group):
 
 @njit(cache=True, error_model="numpy")
 def descend(points, copy, k, boxes, ids, groups, sizes, widths):
-    """Move and swap records while the loss falls; return it. At least two records in a group."""
+    """Move and swap records while the loss falls; return it. At least two records in a group.
+
+    copy: (records,) equal numbers for equal records. boxes: as in `fill_group`.
+    ids: (records,) the grouping, which is improved in place; groups: its number of groups.
+    sizes, widths: (groups,) scratch.
+    Invariant: boxes, sizes and widths are those of ids.
+    """
     count = len(ids)
     for group in range(groups):
         fill_group(points, boxes, ids, group)
@@ -86,7 +95,11 @@ def descend(points, copy, k, boxes, ids, groups, sizes, widths):
 
 @njit(cache=True, error_model="numpy")
 def improve(points, copy, k, boxes, ids, groups, sizes, widths, i):
-    """Make the best move or swap of one record if it lowers the loss; return whether it did."""
+    """Make the best move or swap of record i if it lowers the loss; return whether it did.
+
+    Arguments as in `descend`. Invariant: `best` is the lowest change of the loss tried so far, 0
+    for none; `into` and `partner` describe it.
+    """
     own, count = ids[i], len(ids)
     best, partner, into = np.int64(0), -1, -1
     if sizes[own] > k:
@@ -126,7 +139,9 @@ def improve(points, copy, k, boxes, ids, groups, sizes, widths, i):
 def shake(points, copy, k, boxes, ids, loss, groups, sizes, widths, trial, rounds, seed):
     """Swap a few records at random and descend again, for some rounds; keep improvements.
 
+    Other arguments as in `descend`. loss: the loss of ids. trial: (records,) scratch.
     seed: the same seed gives the same grouping. Returns the loss.
+    Invariant: ids is the best grouping so far, and `loss` its loss.
     """
     count, state = np.uint64(len(ids)), np.uint64(seed)
     for _ in range(rounds):

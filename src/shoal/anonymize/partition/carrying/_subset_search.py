@@ -22,7 +22,8 @@ FREE = 1e15  # above any cost
 class Listed(NamedTuple):
     """Groups found so far.
 
-    kinds: (room, most records) the kind of each record. size: (room,). cost: (room,) in units.
+    kinds: (room, most records) the kind of each record, in the first `size` entries of a row.
+    size: (room,) number of records. cost: (room,) in units.
     """
 
     kinds: Any
@@ -34,7 +35,8 @@ class Listed(NamedTuple):
 def near_prices(points, k, box, duals, least):
     """Price each record at the distance of its (k − 1)th neighbour: no group of k is narrower.
 
-    least: (k,) scratch.
+    box: Boxes with one box, scratch. duals: (records,) receives the prices.
+    least: (k,) scratch: the k least distances from record i, its own 0 included, ascending.
     """
     for i in range(len(duals)):
         least[:] = FREE
@@ -56,7 +58,12 @@ def near_prices(points, k, box, duals, least):
 def raise_prices(space, duals, cuts, k, copies, nodes, scratch, ring, groups, costs):
     """Raise the price of one kind after the other by the least excess cost of its groups.
 
-    ring: (records,) scratch. Returns the number of unused nodes, 0 if they did not suffice.
+    duals: (records,) the prices, raised in place; copies: (kinds,) records of each kind, adjacent.
+    nodes: number of partial groups that may be visited. scratch: that of `enumerate_groups`.
+    ring: (records,) scratch: the records in order, from the first of the kind on.
+    groups, costs: (room, 2k − 1) and (room,) scratch for the groups found.
+    Returns the number of unused nodes, 0 if they did not suffice.
+    Invariant: no group costs less than its records' prices; `begin` is the first record of kind.
     """
     count = len(duals)
     begin = 0
@@ -86,7 +93,10 @@ def raise_prices(space, duals, cuts, k, copies, nodes, scratch, ring, groups, co
 def list_groups(space, duals, cuts, order, k, limit, nodes, scratch, groups, costs, listed):
     """List the groups that cost less than the limit beyond their records' prices.
 
+    duals: (records,) prices. order: (records,) the records in the order of the search.
+    groups: (room, 2k − 1), costs: (room,) scratch. listed: receives the groups.
     Returns their number, −1 if room or nodes did not suffice, and the number of unused nodes.
+    Invariant: listed[:count] are all such groups of fewer than `size` records.
     """
     count = 0
     for size in range(k, min(2 * k, len(order) + 1)):

@@ -15,32 +15,40 @@ from shoal.support.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def share_out(listed, count, prices, share, by):
-    """Store the least share of each kind, and its group."""
+    """Store the least share of each kind, and its group.
+
+    listed: Listed, of which the first `count` are used. prices: (kinds,) price of a record.
+    share: (kinds,) receives the least excess per record among the groups with the kind.
+    by: (kinds,) receives the group, −1 if no group has the kind.
+    """
     for p in range(len(prices)):
         share[p] = np.inf
         by[p] = -1
     for c in range(count):
         size = listed.size[c]
-        left = float(listed.cost[c])
+        excess = float(listed.cost[c])
         for i in range(size):
-            left -= prices[listed.kinds[c, i]]
-        left /= size
+            excess -= prices[listed.kinds[c, i]]
+        excess /= size
         for i in range(size):
             p = listed.kinds[c, i]
-            if left < share[p]:
-                share[p] = left
+            if excess < share[p]:
+                share[p] = excess
                 by[p] = c
 
 
 @njit(cache=True, error_model="numpy")
 def keep_cheap(listed, count, prices, limit):
-    """Keep the groups that cost less than the limit beyond their records' prices."""
+    """Keep the groups that cost less than the limit beyond their records' prices.
+
+    Returns their number. Invariant: listed[:kept] are the groups to keep among the first c.
+    """
     kept = 0
     for c in range(count):
-        left = float(listed.cost[c])
+        excess = float(listed.cost[c])
         for i in range(listed.size[c]):
-            left -= prices[listed.kinds[c, i]]
-        if left < limit:
+            excess -= prices[listed.kinds[c, i]]
+        if excess < limit:
             if kept < c:
                 for i in range(listed.size[c]):
                     listed.kinds[kept, i] = listed.kinds[c, i]
@@ -55,7 +63,12 @@ def tighten(listed, count, copies, upper, prices, work, steps, whole):
     """Improve prices that no listed group undercuts; return the number of remaining groups.
 
     whole: all groups of groupings below upper are listed, so groups that turn out to be in none are
-        dropped; no group remains if there is no such grouping. work: (4, kinds) scratch.
+        dropped; no group remains if there is no such grouping.
+    copies: (kinds,) records of each kind. upper: loss of the best known grouping.
+    prices: (kinds,) improved in place. work: (4, kinds) scratch, by row: the prices to try, the
+        shares of `share_out`, the direction of the step (with momentum), the subgradient.
+    Invariant: no listed group undercuts `prices`, and `bound` is their sum over all records, the
+    best lower bound so far.
     """
     trial, share, direction, slope = work[0], work[1], work[2], work[3]
     by = np.zeros(len(copies), dtype=np.int64)
@@ -106,12 +119,16 @@ def tighten(listed, count, copies, upper, prices, work, steps, whole):
 
 @njit(cache=True, error_model="numpy")
 def settle_prices(listed, count, prices, whole):
-    """Round prices down to whole units that no listed group undercuts."""
+    """Round prices down to whole units that no listed group undercuts.
+
+    prices: (kinds,); whole: (kinds,) receives the result.
+    Invariant: none of the groups before c undercuts the rounded prices.
+    """
     for p in range(len(prices)):
         whole[p] = np.int64(np.floor(prices[p]))
     for c in range(count):
-        left = listed.cost[c]
+        excess = listed.cost[c]
         for i in range(listed.size[c]):
-            left -= whole[listed.kinds[c, i]]
-        if left < 0:
-            whole[listed.kinds[c, 0]] += left
+            excess -= whole[listed.kinds[c, i]]
+        if excess < 0:
+            whole[listed.kinds[c, 0]] += excess

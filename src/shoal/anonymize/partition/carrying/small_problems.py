@@ -213,15 +213,15 @@ class _Proof:
         bound = int((whole * self._copies).sum())
         search = make_search(self._listed, count, whole, self._copies, goal - bound)
         stopped = not cover(search, self._afford(_STEPS, _STEP_PACE))
-        loss = bound + int(search.state[1])
-        ids = self._ids(search) if search.state[2] else self._copy[:0]
+        loss = bound + int(search.limit[0])
+        ids = self._ids(search) if search.best_size[0] else self._copy[:0]
         return Small(ids, loss, bound if stopped else loss)
 
     def _ids(self, search: Search) -> Codes:
         """Return the groups of the best choice, record by record."""
         ids = np.zeros(len(self._copy), dtype=np.int32)
         place = np.cumsum(self._copies) - self._copies  # the next record of each kind
-        for number, row in enumerate(search.row[search.best[: search.state[2]]]):
+        for number, row in enumerate(search.row[search.best[: search.best_size[0]]]):
             for kind in self._listed.kinds[row, : self._listed.size[row]]:
                 ids[place[kind]] = number
                 place[kind] += 1

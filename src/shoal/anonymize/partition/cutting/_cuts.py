@@ -22,8 +22,8 @@ from shoal.anonymize.partition.cutting._nodes import (
     MOST,
     NOMINAL,
     ORDERED,
-    PLACE,
     SIZE,
+    SLOT,
     STEP,
     STEPPED,
     STEPS,
@@ -51,7 +51,7 @@ def count_above(word: int) -> int:
 
 @intrinsic(count_lowest)
 def lowest_bit(context: Any, word: Any) -> Any:
-    """Place of the lowest set bit of a non-zero word."""
+    """Return the position of the lowest set bit of a non-zero word."""
 
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], target.get_constant(types.boolean, False))
@@ -73,26 +73,29 @@ def zeros_above(context: Any, word: Any) -> Any:
 def fill_steps(j, records, space, scratch):
     """Divide column j's order into steps; return whether a cut leaves k on both sides.
 
-    slots[UPTO]: records up to a step's end. slots[LEAST], slots[MOST]: for each step, the least and
-    greatest code in an ordered column; the position where a step ends is stored for any column.
+    Writes STEP (a tree has its steps from `order_column`), UPTO and STEPPED.
+    A column with up to STEPS values has one step per value. A wider one has steps of about equal
+    numbers of records, with step ends at the first cut that leaves k records before it and at the
+    last that leaves k after it.
+    Invariant of both loops: `left` counts the records of the values before and at slot a.
     """
     base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
     count, step = scratch.slots[COUNT], scratch.slots[STEP]
     upto = scratch.slots[UPTO]
     if space.kind[j] != TREE:
         wide = size > STEPS
-        left, at = 0, 0
+        left, current = 0, 0
         for a in range(base, base + size):
-            step[a] = at
+            step[a] = current
             left += count[a]
             if not wide:
-                at += 1
-            elif at < STEPS - 1:
-                just = left >= space.k and left - count[a] < space.k
+                current += 1
+            elif current < STEPS - 1:
+                first = left >= space.k and left - count[a] < space.k
                 more = a + 1 < base + size
                 last = more and records - left >= space.k > records - left - count[a + 1]
-                if just or last or left * (STEPS - 4) >= (at + 1) * records:
-                    at += 1
+                if first or last or left * (STEPS - 4) >= (current + 1) * records:
+                    current += 1
     steps, left, possible = 0, 0, False
     for a in range(base, base + size):
         left += count[a]
@@ -106,12 +109,14 @@ def fill_steps(j, records, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def fill_masks(codes, low, high, live, open_columns, space, scratch):
-    """mask[row, y]: the steps of the y-th open column in which a value of any column occurs.
+    """Fill scratch.mask[row, y]: the steps of the y-th open column in which a mask row occurs.
 
-    A mask row is a value of a nominal or tree column, a step of an ordered one.
+    A mask row is a slot: a value of a nominal or tree column, a step of an ordered one (at base +
+    step). live: number of active columns; open_columns: number of cuttable ones.
+    Invariant: after row i, every mask includes the steps of rows low … i.
     """
     mask, bit, rank = scratch.mask, scratch.bit, scratch.rank
-    place, cuttable = scratch.columns[PLACE], scratch.columns[CUTTABLE]
+    slot, cuttable = scratch.columns[SLOT], scratch.columns[CUTTABLE]
     base, active = scratch.columns[BASE], scratch.columns[ACTIVE]
     step, first, kind = scratch.slots[STEP], space.first, space.kind
     for x in range(live):
@@ -123,11 +128,11 @@ def fill_masks(codes, low, high, live, open_columns, space, scratch):
     for i in range(low, high):
         for x in range(live):
             j = active[x]
-            place[x] = base[j] + rank[first[j] + codes[i, j]] - 1
+            slot[x] = base[j] + rank[first[j] + codes[i, j]] - 1
         for y in range(open_columns):
-            bit[y] = np.uint64(1) << np.uint64(step[place[cuttable[y]]])
+            bit[y] = np.uint64(1) << np.uint64(step[slot[cuttable[y]]])
         for x in range(live):
-            row = place[x]
+            row = slot[x]
             if kind[active[x]] == ORDERED:
                 row = base[active[x]] + step[row]
             for y in range(open_columns):
@@ -152,27 +157,35 @@ def note_ends(j, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def add_growth(j, y, steps, space, scratch):
-    """Add the increase of a range's or tree's loss at each step, from either end, to growth."""
-    mask, edge, base = scratch.mask, scratch.edge, scratch.columns[BASE, j]
+    """Add the loss that a range or tree gains at each step of a cut, from either end, to growth.
+
+    j: an ordered or tree column; y: the open column that is cut; steps: its number of steps.
+    A mask row is on the left side of a cut from its lowest step on, on the right side up to its
+    highest. Side 0 goes through the steps upwards, side 1 downwards.
+    Invariant of the last loop: least and most bound the codes of the steps passed so far, and
+    `before` is their loss.
+    """
+    mask, base = scratch.mask, scratch.columns[BASE, j]
+    edge_least, edge_most = scratch.edge_least, scratch.edge_most
     rows = scratch.columns[STEPPED, j] if space.kind[j] == ORDERED else scratch.columns[SIZE, j]
     for a in range(steps):
-        edge[0, a] = edge[2, a] = space.domain[j]
-        edge[1, a] = edge[3, a] = -1
+        edge_least[0, a] = edge_least[1, a] = space.domain[j]
+        edge_most[0, a] = edge_most[1, a] = -1
     for row in range(base, base + rows):
         least, most = scratch.slots[LEAST, row], scratch.slots[MOST, row]
         enters = np.int64(lowest_bit(mask[row, y]))
         leaves = 63 - np.int64(zeros_above(mask[row, y]))
-        edge[0, enters] = min(edge[0, enters], least)
-        edge[1, enters] = max(edge[1, enters], most)
-        edge[2, leaves] = min(edge[2, leaves], least)
-        edge[3, leaves] = max(edge[3, leaves], most)
+        edge_least[0, enters] = min(edge_least[0, enters], least)
+        edge_most[0, enters] = max(edge_most[0, enters], most)
+        edge_least[1, leaves] = min(edge_least[1, leaves], least)
+        edge_most[1, leaves] = max(edge_most[1, leaves], most)
     for side in range(2):
         least, most, before = space.domain[j], np.int64(-1), 0.0
         for turn in range(steps):
             a = turn if side == 0 else steps - 1 - turn
-            if edge[2 * side, a] < least or edge[2 * side + 1, a] > most:
-                least = min(least, edge[2 * side, a])
-                most = max(most, edge[2 * side + 1, a])
+            if edge_least[side, a] < least or edge_most[side, a] > most:
+                least = min(least, edge_least[side, a])
+                most = max(most, edge_most[side, a])
                 now = spread(space, j, least, most)
                 scratch.growth[side, a] += now - before
                 before = now
@@ -185,6 +198,8 @@ def weigh_cuts(y, records, loss, live, space, scratch):
     The score of a cut is its saving over all columns and records times the root of the entropy of
     the two sides' sizes, as halves can be cut again. Below 3k records neither side can be cut, so
     only the saving counts.
+    Invariant of the loop over cuts: left_loss and right_loss are the losses of one record on either
+    side of the cut after step s, over all columns, and `a` values are before it.
     """
     j = scratch.columns[ACTIVE, scratch.columns[CUTTABLE, y]]
     steps, base = scratch.columns[STEPPED, j], scratch.columns[BASE, j]
@@ -209,14 +224,13 @@ def weigh_cuts(y, records, loss, live, space, scratch):
     for s in range(steps):
         right_loss += growth[1, s]
     score[0, j] = score[1, j] = -1.0
-    place, a = 0, 0
+    a = 0
     for s in range(steps - 1):
         left_loss += growth[0, s]
         right_loss -= growth[1, s]
         left = scratch.slots[UPTO, base + s]
         while a < scratch.columns[SIZE, j] and scratch.slots[STEP, base + a] == s:
             a += 1
-        place = a
         if left < space.k or records - left < space.k:
             continue
         saved = records * loss - left * left_loss - (records - left) * right_loss
@@ -229,15 +243,19 @@ def weigh_cuts(y, records, loss, live, space, scratch):
             score[1, j] = score[0, j]
             cut[1, j] = cut[0, j]
             score[0, j] = saved
-            cut[0, j] = place
+            cut[0, j] = a
         elif saved > score[1, j] + TIE:
             score[1, j] = saved
-            cut[1, j] = place
+            cut[1, j] = a
 
 
 @njit(cache=True, error_model="numpy")
 def find_cuts(codes, weight, low, high, records, space, scratch):
-    """Localise a node and score its cuts. Returns the loss of one of its records."""
+    """Localise a node and score its cuts. Returns the loss of one of its records.
+
+    codes: (rows, columns). weight: (rows,) records of a row. The node is rows low … high − 1, with
+    `records` records. scratch.score and scratch.cut get the two best cuts of each column.
+    """
     live = localise(codes, weight, low, high, space, scratch)
     loss, open_columns = 0.0, 0
     for j in range(codes.shape[1]):
@@ -270,7 +288,10 @@ def best_cut(score, cut):
 def divide(codes, weight, where, low, high, j, place, space, scratch):
     """Move the rows with the first `place` values of column j to the front of the node.
 
-    Returns the middle and the records before it; the node must be localised.
+    Returns the middle and the records before it; the node must be localised. where: (rows,) the
+    original index of each row, which is moved with the row.
+    Invariant: rows low … a − 1 belong before the cut and have `left` records; rows b + 1 … high − 1
+    belong after it.
     """
     rank, first = scratch.rank, space.first[j]
     a, b, left = low, high - 1, 0

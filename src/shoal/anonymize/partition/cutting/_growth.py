@@ -14,16 +14,17 @@ from shoal.support.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def push(stack, depth, low, high, records):
-    """Push a node onto the stack."""
+    """Write a node to the stack at a depth; see Rows.stack."""
     stack[depth, 0], stack[depth, 1], stack[depth, 2] = low, high, records
 
 
 class Rows(NamedTuple):
     """Rows in the order of the current tree, with a stack of the nodes to cut.
 
-    where: the original index of each row.
-    stack: low, high and records of a node. expected: its loss if cut greedily to the end, −1 if
-    unknown.
+    codes: (rows, columns); weight: (rows,) records of a row; where: (rows,) its original index.
+    stack: (rows + 2, 3) first row, end and records of each node that is not yet cut.
+    expected: (rows + 2,) by index on the stack, the loss of the node if it is cut greedily to the
+        end, −1 if unknown.
     """
 
     codes: Any
@@ -43,7 +44,7 @@ def make_rows(codes: Any, weight: Any) -> Rows:
 
 @njit(cache=True, error_model="numpy")
 def copy_rows(rows, low, high, spare):
-    """Copy rows low … high − 1 to the front of the spare ones."""
+    """Copy rows low … high − 1 to the front of the spare ones, without their original indices."""
     for i in range(low, high):
         for j in range(rows.codes.shape[1]):
             spare.codes[i - low, j] = rows.codes[i, j]
@@ -69,7 +70,10 @@ def cut_node(rows, low, high, column, place, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def carry_on(rows, low, high, records, bound, space, scratch):
-    """Cut a node greedily to the end and return its loss, or infinity if it exceeds the bound."""
+    """Cut a node greedily to the end and return its loss, or infinity if it reaches the bound.
+
+    Invariant: `total` is the loss of the finished part; the nodes at stack[0:depth] are the rest.
+    """
     total, depth = 0.0, 1
     push(rows.stack, np.int64(0), low, high, records)
     while depth > 0:
@@ -99,8 +103,11 @@ def carry_on(rows, low, high, records, bound, space, scratch):
 def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, space, scratch):
     """Evaluate the best few cuts of a node to the end; `chosen` gets the one that loses least.
 
-    The node is localised with its cuts in scratch. known: losses of both sides of the chosen cut,
-    if they were computed.
+    The node is localised with its cuts in scratch, and is no longer localised after the call.
+    node: its index on the stack. tries: number of cuts. spare: Rows to work on.
+    chosen: (2,) column and number of leading values; at first the best cut.
+    known: (2,) losses of both sides of the chosen cut if they were computed, otherwise unchanged.
+    Invariant: `least` is the loss of the chosen cut, negative until it is known.
     """
     score, cut = scratch.score.copy(), scratch.cut.copy()
     forget(space, scratch)
@@ -130,14 +137,17 @@ def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, spac
 def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
     """Cut the nodes on the stack and write the class of every finished row into ids.
 
+    ids: (rows,) by original index. spare: Rows for `look_ahead`.
     reach: nodes of 3k to reach · k records choose among their `tries` best cuts by evaluating each
-    to the end; other nodes take the best cut directly.
-    tree: nodes on the stack, classes created, rows finished; updated on return.
+        to the end; other nodes take the best cut directly.
+    tree: (3,) nodes on the stack, classes created, rows finished; updated on return.
     budget: return after this many rows, so that progress can be reported.
+    Invariant: every row is in a node of stack[0:depth] or has its class in ids, of which there are
+    `classes`.
     """
     known, chosen = np.empty(2), np.zeros(2, np.int64)
-    depth, classes, settled = tree[0], tree[1], tree[2]
-    while depth > 0 and settled < tree[2] + budget:
+    depth, classes, finished = tree[0], tree[1], tree[2]
+    while depth > 0 and finished < tree[2] + budget:
         depth -= 1
         low, high = rows.stack[depth, 0], rows.stack[depth, 1]
         records, column = rows.stack[depth, 2], -1
@@ -150,7 +160,7 @@ def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
             for i in range(low, high):
                 ids[rows.where[i]] = classes
             classes += 1
-            settled += high - low
+            finished += high - low
             continue
         chosen[0], chosen[1] = column, scratch.cut[0, column]
         known[0] = known[1] = -1.0
@@ -162,12 +172,16 @@ def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
         push(rows.stack, depth + 1, low, middle, left)
         rows.expected[depth], rows.expected[depth + 1] = known[1], known[0]
         depth += 2
-    tree[0], tree[1], tree[2] = depth, classes, settled
+    tree[0], tree[1], tree[2] = depth, classes, finished
 
 
 @njit(cache=True, error_model="numpy")
 def list_cuts(rows, bounds, space, scratch, columns, places):
-    """Store the cuts of each node bounds[i, :2], best first, −1 after the last."""
+    """Store the cuts of each node, best first, −1 after the last.
+
+    bounds: (nodes, 3 or more) first row, end and records of each node.
+    columns, places: (nodes, 2 · columns) column and number of leading values of each cut.
+    """
     width = rows.codes.shape[1]
     for node in range(len(bounds)):
         for rank in range(2 * width):
@@ -188,7 +202,11 @@ def list_cuts(rows, bounds, space, scratch, columns, places):
 
 @njit(cache=True, error_model="numpy")
 def divide_nodes(rows, bounds, column, place, space, scratch):
-    """Divide each node by its column and place; bounds[i, 3:] gets the middle and its records."""
+    """Divide each node by its column and number of leading values.
+
+    bounds: (nodes, 5) first row, end, records; receives the middle and the records before it.
+    column, place: (nodes,) the cut of each node.
+    """
     for node in range(len(bounds)):
         bounds[node, 3], bounds[node, 4] = cut_node(
             rows, bounds[node, 0], bounds[node, 1], column[node], place[node], space, scratch

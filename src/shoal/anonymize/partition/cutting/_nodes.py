@@ -21,18 +21,26 @@ STEPS = 64
 CODE_BITS = 32
 CODE_MASK = 2**CODE_BITS - 1
 
-# rows of Scratch.slots, (6, values in the node)
+# rows of Scratch.slots and Scratch.columns; twelve separate arrays would make Mondrian 20 % slower,
+# because numba passes each array of a NamedTuple as seven arguments or more
 VALUE, COUNT, STEP, LEAST, MOST, UPTO = range(6)
-# rows of Scratch.columns, (6, columns)
-SIZE, BASE, ACTIVE, STEPPED, CUTTABLE, PLACE = range(6)
+SIZE, BASE, ACTIVE, STEPPED, CUTTABLE, SLOT = range(6)
 
 
 class Space(NamedTuple):
     """The table: the cost of keeping values of a column together.
 
-    unit: loss of one more value (nominal), of one position (ordered), of a whole tree.
-    first: start of each column's codes in `position` and in Scratch.rank.
-    tree_first, groups, cost: for a tree and each level, the group of each code and its cost.
+    k: least number of records of a class.
+    kind: (columns,) NOMINAL, ORDERED or TREE.
+    domain: (columns,) number of codes.
+    unit: (columns,) loss of one more value (nominal), of one position (ordered), of a whole tree.
+    first: (columns,) start of each column's codes in `position`, Scratch.rank and Scratch.seen.
+    position: (codes of all columns,) position of each code of an ordered column.
+    tree_first: (columns,) start of each tree in `groups` and `cost`: level after level, `domain`
+        entries per level, level 0 first.
+    height: (columns,) number of levels above level 0.
+    groups: for each level and code, the group that contains the code.
+    cost: for each level and code, the loss of that group as a share of `unit`.
     """
 
     k: int
@@ -50,7 +58,29 @@ class Space(NamedTuple):
 class Scratch(NamedTuple):
     """Work space shared by all nodes; resetting it never takes time proportional to the domain.
 
-    score, cut: (2, columns) the two best cuts of each column; a cut is a number of leading values.
+    Indexed by code, (codes of all columns,), column j from space.first[j]:
+        rank: position of the code in the cut order of its column, from 1; 0 outside the node.
+        seen: records with the code while a node is counted; 0 between calls.
+    slots: (6, slots) column j has min(domain, rows) slots from BASE, of which the first SIZE are in
+    use, in cut order:
+        VALUE: the code; COUNT: its records.
+        STEP: the step that the value belongs to, from 0 and ascending.
+        UPTO: at BASE + s, the records up to the end of step s.
+        LEAST, MOST: least and greatest code of a mask row.
+    columns: (6, columns):
+        SIZE: number of values in the node; BASE: first slot.
+        ACTIVE: the columns with several values, one after the other.
+        STEPPED: number of steps.
+        CUTTABLE: indices in ACTIVE of the open columns, in which a cut leaves k on both sides.
+        SLOT: by index in ACTIVE, the slot of the current row's value.
+    For scoring:
+        mask: (slots, columns) by mask row and open column, the steps in which the row occurs.
+        bit: (columns,) by open column, the step of the current row as a bit.
+        edge_least, edge_most: (2, STEPS) for cuts from the left and from the right, the least and
+            greatest code that enters at each step.
+        growth: (2, STEPS) increase of the loss at each step, from the left and from the right.
+        score, cut: (2, columns) the two best cuts of each column, best first; a cut is a number of
+            leading values, 0 for none.
     """
 
     rank: Any
@@ -59,7 +89,8 @@ class Scratch(NamedTuple):
     columns: Any
     mask: Any
     bit: Any
-    edge: Any
+    edge_least: Any
+    edge_most: Any
     growth: Any
     score: Any
     cut: Any
@@ -69,26 +100,32 @@ def make_scratch(rows: int, domain: Any) -> Scratch:
     """Return work space for nodes with at most this many rows."""
     columns, total = len(domain), int(domain.sum())
     rooms = np.minimum(domain, rows)
-    room = int(rooms.sum())
+    slots = int(rooms.sum())
     per_column = np.zeros((6, columns), np.int64)
     per_column[BASE] = np.cumsum(rooms) - rooms
     return Scratch(
-        np.zeros(total, np.int32),
-        np.zeros(total, np.int64),
-        np.zeros((6, room), np.int64),
-        per_column,
-        np.zeros((room, columns), np.uint64),
-        np.zeros(columns, np.uint64),
-        np.zeros((4, STEPS), np.int64),
-        np.zeros((2, STEPS)),
-        np.zeros((2, columns)),
-        np.zeros((2, columns), np.int64),
+        rank=np.zeros(total, np.int32),
+        seen=np.zeros(total, np.int64),
+        slots=np.zeros((6, slots), np.int64),
+        columns=per_column,
+        mask=np.zeros((slots, columns), np.uint64),
+        bit=np.zeros(columns, np.uint64),
+        edge_least=np.zeros((2, STEPS), np.int64),
+        edge_most=np.zeros((2, STEPS), np.int64),
+        growth=np.zeros((2, STEPS)),
+        score=np.zeros((2, columns)),
+        cut=np.zeros((2, columns), np.int64),
     )
 
 
 @njit(cache=True, error_model="numpy")
 def spread(space, j, least, most):
-    """Loss of one record of column j if its codes least and most stay together."""
+    """Return the loss of one record in column j if codes `least` and `most` stay together.
+
+    Codes of a tree are numbered so that every group is a range: if the least and the greatest code
+    share a group, so do all codes between them.
+    Invariant for a tree: at every level before the one at `at`, the two are in different groups.
+    """
     if space.kind[j] == ORDERED:
         first = space.first[j]
         return space.unit[j] * (space.position[first + most] - space.position[first + least])
@@ -104,6 +141,7 @@ def spread(space, j, least, most):
 def sink(keys, low, root, size):
     """Sift a key down in the heap keys[low:low + size]."""
     key = keys[low + root]
+    # invariant: `root` is a hole; both its subtrees are heaps
     while 2 * root + 1 < size:
         child = 2 * root + 1
         if child + 1 < size and keys[low + child + 1] > keys[low + child]:
@@ -124,11 +162,12 @@ def sort_keys(keys, low, high):
     if high - low > 48:
         for root in range((high - low) // 2 - 1, -1, -1):
             sink(keys, low, root, high - low)
+        # invariant: keys[low + size + 1:high] are sorted, and no key before them is greater
         for size in range(high - low - 1, 0, -1):
             keys[low], keys[low + size] = keys[low + size], keys[low]
             sink(keys, low, 0, size)
         return
-    for a in range(low + 1, high):
+    for a in range(low + 1, high):  # invariant: keys[low:a] are sorted
         key = keys[a]
         b = a - 1
         while b >= low and keys[b] > key:
@@ -139,7 +178,12 @@ def sort_keys(keys, low, high):
 
 @njit(cache=True, error_model="numpy")
 def order_column(j, space, scratch):
-    """Sort the values of column j, in slots[VALUE], into cut order."""
+    """Sort the values of column j into cut order; fill value, count, rank and a tree's step.
+
+    Before: slots[VALUE] lists the codes in any order, scratch.seen counts their records. While
+    values are sorted, the negative count of the value, or of its branch, is in the bits of `value`
+    above CODE_BITS, and `step` of a tree holds the records of the branch.
+    """
     value, count, step = scratch.slots[VALUE], scratch.slots[COUNT], scratch.slots[STEP]
     base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
     first, domain = space.first[j], space.domain[j]
@@ -149,6 +193,7 @@ def order_column(j, space, scratch):
     sort_keys(value, base, base + size)
     if space.kind[j] == TREE:
         at = space.tree_first[j]
+        # invariant: at the level at `at`, the values are in several groups
         while (
             space.groups[at + domain + value[base]]
             != space.groups[at + domain + value[base + size - 1]]
@@ -181,7 +226,13 @@ def order_column(j, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def tally(codes, weight, low, high, first, base, size, value, seen):
-    """Count the values of every column in rows low … high − 1, and list them as they occur."""
+    """Count the values of every column in rows low … high − 1, and list them as they occur.
+
+    codes: (rows, columns). weight: (rows,) records of a row. The other arrays are those of Space
+    and Scratch.
+    Invariant: value[base[j]:base[j] + size[j]] are the codes of column j in rows low … i − 1, and
+    seen has their records; every other entry of seen is 0.
+    """
     for j in range(codes.shape[1]):
         size[j] = 0
     for i in range(low, high):
@@ -199,7 +250,8 @@ def tally(codes, weight, low, high, first, base, size, value, seen):
 def localise(codes, weight, low, high, space, scratch):
     """Find, count and order the values of every column in rows low … high − 1.
 
-    Returns the number of columns with several values; columns[ACTIVE] lists them.
+    Returns the number of columns with several values; columns[ACTIVE] lists them. After the call,
+    scratch.seen is 0 again, and scratch.rank is set for the node's values until `forget`.
     """
     value, size = scratch.slots[VALUE], scratch.columns[SIZE]
     base, active = scratch.columns[BASE], scratch.columns[ACTIVE]
@@ -219,7 +271,10 @@ def localise(codes, weight, low, high, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def rows_loss(codes, low, high, space, seen):
-    """Loss of one record of rows low … high − 1, over all columns, without localising them."""
+    """Return the loss of one record of rows low … high − 1 over all columns, without localising.
+
+    seen: Scratch.seen, used as a set of the codes met so far, and 0 again after the call.
+    """
     loss = 0.0
     for j in range(codes.shape[1]):
         first = space.first[j]
@@ -252,7 +307,7 @@ def forget(space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def column_loss(j, space, scratch):
-    """Loss of one record in column j of the localised node."""
+    """Return the loss of one record in column j of the localised node."""
     base, size = scratch.columns[BASE, j], scratch.columns[SIZE, j]
     if space.kind[j] == NOMINAL:
         return space.unit[j] * (size - 1)

@@ -18,7 +18,13 @@ from shoal.support.compiling import njit
 
 @njit(cache=True, error_model="numpy")
 def order_rows(codes, rows, low, high, j, space, scratch, count, ordered):
-    """Write rows low … high − 1 into `ordered` by column j's cut order, with a stable sort."""
+    """Write rows low … high − 1 into `ordered` by column j's cut order, with a stable sort.
+
+    codes: (rows of the table, columns). rows: (rows,) indices in codes, node after node.
+    count: scratch with room for a column's values + 1; at first, count[rank] is the number of rows
+    of a rank (from 1), then count[rank − 1] is where the next row of the rank is written.
+    ordered: (rows of a node,) receives the result from its start.
+    """
     first, size = space.first[j], scratch.columns[SIZE, j]
     for a in range(size + 1):
         count[a] = 0
@@ -44,7 +50,13 @@ def pick(codes, rows, low, high, picked):
 def divide_records(codes, rows, bounds, space, scratch, count, ordered, picked, best):
     """Divide each node where it saves most: k records from either end of a column's order.
 
-    bounds[i, 3] gets the middle, or the node's end if nothing is saved; best the rearranged rows.
+    codes: (rows of the table, columns). rows: (rows,) indices in codes, node after node.
+    bounds: (nodes, 4 or more) first row and end of each node; bounds[i, 3] gets the middle, or the
+        node's end if nothing is saved.
+    best: (rows,) receives the rearranged rows.
+    count, ordered: scratch of `order_rows`. picked: (rows of a node, columns) scratch for codes.
+    Invariant: `most` is the largest saving of the cuts tried so far, and best[low:high] and
+    bounds[node, 3] describe that cut.
     """
     begin = np.int64(0)
     for node in range(len(bounds)):

@@ -95,7 +95,22 @@ def make_cuts(
 
 
 class Scratch(NamedTuple):
-    """Working memory of the search, one row for each depth."""
+    """Working memory of the search; a row of depth d belongs to a group of d records.
+
+    place: (depths, ordered columns, records) positions of the candidates of a depth.
+    dual: (depths, records) their duals. candidate: (depths, records) the candidates themselves.
+    low, high: (depths, ordered columns) the box of the group.
+    kinds: (depths, nominal columns) number of values of the group.
+    width: (depths,) its width. base: (depths,) its penalties minus its duals.
+    count: (depths,) number of candidates. at: (depths,) the next candidate to add.
+    group: (depths,) the records of the group, in order.
+    growth, bound: (records,) of each candidate of the current depth: growth of the width, and lower
+        bound of what it adds to the reduced cost.
+    least: (2, depths) the least bounds, and the least negative duals, ascending.
+    seen: (codes,) records of the group with each nominal value.
+    filled: (cuts,) weights of the group in each cut.
+    penalty: (records,) what each record would add in penalties to the current group.
+    """
 
     place: Any
     dual: Any
@@ -143,7 +158,10 @@ def make_scratch(space: Space, cuts: Cuts, size: int) -> Scratch:
 
 @njit(cache=True, error_model="numpy")
 def _enter(record, sign, space, cuts, scratch):
-    """Count a record in or out: nominal values seen, fill of cuts, penalties that impend."""
+    """Add a record to seen, filled and penalty (sign 1), or remove it (sign −1).
+
+    Invariant: these three arrays are always those of the records in group[:depth].
+    """
     for j in range(space.name.shape[0]):
         scratch.seen[space.name[j, record]] += sign
     for i in range(cuts.start[record], cuts.start[record + 1]):
@@ -181,7 +199,10 @@ def _grow_box(depth, record, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def _measure(depth, low, high, space, scratch):
-    """Write how much the box at this depth would grow by each candidate of the depth before."""
+    """Write how much the box at this depth would grow by each candidate of the depth before.
+
+    Writes scratch.growth[low:high], by index in the candidates of the depth before.
+    """
     growth = scratch.growth
     for t in range(low, high):
         growth[t] = 0
@@ -189,10 +210,10 @@ def _measure(depth, low, high, space, scratch):
     for j in range(space.line.shape[0]):
         least, most, cap = scratch.low[depth, j], scratch.high[depth, j], space.cap[j]
         known += min(most - least, cap)
-        place = scratch.place[depth - 1, j]
+        positions = scratch.place[depth - 1, j]
         for t in range(low, high):
-            at = place[t]
-            growth[t] += min(max(most, at) - min(least, at), cap)
+            position = positions[t]
+            growth[t] += min(max(most, position) - min(least, position), cap)
     for t in range(low, high):
         growth[t] -= known
     for j in range(space.name.shape[0]):
@@ -204,7 +225,7 @@ def _measure(depth, low, high, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def _keep_least(least, size, value):
-    """Insert a value into an ascending list of the `size` least."""
+    """Insert a value into an ascending list of the `size` least values so far."""
     if value < least[size - 1]:
         at = size - 1
         while at > 0 and least[at - 1] > value:
@@ -261,7 +282,11 @@ def _choose(depth, low, high, size, threshold, space, scratch):
 
 @njit(cache=True, error_model="numpy")
 def _plant(root, order, duals, space, cuts, scratch):
-    """Begin a search at a root: the records after it in the order are its candidates."""
+    """Begin a search at a root: the records after it in the order are its candidates.
+
+    Writes rows 0 (candidates) and 1 (group of one record) of the scratch; returns the number of
+    candidates.
+    """
     first = order[root]
     scratch.group[0] = first
     for j in range(space.line.shape[0]):
@@ -297,6 +322,9 @@ def enumerate_groups(
     groups, costs: (room, size) int32 and (room,) float64, filled from the start.
     Returns the numbers of groups found, nodes visited, and roots searched completely: all requested
     roots, unless room or nodes ran out; groups of an unfinished root do not count.
+    Invariant of the inner loop: group[:depth] is the partial group, whose box, width and base are
+    in row `depth` of the scratch; candidates from at[d] on are still to be tried at every depth d,
+    and seen, filled and penalty are those of group[:depth].
     """
     found, nodes = 0, 0
     for root in range(roots[0], roots[1]):

@@ -15,7 +15,10 @@ def reduced_costs(groups, cost, duals, cuts, filled, out):
     """Store each listed group's cost minus its kinds' duals plus its cuts' penalties.
 
     groups: (groups, room) kinds of record, padded with a kind with dual 0 that is in no cut.
-    filled: (cuts,) scratch of zeros, which is reset to zeros.
+    cost: (groups,). duals: (kinds + 1,). cuts: Cuts, by kind instead of by record.
+    filled: (cuts,) scratch of zeros, which is reset to zeros: the weights of the group in each cut,
+        below a step.
+    out: (groups,) receives the reduced costs.
     """
     for g in range(len(groups)):
         total = cost[g]
@@ -51,7 +54,11 @@ class Solution(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A kind of cut: (rows,) multipliers × step, and how a load in steps divides, looked up."""
+    """A kind of cut.
+
+    weights: (rows,) multipliers × step. step: the denominator.
+    quotient, remainder: (loads,) each load divided by the step, looked up instead of computed.
+    """
 
     weights: Any
     step: Any
@@ -114,9 +121,12 @@ def _take(kind, weight, rule, solution, load):
 def find_cuts(rule, solution, noise, load, used, chosen, violated):
     """Search violated cuts, each from a kind: Σ value × ⌊load / step⌋ beyond ⌊all weights / step⌋.
 
-    noise: (starts, kinds) small numbers. load: (groups,) and used: (kinds,) scratch.
-    chosen: (starts, rows) kinds in the order of the weights, of which the first is given.
-    Writes the rest of them, and by how much each cut is violated.
+    noise: (starts, kinds) small numbers that break ties.
+    load: (groups,) scratch: the weights of each group in the cut, below a step.
+    used: (kinds,) scratch: whether a kind is in the cut.
+    chosen: (starts, rows) kinds in the order of the weights, of which the first is given; receives
+        the others. violated: (starts,) receives by how much each cut is violated.
+    Invariant: load, used and `left`, the left side, are those of the rows chosen so far.
     """
     kinds = len(solution.counts)
     for start in range(len(chosen)):
@@ -142,7 +152,10 @@ def find_cuts(rule, solution, noise, load, used, chosen, violated):
 
 @njit(cache=True, error_model="numpy")
 def _improve(left, rule, solution, load, used, chosen):
-    """Exchange rows of a cut while its violation increases; return the violation."""
+    """Exchange rows of a cut while its violation increases; return the violation.
+
+    Invariant: load, used, `left` (left side) and `right` (sum of all weights) are those of chosen.
+    """
     right = 0
     for row in range(len(chosen)):
         right += rule.weights[row] * solution.counts[chosen[row]]

@@ -23,8 +23,10 @@ from shoal.support.compiling import njit
 class State(NamedTuple):
     """The current grouping.
 
-    ids: (records,) group of each. members: (groups, room) records, the first `size` of each row.
-    loss: (groups,) size × width. box: one to measure with. dice: (1,) state of the random numbers.
+    ids: (records,) group of each record.
+    members: (groups, room) records of each group, in the first `size` entries of its row.
+    size: (groups,) number of records. loss: (groups,) size × width.
+    box: Boxes with one box, scratch. dice: (1,) state of the random numbers.
     """
 
     ids: Any
@@ -81,7 +83,10 @@ def _put(state, record, group):
 
 @njit(cache=True, error_model="numpy")
 def _exchange(points, state, near, record, k, limit):
-    """Move a record to a neighbour's group or swap it with a record there, if cheap enough."""
+    """Move a record to a neighbour's group or swap it with a record there, if cheap enough.
+
+    Returns the increase of the loss, 0 if nothing is moved. near: Near, the neighbours.
+    """
     point = near.point[record]
     at = draw_below(state.dice, near.others.shape[1] + 1)
     if at > 0:
@@ -118,6 +123,8 @@ def anneal_swaps(points, state, near, k, hot, cold, steps, best):
     """Anneal a grouping; store the best one found.
 
     hot, cold: the first and last temperature, in units of loss.
+    best: (records,) receives the best grouping.
+    Invariant: `total` is the loss of state.ids, and `least` that of `best`.
     """
     total = np.int64(0)
     for group in range(len(state.size)):

@@ -22,30 +22,39 @@ class Pool(NamedTuple):
     """The remaining records of each point, and the groups formed so far.
 
     next, end: (points,) the first remaining record of a point, and the first of the next point.
-    taken: (records,) records in the order of being taken; each k of them form a group.
-    state: number of records taken, number of seeds used, the point taken last.
+    taken: (records,) the records in the order in which they are taken, in its first `count`
+        entries; each k of them form a group.
+    count: (1,) number of records taken.
+    seed: (1,) number of seeds used up.
+    last: (1,) the point taken last.
     """
 
     next: Any
     end: Any
     taken: Any
-    state: Any
+    count: Any
+    seed: Any
+    last: Any
 
 
 @njit(cache=True, error_model="numpy")
 def _take(pool, tree, point, amount):
+    """Take records of a point, and remove the point from the tree once it is used up."""
     for _ in range(amount):
-        pool.taken[pool.state[0]] = pool.next[point]
+        pool.taken[pool.count[0]] = pool.next[point]
         pool.next[point] += 1
-        pool.state[0] += 1
-    pool.state[2] = point
+        pool.count[0] += 1
+    pool.last[0] = point
     if pool.next[point] == pool.end[point]:
         retire(tree, point)
 
 
 @njit(cache=True, error_model="numpy")
 def _gather(pool, tree, draft, points, seed, k):
-    """Form one group: a seed, then repeatedly the point that widens the box least."""
+    """Form one group: a seed, then repeatedly the point that widens the box least.
+
+    Invariant: the draft is the box of the k − need records of the group taken so far.
+    """
     begin(draft, points, seed)
     _take(pool, tree, seed, np.int64(1))
     need = k - 1
@@ -62,11 +71,15 @@ def _gather(pool, tree, draft, points, seed, k):
 
 @njit(cache=True, error_model="numpy")
 def gather_from(pool, tree, draft, points, seeds, k, limit):
-    """Form groups of points in the order of the seeds until `limit` records are taken."""
-    while pool.state[0] + k <= limit:
-        seed = seeds[pool.state[1]]
+    """Form groups of points in the order of the seeds until `limit` records are taken.
+
+    seeds: the points in the order in which they become seeds.
+    Invariant: the seeds before pool.seed are used up.
+    """
+    while pool.count[0] + k <= limit:
+        seed = seeds[pool.seed[0]]
         if pool.next[seed] == pool.end[seed]:
-            pool.state[1] += 1
+            pool.seed[0] += 1
         else:
             _gather(pool, tree, draft, points, seed, k)
 
@@ -74,14 +87,18 @@ def gather_from(pool, tree, draft, points, seeds, k, limit):
 @njit(cache=True, error_model="numpy")
 def gather_far(pool, tree, draft, points, k, limit):
     """Form groups, each from the point furthest from the one taken last."""
-    while pool.state[0] + k <= limit:
-        seed = furthest(tree, points, pool.state[2])
+    while pool.count[0] + k <= limit:
+        seed = furthest(tree, points, pool.last[0])
         _gather(pool, tree, draft, points, seed, k)
 
 
 @njit(cache=True, error_model="numpy")
 def price_leftovers(draft, points, members, leftovers, group, costs):
-    """Store the increase of the loss of a group with these members for each leftover."""
+    """Store the increase of the loss of a group with these members for each leftover.
+
+    members, leftovers: records. costs: (leftovers, groups), of which column `group` is written.
+    Invariant of the first loop: the draft is the box of members[:i], and `width` its width.
+    """
     begin(draft, points, members[0])
     width = np.int64(0)
     for i in range(1, len(members)):
@@ -94,7 +111,10 @@ def price_leftovers(draft, points, members, leftovers, group, costs):
 
 @njit(cache=True, error_model="numpy")
 def price_all(draft, points, taken, k, leftovers, costs):
-    """Store the increase of the loss of each group for each leftover: (leftovers, groups)."""
+    """Store the increase of the loss of each group for each leftover.
+
+    taken: (groups · k,) the records of the groups; costs: (leftovers, groups).
+    """
     for group in range(costs.shape[1]):
         members = taken[group * k : (group + 1) * k]
         price_leftovers(draft, points, members, leftovers, group, costs)

@@ -26,7 +26,10 @@ def _least_width(tree, points, point, node):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def _insert(other, width, nearest, widths):
-    """Insert a point into a full list sorted by width and index; the last one is dropped."""
+    """Insert a point into a full list sorted by width and index; the last one is dropped.
+
+    nearest, widths: (count,) points and their distances.
+    """
     at = len(nearest) - 1
     if width > widths[at] or (width == widths[at] and other > nearest[at]):
         return
@@ -40,7 +43,13 @@ def _insert(other, width, nearest, widths):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def _visit(tree, points, point, stack, nearest, widths):
-    """Fill the list of the points nearest to one point."""
+    """Fill the list of the points nearest to one point.
+
+    stack: (2, depth + 2) nodes to visit and lower bounds of their distances.
+    nearest, widths: (count,) the list, at first FAR everywhere.
+    Invariant: the list has the nearest points of all nodes visited so far; every other point is in
+    a node on the stack or is too far for the list.
+    """
     few = len(nearest) - 1
     nodes, bounds = stack
     nodes[0], bounds[0], depth = 0, 0, 1
@@ -71,7 +80,11 @@ def _visit(tree, points, point, stack, nearest, widths):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def fill_nearest(tree, points, first, last, stack, nearest, widths):
-    """Fill the lists of the points in some slots: (points, count) indices and widths."""
+    """Fill the lists of the points in slots first … last − 1.
+
+    stack: scratch of `_visit`. nearest, widths: (points, count) indices and distances, nearest
+    first, −1 if there are fewer points.
+    """
     for s in range(first, last):
         point = np.int64(tree.which[s])
         for i in range(nearest.shape[1]):

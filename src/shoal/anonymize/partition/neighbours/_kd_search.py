@@ -112,7 +112,11 @@ def _least_growth(draft, tree, node):
 
 @njit(cache=True, error_model="numpy")
 def cheapest(tree, draft, word):
-    """Return the live point that widens the draft least, and by how much."""
+    """Return the live point that widens the draft least, and by how much.
+
+    word: Points.word. Invariant: `found` is the best point of all leaves visited so far and `best`
+    its growth; every better point is in a node on the stack (tree.stack, nodes and lower bounds).
+    """
     best, found = np.int64(FAR), FAR
     nodes, bounds = tree.stack
     nodes[0], bounds[0], depth = 0, 0, 1
@@ -162,7 +166,11 @@ def _most_width(tree, points, point, away, node):
 
 @njit(cache=True, error_model="numpy")
 def furthest(tree, points, point):
-    """Return the live point furthest from a point, which may be used up."""
+    """Return the live point furthest from a point, which may be used up.
+
+    Invariant: `found` is the furthest point of all leaves visited so far and `best` its distance;
+    every further point is in a node on the stack (tree.stack, nodes and upper bounds).
+    """
     best, found = np.int64(-1), FAR
     away = pair_width(tree.middle, np.int64(0), points.line, points.name, point)
     nodes, bounds = tree.stack

@@ -103,7 +103,12 @@ def _codes(*shape: int) -> Codes:
 
 @njit(cache=True, error_model="numpy")
 def _plant(tree, points, depths, spare, sample):
-    """Cut until the leaves are small; return the number of nodes, parents before children."""
+    """Cut until the leaves are small; return the number of nodes, parents before children.
+
+    depths: (nodes,) zeros, receive the depth of each node. spare: (points,) scratch of `_cut`.
+    sample: (_SAMPLE,) scratch of `_median`.
+    Invariant: nodes before `node` are final; nodes from `node` on have their slots and parent.
+    """
     tree.first[0], tree.last[0], tree.parent[0] = 0, len(tree.which), -1
     nodes, node = 1, 0
     while node < nodes:
@@ -123,7 +128,13 @@ def _plant(tree, points, depths, spare, sample):
 
 @njit(cache=True, error_model="numpy")
 def _cut(tree, points, first, last, spare, sample):
-    """Divide the points of some slots by their widest column; return the first slot above."""
+    """Divide the points of some slots by their widest column; return the first slot above.
+
+    spare: (points,) scratch for the points above. If no column has a width, the slots are
+    halved.
+    Invariant of the division: slots first … middle − 1 have points below the bar, spare[:beyond]
+    those at or above it, both in their earlier order.
+    """
     column, widest = -1, np.int64(0)
     ordered = points.line.shape[1]
     for j in range(ordered + points.name.shape[1]):
@@ -163,7 +174,10 @@ def _place(points, point, j):
 
 @njit(cache=True, error_model="numpy")
 def _median(tree, points, first, last, column, sample):
-    """Return the median of some values, of an even sample if there are many."""
+    """Return the median of some values, of an even sample if there are many.
+
+    sample: (_SAMPLE,) scratch. Invariant: sample[:i] is sorted.
+    """
     taken = min(last - first, _SAMPLE)
     for i in range(taken):
         value = _place(points, tree.which[first + i * (last - first) // taken], column)
@@ -177,7 +191,10 @@ def _median(tree, points, first, last, column, sample):
 
 @njit(cache=True, error_model="numpy")
 def _settle(tree, points, nodes):
-    """Store the points by slots and fill every node's box, children before parents."""
+    """Store the points by slots and fill every node's box, children before parents.
+
+    Invariant of the last loop: all nodes after `node` are filled.
+    """
     for s in range(len(tree.which)):
         point = tree.which[s]
         _lay(tree, s, points.line, points.name, np.int64(point))
@@ -203,6 +220,7 @@ def _lay(tree, slot, line, name, point):
 
 @njit(cache=True, error_model="numpy")
 def _fill_leaf(tree, node):
+    """Compute a leaf's box, codes, least point and reach from its live points."""
     first, last = tree.first[node], tree.last[node]
     for j in range(tree.low.shape[1]):
         low, high = FAR, np.int32(-1)
@@ -257,7 +275,11 @@ def pair_width(points, point, line, name, other):
 
 @njit(cache=True, error_model="numpy")
 def retire(tree, point):
-    """Remove a used-up point and tighten the boxes above it."""
+    """Remove a used-up point and tighten the boxes above it.
+
+    The last live point of the leaf takes its slot. Invariant: all nodes below `node` are up to
+    date; a node that did not change leaves its ancestors unchanged.
+    """
     node, hole = np.int64(tree.home[point]), np.int64(tree.slot[point])
     last = np.int64(tree.last[node]) - 1
     tree.last[node] = last

@@ -42,7 +42,9 @@ def gather(
         next=starts.copy(),
         end=np.append(starts[1:], count),
         taken=np.empty(count, dtype=np.int64),
-        state=np.zeros(3, dtype=np.int64),
+        count=np.zeros(1, dtype=np.int64),
+        seed=np.zeros(1, dtype=np.int64),
+        last=np.zeros(1, dtype=np.int64),
     )
     whole = count // k * k
     for limit in [*range(_BUDGET + k, whole, _BUDGET), whole]:
@@ -50,7 +52,7 @@ def gather(
             kernels.gather_far(pool, tree, draft, points, k, limit)
         else:
             kernels.gather_from(pool, tree, draft, points, seeds, k, limit)
-        report("group", int(pool.state[0]), count)
+        report("group", int(pool.count[0]), count)
     return _distribute(records, pool, draft, k, settle)
 
 
