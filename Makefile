@@ -35,8 +35,26 @@ lowest:
 	NUMBA_CACHE_DIR=.venv-lowest/kernels .venv-lowest/bin/python -m pytest -n 2 \
 		--dist worksteal --ignore-glob='*robust*'
 
+# Random faults all over the source; with MODULE=privacy/t_closeness.py, every fault that mutmut
+# makes in that file, against TESTS. mutmut 3.8 does not run on pytest 9, and not on kernels.
+MUTANTS := .mutants
+TESTS = tests/$(dir $(MODULE))
+ifdef MODULE
+mutate:
+	$(PYTHON) -m venv .venv-mutate
+	.venv-mutate/bin/python -m pip install --quiet --editable '.[test]' 'mutmut>=3.8,<4' 'pytest<9'
+	rm -rf $(MUTANTS) && mkdir $(MUTANTS)
+	cp -r src tests pyproject.toml $(MUTANTS)
+	printf '%s\n' '[tool.mutmut]' 'source_paths = ["src"]' \
+		'only_mutate = ["src/shoal/$(MODULE)"]' 'also_copy = ["tests", "pyproject.toml"]' \
+		'pytest_add_cli_args = ["-p", "no:randomly"]' \
+		'pytest_add_cli_args_test_selection = ["$(TESTS)"]' >> $(MUTANTS)/pyproject.toml
+	cd $(MUTANTS) && ../.venv-mutate/bin/mutmut run --max-children 2
+	cd $(MUTANTS) && ../.venv-mutate/bin/mutmut results
+else
 mutate: install
 	$(BIN)/python benchmarks/run.py --section mutation
+endif
 
 lint: install
 	$(BIN)/ruff check .
@@ -62,5 +80,5 @@ $(VENV)/.documented: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-lowest site demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-bench .venv-lowest .venv-mutate .mutants site demo .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
