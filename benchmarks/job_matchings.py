@@ -89,7 +89,7 @@ def walk(matrix: Any) -> dict[str, Any]:
     (part,) = split(np.ascontiguousarray(matrix[:40, :40])).components
     _walk(part, 0.01, 1, 1)  # loads the kernels
     found = []
-    cost = median_cost(lambda: found.append(psi(matrix, seed=1, target=0.01)))
+    cost = median_cost(lambda: found.append(psi(matrix, seed=1, half_width=0.01)))
     last = found[-1]
     return {**cost, "psi": last.value, "error": (last.high - last.low) / 2, "route": last.method}
 

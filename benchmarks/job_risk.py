@@ -25,7 +25,7 @@ def main() -> None:
     release = _release(table)
     _load_kernels()
     with metered() as cost:
-        found = shoal.risk.assess(release, JOB.get("known"), target=JOB["target"], seed=1)
+        found = shoal.risk.assess(release, JOB.get("known"), half_width=JOB["target"], seed=1)
     figures = {"value": found.value, "low": found.low, "high": found.high, "way": found.method}
     naive = float((found.counts / np.maximum(found.candidates, 1)).sum())
     answer(FOLDER, {**cost, **figures, "classes": len(release.classes), "naive": naive})
@@ -53,7 +53,7 @@ def _load_kernels() -> None:
     small = shoal.anonymize(shoal.datasets.patients(300, seed=1), shoal.KAnonymity(5), "greedy")
     shoal.risk.assess(small, seed=1)
     steps, cracks._STEPS = cracks._STEPS, 0
-    shoal.risk.assess(small, ["birth_date", "sex"], target=0.1, seed=1)
+    shoal.risk.assess(small, ["birth_date", "sex"], half_width=0.1, seed=1)
     cracks._STEPS = steps
 
 

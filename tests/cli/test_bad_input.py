@@ -364,7 +364,7 @@ def test_a_seed_may_be_given_as_an_option_of_the_method_but_not_twice(shoal, ano
     "command",
     [
         "anonymize people.csv --quasi age -k 2", "compare people.csv --quasi age -k 2",
-        "risk rehearse people.csv --quasi age -k 2", "risk link people.csv people.csv --on age",
+        "risk rehearse people.csv --quasi age -k 2", "risk link people.csv people.csv --known age",
         "risk assess people.csv people.csv --quasi age", "datasets patients 10 -o out.csv",
         "utility people.csv people.csv --quasi age --target disease", "demo", "dp audit",
     ],
@@ -424,7 +424,7 @@ def test_verify_names_a_released_file_that_lacks_a_column(shoal, folder):
         ("anonymize", "bare.csv", "--quasi", "age", "-k", 2),
         ("verify", "bare.csv", "--quasi", "age,town", "-k", 2),
         ("risk", "records", "bare.csv", "--quasi", "age"),
-        ("risk", "link", "bare.csv", "people.csv", "--on", "age"),
+        ("risk", "link", "bare.csv", "people.csv", "--known", "age"),
         ("hierarchy", "make", "bare.csv", "-c", "age", "-o", "tree.csv"),
     ],
     ids=lambda command: " ".join(command[:2]),

@@ -11,7 +11,7 @@ COMMANDS = {
     "verify": ("verify", "bare.csv", "--quasi", "sex", "-k", 2),
     "risk records": ("risk", "records", "bare.csv", "--quasi", "sex"),
     "risk columns": ("risk", "columns", "bare.csv"),
-    "risk link": ("risk", "link", "bare.csv", "bare.csv", "--on", "sex"),
+    "risk link": ("risk", "link", "bare.csv", "bare.csv", "--known", "sex"),
     "hierarchy make": ("hierarchy", "make", "bare.csv", "--column", "sex", "-o", "tree.csv"),
 }
 

@@ -79,7 +79,7 @@ COMMANDS = [
     "risk records release.csv --schema schema.yaml",
     "risk columns people.csv --most 2 --show 5",
     "risk rehearse people.csv --schema schema.yaml -k 2 --both 0.5 --seed 3 -O strict=true",
-    "risk link people.csv release.csv --on age,town --seed 3",
+    "risk link people.csv release.csv --known age,town --seed 3",
     "risk assess people.csv release.csv --schema schema.yaml --wrong age=0.1 --seed 2",
     "dp plan --rows 3000 --epsilon 1.31 --delta 1e-6",
     "dp ledger grant ledger.json --epsilon 2 --delta 1e-6",

@@ -85,7 +85,7 @@ def test_a_walk_has_an_interval(shoal, monkeypatch, folder):
     lines = [f"{i},{max(i - i % 3, 0)}-{i + 1 + i % 2}" for i in rows]
     (folder / "released.csv").write_text("id,x\n" + "\n".join(lines) + "\n")
     files = ("original.csv", "released.csv")
-    shown = shoal("risk", "assess", *files, "--quasi", "x", "--target", "0.1").out
+    shown = shoal("risk", "assess", *files, "--quasi", "x", "--half-width", "0.1").out
     assert "(95 % confidence interval" in shown
     assert "sampled matchings" in shown
 

@@ -25,7 +25,7 @@ def parsed(outcome):
 
 
 def test_a_raw_file_gives_everybody_away(shoal, files):
-    asked = ("risk", "link", "voters.csv", "raw.csv", "--on", "age,sex", "--key", "id")
+    asked = ("risk", "link", "voters.csv", "raw.csv", "--known", "age,sex", "--key", "id")
     found = parsed(shoal(*asked, "--json"))
     assert (found["columns"], found["people"], found["records"]) == (["age", "sex"], 8, 8)
     assert (found["certain"], found["lost"], found["links"], found["exact"]) == (8, 0, 8, True)
@@ -38,7 +38,7 @@ def test_a_raw_file_gives_everybody_away(shoal, files):
 
 
 def test_a_release_hides_people_among_those_alike(shoal, files):
-    asked = ("risk", "link", "voters.csv", "released.csv", "--on", "age,sex", "--key", "id")
+    asked = ("risk", "link", "voters.csv", "released.csv", "--known", "age,sex", "--key", "id")
     found = parsed(shoal(*asked, "--json"))
     assert (found["certain"], found["pairs"], found["links"]) == (0, 32, 8)
     assert found["success"]["expected"] == pytest.approx(2)  # two classes
@@ -47,7 +47,7 @@ def test_a_release_hides_people_among_those_alike(shoal, files):
 
 def test_cells_that_cannot_be_read_are_refused_not_counted_as_fitting_nobody(shoal, files, folder):
     (folder / "odd.csv").write_text("age,sex\nQXyoung,m\n24-27,f\n")
-    found = shoal("risk", "link", "voters.csv", "odd.csv", "--on", "age,sex")
+    found = shoal("risk", "link", "voters.csv", "odd.csv", "--known", "age,sex")
     assert (found.status, found.out) == (2, "")
     assert "column 'age': 1 cell, in 1 distinct form, cannot be read" in found.err
     assert "QX" not in found.err
@@ -55,20 +55,20 @@ def test_cells_that_cannot_be_read_are_refused_not_counted_as_fitting_nobody(sho
 
 def test_values_that_nobody_looked_for_has_are_counted(shoal, files, folder):
     (folder / "others.csv").write_text("age,sex\n80-99,m\n20-23,x\n20-23,m\n")
-    asked = ("risk", "link", "voters.csv", "others.csv", "--on", "age,sex")
+    asked = ("risk", "link", "voters.csv", "others.csv", "--known", "age,sex")
     assert parsed(shoal(*asked, "--json"))["fit_nobody"] == {"age": 1, "sex": 1}
     assert "cells that match no one" in shoal(*asked).out
 
 
 def test_labels_that_nothing_explains_are_refused(shoal, files, folder):
     (folder / "labels.csv").write_text("town\nQXnorth\nQXsouth\n")
-    found = shoal("risk", "link", "voters.csv", "labels.csv", "--on", "town")
+    found = shoal("risk", "link", "voters.csv", "labels.csv", "--known", "town")
     assert found.status == 2
     assert "column 'town': 2 cells, in 2 distinct forms, cannot be read" in found.err
 
 
 def test_without_a_key_nobody_knows_who_is_whom(shoal, files):
-    asked = ("risk", "link", "voters.csv", "released.csv", "--on", "age")
+    asked = ("risk", "link", "voters.csv", "released.csv", "--known", "age")
     assert parsed(shoal(*asked, "--json"))["success"] is None
     assert "name a column to check with --key" in shoal(*asked).out
 
@@ -88,10 +88,10 @@ def test_a_schema_names_the_columns_and_how_labels_are_read(shoal, files, folder
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ((), "name columns of both files with --on"),
-        (("--on", "agee"), "no column 'agee' (did you mean 'age'?)"),
-        (("--on", "town"), "has no column 'town'"),
-        (("--on", "age", "--key", "name"), "no such column"),
+        ((), "name columns of both files with --known"),
+        (("--known", "agee"), "no column 'agee' (did you mean 'age'?)"),
+        (("--known", "town"), "has no column 'town'"),
+        (("--known", "age", "--key", "name"), "no such column"),
     ],
 )
 def test_what_cannot_be_linked_is_said_in_one_line(shoal, files, options, told):
@@ -186,7 +186,7 @@ def test_the_attack_is_rehearsed_on_a_table_of_ones_own(shoal, folder):
     assert (found["raw"]["certain"], found["raw"]["success"]["hits"]) == (60, 60)
     assert found["released"]["certain"] == 0
     assert found["released"]["success"]["recall"]["value"] <= 0.4
-    shown = shoal(*asked, "--on", "age")
+    shown = shoal(*asked, "--known", "age")
     assert "60 people looked for among 60 records, on age" in shown.out
     assert "recall" in shown.out
     assert "QX" not in shown.out + shown.err

@@ -64,7 +64,7 @@ def test_people_that_the_file_does_not_name_are_refused(shoal):
     assert (found.status, "has no column 'id' that identifies a person" in found.err) == (2, True)
     found = shoal("risk", "intersect", "released.csv", "released.csv", "--quasi", "age", *PEOPLE)
     assert (found.status, "with --original" in found.err) == (2, True)
-    asked = ("risk", "link", "names.csv", "released.csv", "--on", "age", "--person", "home")
+    asked = ("risk", "link", "names.csv", "released.csv", "--known", "age", "--person", "home")
     assert "no column 'home' that identifies a person" in shoal(*asked).err
 
 
@@ -79,7 +79,7 @@ def test_columns_single_out_people(shoal):
 
 
 def test_people_of_a_name_list_are_found_by_any_record(shoal):
-    asked = ("risk", "link", "names.csv", "visits.csv", "--on", "age,sex", *PEOPLE)
+    asked = ("risk", "link", "names.csv", "visits.csv", "--known", "age,sex", *PEOPLE)
     found = parsed(shoal(*asked, "--json"))
     assert (found["people"], found["records"], found["lost"]) == (4, 12, 1)
     won = found["success"]

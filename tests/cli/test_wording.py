@@ -25,7 +25,7 @@ def one(folder):
         ("risk", "assess", "one.csv", "none.csv", "--quasi", "age,town"),
         ("risk", "records", "one.csv", "--quasi", "age,town"),
         ("risk", "columns", "one.csv"),
-        ("risk", "link", "one.csv", "none.csv", "--on", "age,town"),
+        ("risk", "link", "one.csv", "none.csv", "--known", "age,town"),
         ("risk", "intersect", "one.csv", "none.csv", "--quasi", "age,town"),
         ("hierarchy", "make", "one.csv", "-c", "town", "-o", "tree.csv"),
         ("datasets", "patients", 1, "-o", "patients.csv"),

@@ -130,7 +130,7 @@ def loose():
 def test_what_cannot_be_swept_is_walked(loose, monkeypatch):
     exact = assess(loose, method="exact")
     monkeypatch.setattr(solving, "_MAX_SECONDS", 0)
-    walked = assess(loose, seed=1, target=0.03)
+    walked = assess(loose, seed=1, half_width=0.03)
     assert (exact.method, walked.method) == ("exact", "sampled")
     assert walked.sampled == exact.people
     half = walked.high - walked.value
@@ -138,7 +138,7 @@ def test_what_cannot_be_swept_is_walked(loose, monkeypatch):
     assert abs(walked.value - exact.value) <= 2 * half
     assert walked.risks == pytest.approx(exact.risks, abs=0.1)
     assert walked.risks.sum() == pytest.approx(exact.value, rel=0.05)
-    values = [assess(loose, seed=1, target=0.1, threads=threads).value for threads in (1, 2)]
+    values = [assess(loose, seed=1, half_width=0.1, threads=threads).value for threads in (1, 2)]
     assert values[0] == values[1]
 
 
@@ -149,10 +149,10 @@ def test_walks_leave_settled_parts_alone(loose, monkeypatch):
     release = published(rows, cells, suppressed=[3, 4])
     exact = assess(release, present=False, method="exact")
     monkeypatch.setattr(solving, "_MAX_SECONDS", 0)
-    walked = assess(release, present=False, seed=2, target=0.05)
+    walked = assess(release, present=False, seed=2, half_width=0.05)
     assert walked.method == "sampled"
     assert abs(walked.value - exact.value) <= 2 * (walked.high - walked.value)
-    plain = assess(published(rows, cells), seed=2, target=0.05)
+    plain = assess(published(rows, cells), seed=2, half_width=0.05)
     assert plain.risks[20:].tolist() == [0.5, 0.5, 1.0]
     assert plain.forced == 1
     assert plain.sampled == 20
@@ -202,7 +202,7 @@ def test_nobody_released_is_nobody_found():
         ({"known": ["c"]}, "no attribute 'c'"),
         ({"known": "a"}, "a list of attributes"),
         ({"method": "quick"}, "method must be one of auto, exact, fast"),
-        ({"target": 0}, "target must be more than 0"),
+        ({"half_width": 0}, "half_width must be more than 0"),
         ({"k": 0}, "k must be a whole number"),
         ({"prior": {"c": 0.1}}, "no known attribute 'c'"),
         ({"prior": {"a": 0.7}}, "at most 0.5"),
@@ -244,7 +244,7 @@ def test_parts_beyond_the_budget_are_walked_too(monkeypatch):
     release = published(rows, cells)
     exact = assess(release)
     monkeypatch.setattr(solving, "_MAX_TOTAL_SECONDS", 3e-5)
-    mixed = assess(release, seed=1, target=0.05)
+    mixed = assess(release, seed=1, half_width=0.05)
     assert (exact.sampled, mixed.sampled) == (0, 4)
     assert mixed.risks[:4].tolist() == exact.risks[:4].tolist()
     assert mixed.value == pytest.approx(exact.value, rel=0.1)

@@ -10,7 +10,7 @@ from shoal.risk import psi
 from shoal.risk.cracks import cracks_of
 from shoal.risk.graphs import Graph
 
-OPTIONS = {"target": 0.01, "seed": 1, "threads": 1}
+OPTIONS = {"half_width": 0.01, "seed": 1, "threads": 1}
 
 
 def graph_of(person, record, entries):

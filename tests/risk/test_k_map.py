@@ -68,7 +68,7 @@ def test_values_that_the_original_lacks_lie_inside_published_bounds(released):
 def test_what_is_hidden_may_be_anybody_and_a_new_name_fits_nothing_else(released):
     release = released({"town": ["a", "b", "c", "c"], "sex": ["m", "f", "m", "m"]}, [0, 0, 1, 1])
     people = table_of(town=["a", "new", "c"], sex=["m", "m", "m"])
-    assert k_map(release, people, on=["town"]).people.tolist() == [1, 1, 1, 1]
+    assert k_map(release, people, known=["town"]).people.tolist() == [1, 1, 1, 1]
     stars = released({"town": ["a", "b"]}, [0, 0], town={"hierarchy": {"suppression": None}})
     assert k_map(stars, people).people.tolist() == [3, 3]
     hidden = released({"town": ["a", "b"]}, [-1, -1])
@@ -84,7 +84,7 @@ def test_records_below_are_counted_by_what_stands_behind_them(released):
 def test_identifiers_are_no_shared_columns():
     table = Table.from_arrow(pa.table({"id": [1, 2]}), {"id": "identifier"})
     with pytest.raises(InputError, match="is an identifier"):
-        k_map(table, table, on=["id"])
+        k_map(table, table, known=["id"])
 
 
 def test_values_are_found_by_value_or_by_text():

@@ -169,7 +169,7 @@ def test_suppressed_people_are_absent_and_strangers_fit_or_not(released):
 
 def test_columns_not_asked_for_are_not_looked_at():
     table = table_of(age=[1, 2, 3], sex=[1, 1, 2])
-    found = link(table, table, on=["sex"])
+    found = link(table, table, known=["sex"])
     assert (found.columns, found.certain, found.success) == (("sex",), 1, None)
     assert found.to_dict()["success"] is None
 
@@ -192,8 +192,8 @@ def test_a_release_is_harder_to_link_than_the_table():
     split = split_for_linkage(table, 0.6)
     known = ["birth_date", "sex", "postcode"]
     release = shoal.anonymize(split.released, shoal.KAnonymity(5), "mondrian")
-    raw = link(split.released, split.identified, on=known, truth=split.truth)
-    coarse = link(release, split.identified, on=known, truth=split.truth)
+    raw = link(split.released, split.identified, known=known, truth=split.truth)
+    coarse = link(release, split.identified, known=known, truth=split.truth)
     assert raw.success.recall.value > 0.9
     assert coarse.success.recall.high < raw.success.recall.low
 

@@ -69,7 +69,7 @@ def test_sampled_figures_are_near_those_of_all_matchings(drawn, person, data):
     out = sorted(data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=1)))
     present = data.draw(st.booleans())
     release = about(published(rows, cells, suppressed=out), person)
-    found = assess(release, present=present, target=0.02, seed=1)
+    found = assess(release, present=present, half_width=0.02, seed=1)
     links, risks = people_found(rows, cells, person, suppressed=out, present=present)
     value = float(sum(risks.values()))
     assert found.value == pytest.approx(value, rel=0.05, abs=1e-9)
@@ -113,7 +113,9 @@ def test_people_of_one_row_each_are_found_as_rows_are(drawn, known):
 
 def test_a_doubt_about_an_attribute_is_a_weight_of_rows():
     rows, cells, person = [(0,), (1,), (1,)], [({0},), ({1},), ({1},)], [0, 0, 1]
-    found = assess(about(published(rows, cells), person), prior={"a": 0.25}, seed=1, target=0.005)
+    found = assess(
+        about(published(rows, cells), person), prior={"a": 0.25}, seed=1, half_width=0.005
+    )
     links, risks = people_found(rows, cells, person, (0,), rates={0: 0.25})
     assert found.method == "sampled"
     assert found.low <= float(sum(risks.values())) <= found.high

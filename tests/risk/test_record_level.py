@@ -36,9 +36,9 @@ def test_a_threshold_may_be_reached():
 def test_a_raw_table_goes_by_the_columns_asked_for():
     table = table_of(x=[1, 1, 2, 2], y=[1, 2, 3, 3])
     assert record_risk(table).prosecutor.average == pytest.approx(3 / 4)
-    assert record_risk(table, columns=["x"]).prosecutor.highest == 1 / 2
+    assert record_risk(table, known=["x"]).prosecutor.highest == 1 / 2
     with pytest.raises(InputError, match="no column 'z'"):
-        record_risk(table, columns=["z"])
+        record_risk(table, known=["z"])
 
 
 def test_a_journalist_faces_everybody_who_fits(released):
@@ -70,8 +70,8 @@ def test_an_estimated_population_is_as_risky_as_the_true_one_within_a_fifth():
     table = shoal.datasets.patients(20_000, 5)
     columns = ["sex", "occupation", "admission_date"]
     sample = table.take(np.random.default_rng(2).permutation(len(table))[:2000])
-    told = record_risk(sample, sampling_fraction=0.1, columns=columns)
-    true = record_risk(sample, population=table, columns=columns)
+    told = record_risk(sample, sampling_fraction=0.1, known=columns)
+    true = record_risk(sample, population=table, known=columns)
     assert told.marketer == pytest.approx(true.marketer, rel=0.2)
     assert told.prosecutor.to_dict() == true.prosecutor.to_dict()
     assert "without an interval" in told.basis
@@ -111,7 +111,7 @@ def test_options_are_checked(options, told):
 
 def test_a_release_has_its_classes(released):
     with pytest.raises(InputError, match="only be chosen for a table"):
-        record_risk(released({"age": [1, 2]}, [0, 0]), columns=["age"])
+        record_risk(released({"age": [1, 2]}, [0, 0]), known=["age"])
 
 
 def test_risks_are_those_of_people_where_people_have_several_rows():

@@ -9,7 +9,7 @@ from shoal.errors import NotConverged
 from shoal.risk.assessment import assess
 
 NAME = "expected risk"
-_TARGET = 0.02
+_HALF_WIDTH = 0.02
 
 
 def expected_risk(release: Release) -> float:
@@ -18,6 +18,6 @@ def expected_risk(release: Release) -> float:
     A sampled share has an error of up to 0.02; it is NaN if the sampling does not converge.
     """
     try:
-        return assess(release, target=_TARGET, seed=0, threads=1).share
+        return assess(release, half_width=_HALF_WIDTH, seed=0, threads=1).share
     except NotConverged:
         return math.nan

@@ -10,7 +10,7 @@ from shoal.report.masking import Mask, rounded
 from shoal.risk.assessment import assess
 
 _MAX_PEOPLE = 50_000  # more would delay the report
-_TARGET = 0.05
+_HALF_WIDTH = 0.05
 
 
 def expected(kept: Release, mask: Mask) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def expected(kept: Release, mask: Mask) -> dict[str, Any]:
             "reason": f"the release has more than {_MAX_PEOPLE:,} people; use `shoal risk assess`"
         }
     try:
-        found = assess(kept, target=_TARGET, seed=0)
+        found = assess(kept, half_width=_HALF_WIDTH, seed=0)
     except (InputError, NotConverged) as error:
         return {"reason": str(error)}
     return {

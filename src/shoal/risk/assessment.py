@@ -190,7 +190,7 @@ def assess(
     prior: Prior | None = None,
     *,
     method: Method = "auto",
-    target: float = 0.01,
+    half_width: float = 0.01,
     present: bool = True,
     k: int | None = None,
     seed: int | None = None,
@@ -209,7 +209,7 @@ def assess(
             people and rows of records that returns the weight of each pair.
         method: "auto" is exact where that is fast and otherwise samples matchings; "exact" raises
             an error for what it cannot solve; "fast" is an approximation without an interval.
-        target: Half the width of a sampled interval, relative to the value.
+        half_width: Half the width of a sampled interval, relative to the value.
         present: Whether the attacker knows who is in the release; if not, suppressed people are
             candidates too.
         k: Risks above 1/k count as high; by default the k of the model.
@@ -223,7 +223,7 @@ def assess(
         InputError: An option is wrong, or the release is too large for the method.
     """
     check_choice("method", method, METHODS)
-    check_range("target", target, 0.0, 1.0, above=True)
+    check_range("half_width", half_width, 0.0, 1.0, above=True)
     least = int(getattr(release.model, "least_size", 1)) if k is None else k
     check_whole("k", least, 1)
     names = check_known(release, known)
@@ -233,7 +233,7 @@ def assess(
             "so that the attacker knows who is in the release"
         )
     counts = _released(release)
-    options = {"method": method, "target": target, "seed": seed, "threads": threads}
+    options = {"method": method, "half_width": half_width, "seed": seed, "threads": threads}
     found: dict[str, Any] = _NOBODY | _rows(len(counts))
     person = _repeated(release)
     if counts.any():

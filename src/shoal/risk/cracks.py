@@ -53,20 +53,20 @@ class Cracks:
 
 
 def cracks_of(
-    graph: Graph, *, method: str, target: float, seed: int | None, threads: int
+    graph: Graph, *, method: str, half_width: float, seed: int | None, threads: int
 ) -> Cracks:
     """Return the expected cracks of a graph.
 
     Args:
         graph: A consistency graph without edges that are in no perfect matching.
         method: "auto", "exact" or "fast".
-        target: Half the width of the interval, relative to the value.
+        half_width: Half the width of the interval, relative to the value.
         seed: Seed of the random walk.
         threads: Number of threads; the result does not depend on it.
 
     Raises:
         InputError: A component cannot be solved exactly, or has too many people to sample.
-        NotConverged: The random walk did not reach the target.
+        NotConverged: The random walk did not become narrow enough.
     """
     shown = graph.own[:, 1] < len(graph.copies) - graph.hidden  # (pairs,) with a released record
     risks = np.zeros(len(graph.own))
@@ -87,7 +87,7 @@ def cracks_of(
         value += math.fsum((risks * graph.many)[own])
         return Cracks(value, None, None, risks, guessed=left)
     wider = 1 + value / max(len(np.unique(graph.own[own][shown[own], 1])), 1)
-    sampled = _walk(graph, waiting, own, shown, target * wider, seed, threads)
+    sampled = _walk(graph, waiting, own, shown, half_width * wider, seed, threads)
     risks[own] = sampled.risks
     low, high = value - error + sampled.low, value + error + sampled.high
     return Cracks(value + sampled.value, low, high, risks, sampled=left)
@@ -242,7 +242,7 @@ def _walk(
     waiting: Bools,
     own: Counts,
     shown: Bools,
-    target: float,
+    half_width: float,
     seed: int | None,
     threads: int,
 ) -> _SampledCracks:
@@ -261,7 +261,7 @@ def _walk(
         graph.copies[kinds],
         np.where(shown[own][each], record, -1),
         start=record,
-        target=target,
+        half_width=half_width,
         seed=seed,
         threads=threads,
     )

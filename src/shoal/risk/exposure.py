@@ -92,7 +92,7 @@ def exposure(
     top: int = 3,
     limit: int = 100,
     method: Method = "auto",
-    target: float = 0.05,
+    half_width: float = 0.05,
     present: bool = True,
     seed: int | None = None,
     threads: int | None = None,
@@ -106,7 +106,7 @@ def exposure(
         top: Number of sets to return for each size.
         limit: Maximum number of sets to assess.
         method: As for `assess`.
-        target: As for `assess`.
+        half_width: As for `assess`.
         present: As for `assess`.
         seed: As for `assess`.
         threads: As for `assess`.
@@ -125,7 +125,7 @@ def exposure(
         )
     options = {
         "method": method,
-        "target": target,
+        "half_width": half_width,
         "present": present,
         "seed": seed,
         "threads": threads,

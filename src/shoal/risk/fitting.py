@@ -211,14 +211,18 @@ def codes_in(column: Column, other: Column) -> Codes:
     return frozen(codes)
 
 
-def shared_columns(source: Release | Table, people: Table, on: Sequence[str] | None) -> list[str]:
+def shared_columns(
+    source: Release | Table, people: Table, known: Sequence[str] | None
+) -> list[str]:
     """Return the columns to compare: the given ones, or the quasi-identifiers of both tables.
 
     Raises:
         InputError: There are no such columns, or one of them is an identifier.
     """
     table = source.original if isinstance(source, Release) else source
-    names = list(dict.fromkeys(on)) if on else [name for name in table.quasi if name in people]
+    names = (
+        list(dict.fromkeys(known)) if known else [name for name in table.quasi if name in people]
+    )
     if not names:
         raise InputError("the tables share no quasi-identifier; name columns that both have")
     for name in names:

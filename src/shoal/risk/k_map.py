@@ -75,7 +75,9 @@ class KMap:
         }
 
 
-def k_map(source: Release | Table, population: Table, *, on: Sequence[str] | None = None) -> KMap:
+def k_map(
+    source: Release | Table, population: Table, *, known: Sequence[str] | None = None
+) -> KMap:
     """Count, for each released record, the people of a population who fit its cells.
 
     If the population declares people, a person with several rows counts once.
@@ -83,7 +85,7 @@ def k_map(source: Release | Table, population: Table, *, on: Sequence[str] | Non
     Parameters:
         source: A release, or an unprotected table.
         population: A table of the population.
-        on: Columns that both have; by default the quasi-identifiers of both.
+        known: Columns that both have; by default the quasi-identifiers of both.
 
     Returns:
         The number of matching people for each released row.
@@ -91,7 +93,7 @@ def k_map(source: Release | Table, population: Table, *, on: Sequence[str] | Non
     Raises:
         InputError: The tables share no column to compare.
     """
-    names = shared_columns(source, population, on)
+    names = shared_columns(source, population, known)
     if isinstance(source, Table):
         people = _alike(source, population, names)
         return KMap(tuple(names), people, row_weights(source), source.person)

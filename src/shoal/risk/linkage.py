@@ -127,7 +127,7 @@ def link(
     source: Release | Table,
     identified: Table,
     *,
-    on: Sequence[str] | None = None,
+    known: Sequence[str] | None = None,
     truth: Counts | None = None,
     seed: int = 0,
 ) -> Linkage:
@@ -140,7 +140,7 @@ def link(
     Parameters:
         source: A release, or an unprotected table.
         identified: The table of identified people.
-        on: Columns that both have; by default the quasi-identifiers of both.
+        known: Columns that both have; by default the quasi-identifiers of both.
         truth: (identified rows,) the row of each person in the original, ABSENT if there is none.
         seed: Seed of random tie-breaking.
 
@@ -150,7 +150,7 @@ def link(
     for table in (identified, source.original if isinstance(source, Release) else source):
         if table.counts is not None:
             raise InputError("a weighted table cannot be linked; read it without weights")
-    names = shared_columns(source, identified, on)
+    names = shared_columns(source, identified, known)
     published, rows = published_cells(source, identified, names)
     if truth is not None:
         length = len(source.original) if isinstance(source, Release) else len(source)

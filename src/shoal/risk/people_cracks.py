@@ -58,7 +58,7 @@ def people_cracks(
     person: Unit,
     *,
     method: str,
-    target: float,
+    half_width: float,
     seed: int | None,
     threads: int,
 ) -> PeopleCracks:
@@ -68,13 +68,13 @@ def people_cracks(
         graph: A consistency graph without edges that are in no perfect matching.
         person: The person of each row of the table.
         method: "auto", "exact" or "fast".
-        target: Half the width of the interval, relative to the value.
+        half_width: Half the width of the interval, relative to the value.
         seed: Seed of the random walk.
         threads: Number of threads; the result does not depend on it.
 
     Raises:
         InputError: A component cannot be solved exactly, or has too many people to sample.
-        NotConverged: The random walk did not reach the target.
+        NotConverged: The random walk did not become narrow enough.
     """
     shares = _Shares(graph, person)
     missed, links, error = shares.uniform()
@@ -92,7 +92,7 @@ def people_cracks(
         links += shares.guess(missed, waiting)
         value = float((1 - missed).sum())
         return PeopleCracks(value, None, None, links, 1 - missed, guessed=int(left.sum()))
-    walked = shares.walk(missed, waiting, (target, seed, threads))
+    walked = shares.walk(missed, waiting, (half_width, seed, threads))
     low, high = walked.low - error, walked.high + error
     risks = 1 - missed * walked.missed
     return PeopleCracks(
@@ -177,7 +177,7 @@ class _Shares:
         self, missed: Floats, waiting: Bools, options: tuple[float, int | None, int]
     ) -> PeopleSample:
         """Walk over the matchings of all unsolved components."""
-        graph, (target, seed, threads) = self.graph, options
+        graph, (half_width, seed, threads) = self.graph, options
         indptr, indices, types, kinds = cut(graph, waiting)
         rows = self.asking(waiting)
         if graph.counts is not None:
@@ -195,7 +195,7 @@ class _Shares:
             capacity,
             start,
             owners,
-            target=target,
+            half_width=half_width,
             seed=seed,
             threads=threads,
         )

@@ -137,7 +137,7 @@ def record_risk(
     *,
     population: Table | KMap | None = None,
     sampling_fraction: float | None = None,
-    columns: Sequence[str] | None = None,
+    known: Sequence[str] | None = None,
     threshold: float = THRESHOLD,
 ) -> RecordRisk:
     """Return the risk of people by their records, to three kinds of attacker.
@@ -156,7 +156,7 @@ def record_risk(
         population: A table of everyone, including the released people, or the result of `k_map`.
         sampling_fraction: Instead of it, the share of the population that is released; the number
             of people who match a record is then estimated by Pitman's model.
-        columns: For a table, the columns that others know; by default its quasi-identifiers.
+        known: For a table, the columns that others know; by default its quasi-identifiers.
         threshold: The risk that a person should not exceed.
 
     Returns:
@@ -168,7 +168,7 @@ def record_risk(
     check_range("threshold", threshold, 0, 1)
     if population is not None and sampling_fraction is not None:
         raise InputError("give a population or a sampling fraction, not both")
-    own, view = _own(source, columns), _view(source, columns)
+    own, view = _own(source, known), _view(source, known)
     prosecutor = _attacker("prosecutor", own.risks, own.weights, threshold, own.highest_risk)
     short, basis = 0, "the released people are treated as the population"
     rows, table = np.flatnonzero(view.ids >= 0), view.table
@@ -177,7 +177,7 @@ def record_risk(
     if not own.by_class and isinstance(source, Release):
         named = 1 / fitting_people(source.coverage.take(rows), table.take(rows))
     if population is not None:
-        mapped = _mapped(source, population, columns)
+        mapped = _mapped(source, population, known)
         lacking = by_person(
             (mapped.people < candidates).astype(np.int64), mapped.weights, mapped.person, np.maximum
         )
@@ -214,8 +214,8 @@ def _marketer(named: Floats, weights: Counts, person: Unit | None) -> float:
     return float(chances.sum()) / max(person.count, 1)
 
 
-def _view(source: Release | Table, columns: Sequence[str] | None) -> Classes:
-    return classes_by(source, columns) if isinstance(source, Table) else source.classes
+def _view(source: Release | Table, known: Sequence[str] | None) -> Classes:
+    return classes_by(source, known) if isinstance(source, Table) else source.classes
 
 
 def _by_row(own: Reidentification, view: Classes) -> Floats:
@@ -232,8 +232,8 @@ def _by_row(own: Reidentification, view: Classes) -> Floats:
     return risks[person.ids]
 
 
-def _mapped(source: Release | Table, population: Table | KMap, on: Sequence[str] | None) -> KMap:
-    return population if isinstance(population, KMap) else k_map(source, population, on=on)
+def _mapped(source: Release | Table, population: Table | KMap, known: Sequence[str] | None) -> KMap:
+    return population if isinstance(population, KMap) else k_map(source, population, known=known)
 
 
 def _attacker(
@@ -244,10 +244,10 @@ def _attacker(
     return Attacker(name, _KNOWS[name], risks, weights, highest, threshold)
 
 
-def _own(source: Release | Table, columns: Sequence[str] | None) -> Reidentification:
+def _own(source: Release | Table, known: Sequence[str] | None) -> Reidentification:
     if isinstance(source, Table):
-        return Reidentification.of_classes(classes_by(source, columns))
-    if columns is not None:
+        return Reidentification.of_classes(classes_by(source, known))
+    if known is not None:
         raise InputError("columns can only be chosen for a table; a release has fixed classes")
     return Reidentification.of(source)
 

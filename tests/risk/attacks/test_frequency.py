@@ -121,7 +121,7 @@ def test_too_many_states_leave_the_sweep_for_other_ways(monkeypatch):
     assert other.swept is None
     assert other.psi().value == pytest.approx(known.value, rel=1e-9)
     wide = frequency_attack(beliefs_around(observed, 12), observed)
-    walked = wide.psi(seed=3, target=0.05)
+    walked = wide.psi(seed=3, half_width=0.05)
     assert (walked.method, walked.guarantee) == ("worm", "95 %")
     assert walked.low < walked.value < walked.high
 

@@ -161,8 +161,8 @@ def test_what_is_no_attack_is_refused():
         psi([[0.5, 0.5], [1, 0]], sums="both")
     with pytest.raises(InputError, match="method must be one of auto, exact, fast"):
         psi(np.eye(2), method="quick")
-    with pytest.raises(InputError, match="target must be more than 0"):
-        psi(np.eye(2), target=0)
+    with pytest.raises(InputError, match="half_width must be more than 0"):
+        psi(np.eye(2), half_width=0)
     with pytest.raises(InputError, match="too large to solve exactly"):
         psi(np.random.default_rng(0).random((60, 60)), method="exact")
 

@@ -48,7 +48,7 @@ def walk(matrix, mapping=None, **options):
 @pytest.mark.parametrize("name", CASES)
 def test_meets_the_exact_values(name):
     true = exact(CASES[name])
-    found = walk(CASES[name], seed=2, target=0.02)
+    found = walk(CASES[name], seed=2, half_width=0.02)
     assert found.value == pytest.approx(true.psi, rel=0.03)
     assert found.high - found.low <= 0.04 * found.value * (1 + 1e-9)
     assert found.marginals == pytest.approx(true.marginals, abs=0.05)
@@ -59,7 +59,7 @@ def test_meets_the_exact_values(name):
 @pytest.mark.parametrize("name", ["uniform", "sparse"])
 def test_intervals_hold_the_truth_as_often_as_they_say(name):
     true, runs = exact(CASES[name]).psi, times(40)
-    found = [walk(CASES[name], seed=seed, target=0.05) for seed in range(runs)]
+    found = [walk(CASES[name], seed=seed, half_width=0.05) for seed in range(runs)]
     held = sum(each.low <= true <= each.high for each in found)
     assert held >= 0.85 * runs
     mean = np.mean([each.value for each in found])
@@ -70,14 +70,14 @@ def test_looking_at_some_classes_only_is_fair():
     matrix = random(24, power=3.0)
     true = exact(matrix).psi
     with patch.object(chains, "_DENSE_SPEED", 1), patch.object(chains, "_LOOK_SLOTS", 4):
-        found = [walk(matrix, seed=seed, target=0.04).value for seed in range(12)]
+        found = [walk(matrix, seed=seed, half_width=0.04).value for seed in range(12)]
     assert np.mean(found) == pytest.approx(true, rel=0.02)
 
 
 def test_taking_back_long_loops_is_fair():
     matrix = random(12, power=2.0)
     with patch.object(chains, "_LOOP_STEPS", (1, 0, 12)):
-        found = walk(matrix, seed=1, target=0.02)
+        found = walk(matrix, seed=1, half_width=0.02)
     assert found.value == pytest.approx(exact(matrix).psi, rel=0.03)
 
 
@@ -92,7 +92,7 @@ def test_classes_of_several_slots_and_records_of_one_type(seed):
     indptr = np.concatenate(([0], np.cumsum((by_type > 0).sum(axis=1))))
     indices, weights = np.nonzero(by_type)[1], by_type[by_type > 0]
     scaled = balanced(indptr, indices, weights, row_type, capacity)
-    found = sample(indptr, indices, scaled, row_type, capacity, truth, seed=seed, target=0.02)
+    found = sample(indptr, indices, scaled, row_type, capacity, truth, seed=seed, half_width=0.02)
     first = np.cumsum(capacity) - capacity  # any slot of the class: they are alike
     every = Enumerated(np.repeat(by_type[row_type], capacity, axis=1)).marginals()
     true = [float(row[first[own]]) for row, own in zip(every, truth, strict=True)]
@@ -113,7 +113,7 @@ def test_balanced_weights_sum_to_one_and_keep_their_ratios():
 
 def test_is_the_same_on_any_number_of_threads():
     one, two, other = (
-        walk(CASES["sparse"], seed=seed, threads=threads, target=0.05)
+        walk(CASES["sparse"], seed=seed, threads=threads, half_width=0.05)
         for seed, threads in ((5, 1), (5, 3), (6, 1))
     )
     assert (one.value, one.low, one.steps) == (two.value, two.low, two.steps)
@@ -125,7 +125,7 @@ def test_dense_rows_are_walked_as_listed_ones():
     matrix = sinkhorn(split(CASES["uniform"]).components[0], tolerance=1e-4).component.dense
     every = np.arange(24)
     records = every, np.ones(24, dtype=np.int64), every
-    found = sample(np.arange(25) * 24, None, matrix, *records, seed=1, target=0.02)
+    found = sample(np.arange(25) * 24, None, matrix, *records, seed=1, half_width=0.02)
     assert found.value == pytest.approx(exact(matrix).psi, rel=0.03)
 
 
@@ -134,7 +134,7 @@ def test_half_the_precision_does():
     every = np.arange(24)
     records = every, np.ones(24, dtype=np.int64), every
     with patch.object(chains, "_LARGE", 10):
-        found = sample(np.arange(25) * 24, None, matrix, *records, seed=1, target=0.02)
+        found = sample(np.arange(25) * 24, None, matrix, *records, seed=1, half_width=0.02)
     assert found.value == pytest.approx(exact(matrix).psi, rel=0.03)
 
 
@@ -146,7 +146,7 @@ def test_a_walk_that_does_not_settle_is_refused():
 
 def test_an_interval_that_stays_wide_is_refused():
     with pytest.raises(NotConverged, match=r"the interval is ±.*, wider than ±1e-05"):
-        walk(CASES["sparse"], seed=0, target=1e-5, max_steps=300_000)
+        walk(CASES["sparse"], seed=0, half_width=1e-5, max_steps=300_000)
 
 
 def test_loops_that_never_close_are_told():

@@ -99,7 +99,7 @@ def test_samples_of_patients_tell_how_many_are_alone_within_a_fifth(fraction):
     found = group([c.codes for c in chosen], [c.domain for c in chosen])
     alone = found.sizes()[found.ids] == 1
     rows = np.random.default_rng(1).permutation(len(table))[: round(fraction * len(table))]
-    told = individual_uniqueness(table.take(rows), fraction, columns=columns)
+    told = individual_uniqueness(table.take(rows), fraction, known=columns)
     assert told.share == pytest.approx(alone.mean(), rel=0.2)
     assert told.simulated == pytest.approx(alone.mean(), rel=0.3)
     # single records, better than the same chance for all

@@ -95,9 +95,9 @@ def test_columns_of_a_table_are_grouped_and_counts_minded():
     data = pa.table({"x": [1, 1, 2], "y": [1, 2, 2]})
     table = Table.from_arrow(data, {"x": "quasi", "y": "quasi"}, counts=[1, 1, 3])
     assert population_uniqueness(table, 1.0).sample_uniques == 2
-    assert population_uniqueness(table, 1.0, columns=["x"]).sample_uniques == 0
+    assert population_uniqueness(table, 1.0, known=["x"]).sample_uniques == 0
     with pytest.raises(InputError, match="no column 'z'"):
-        population_uniqueness(table, 1.0, columns=["z"])
+        population_uniqueness(table, 1.0, known=["z"])
 
 
 @pytest.mark.parametrize("fraction", [0, -1, 1.1])

@@ -48,7 +48,7 @@ def assess(
         str,
         typer.Option(metavar="NAME", help="auto, exact, or fast: an estimate without interval."),
     ] = "auto",
-    target: Annotated[
+    half_width: Annotated[
         float,
         typer.Option(metavar="X", help="Half the width of the confidence interval, as a share."),
     ] = 0.01,
@@ -87,7 +87,9 @@ def assess(
         least = k or int(release.classes.sizes.min(initial=release.original.records))
         options: dict[str, Any] = {"method": method, "present": not absent, "seed": seed}
         with announce_compilation(quiet=json):
-            found = attack(release, asked, prior or None, target=target, k=max(least, 1), **options)
+            found = attack(
+                release, asked, prior or None, half_width=half_width, k=max(least, 1), **options
+            )
             data = found.to_dict()
             if search:
                 data["exposure"] = exposure(release, asked, most=search, **options).to_dict()

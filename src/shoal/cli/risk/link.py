@@ -28,7 +28,7 @@ def link(
         Path, typer.Argument(metavar="IDENTIFIED", help="A file that names people: a voter list.")
     ],
     released: Released,
-    on: Annotated[
+    known: Annotated[
         str,
         typer.Option(
             metavar="COLUMNS", help="Columns of both files: a,b. Default: the schema's quasi ones."
@@ -63,17 +63,17 @@ def link(
 
     for file in (identified, released):
         check_readable(file)
-    known = schema_of(schema)
-    stated = {**known.file, **form.stated}
+    declared = schema_of(schema)
+    stated = {**declared.file, **form.stated}
     who, owner = names(person), None
-    wanted = [*names(on), *known.columns]
+    wanted = [*names(known), *declared.columns]
     hidden = [*([] if key is None else [key]), *who]
     with bars():
         people = arrow_of(identified, as_written(identified, stated), hidden, [*wanted, *hidden])
         with about(identified):
-            columns = _chosen(on, known, people)
+            columns = _chosen(known, declared, people)
         check_order("IDENTIFIED", identified, released, columns)
-        table = table_of(people, known, columns, hierarchy, identified, tuple(who))
+        table = table_of(people, declared, columns, hierarchy, identified, tuple(who))
         data = arrow_of(released, as_written(released, stated), [*columns, *hidden])
         with about(released):
             published = published_of(data, table, columns)
@@ -121,16 +121,16 @@ def arrow_of(
         return read_arrow(file, Format(**stated), as_text, expected=expected or as_text)
 
 
-def _chosen(on: str, known: Schema, data: Any) -> list[str]:
-    asked = names(on)
+def _chosen(known: str, declared: Schema, data: Any) -> list[str]:
+    asked = names(known)
     for name in asked:
         if name not in data.column_names:
             near = did_you_mean(name, data.column_names)  # listing all could show a person's cells
             raise InputError(f"no column {name!r}{near}; `shoal inspect` lists the columns")
-    quasi = [name for name, spec in known.columns.items() if spec.get("role") == "quasi"]
+    quasi = [name for name, spec in declared.columns.items() if spec.get("role") == "quasi"]
     chosen = asked or [name for name in quasi if name in data.column_names]
     if not chosen:
-        raise InputError("no column to link on; name columns of both files with --on")
+        raise InputError("no column to link on; name columns of both files with --known")
     return chosen
 
 

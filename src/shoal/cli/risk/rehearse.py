@@ -42,7 +42,7 @@ def rehearse(
             "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
         ),
     ] = None,
-    on: Annotated[
+    known: Annotated[
         str,
         typer.Option(metavar="COLUMNS", help="Columns the attacker knows. Default: all quasi."),
     ] = "",
@@ -66,13 +66,17 @@ def rehearse(
     asked = wanted_model(k, model)
     algorithm, drawn = chosen_method(method, option, None)
     table = load(file, roles, hierarchy, form, quiet=True)
-    known = names(on) or list(table.quasi)
+    columns = names(known) or list(table.quasi)
     with bars():
         split = split_for_linkage(table, both, seed)
         release = anonymize(split.released, asked, algorithm, seed=seed if drawn is None else drawn)
         found = {
-            "raw": link(split.released, split.identified, on=known, truth=split.truth, seed=seed),
-            "released": link(release, split.identified, on=known, truth=split.truth, seed=seed),
+            "raw": link(
+                split.released, split.identified, known=columns, truth=split.truth, seed=seed
+            ),
+            "released": link(
+                release, split.identified, known=columns, truth=split.truth, seed=seed
+            ),
         }
     results = {
         "file": str(file),

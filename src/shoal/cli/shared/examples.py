@@ -51,7 +51,8 @@ EXAMPLES: dict[str, list[str]] = {
     "shoal risk columns": ["shoal risk columns patients.csv --most 2 --show 5"],
     "shoal risk link": ["shoal risk link patients.csv anonymous.csv --schema patients.yaml"],
     "shoal risk rehearse": [
-        "shoal risk rehearse patients.csv --schema patients.yaml -k 5 --on birth_date,sex,postcode",
+        "shoal risk rehearse patients.csv --schema patients.yaml -k 5 "
+        "--known birth_date,sex,postcode",
     ],
     "shoal dp plan": ["shoal dp plan --rows 30000 --epsilon 1.31 --delta 1e-6"],
     "shoal dp audit": ["shoal dp audit --runs 500"],

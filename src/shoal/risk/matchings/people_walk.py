@@ -103,27 +103,27 @@ def walk_people(
     start: Counts,
     owners: Owners,
     *,
-    target: float,
+    half_width: float,
     seed: int | None,
     threads: int,
 ) -> PeopleSample:
-    """Walk until the 95 % interval of the people found is within `target` of their number.
+    """Walk until the 95 % interval of the people found is within `half_width` of their number.
 
     Args:
         indptr, indices, weights, row_type, capacity, start: As for `worm.sample`.
         owners: The people behind the rows and records.
-        target: Half the width of the interval, relative to the value.
+        half_width: Half the width of the interval, relative to the value.
         seed: Seed of the walk.
         threads: Number of threads; the result does not depend on it.
 
     Raises:
-        NotConverged: The walk did not reach the target.
+        NotConverged: The walk did not become narrow enough.
     """
     links, records = link(indptr, indices, weights, capacity), place(row_type, capacity, start)
     seeds = np.random.SeedSequence(seed).spawn(_CHAINS)
     walk = Chains(links, records, start, start, seeds, threads)
     tally = _Tally(owners, capacity)
-    found, _ = walk_until_settled(walk, lambda draws: walk.visit(draws, tally.look), target)
+    found, _ = walk_until_settled(walk, lambda draws: walk.visit(draws, tally.look), half_width)
     total = int(tally.draws.sum())
     return PeopleSample(
         found.mean,

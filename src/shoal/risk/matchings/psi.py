@@ -62,7 +62,7 @@ def psi(
     mapping: Sequence[int] | Counts | None = None,
     method: Method = "auto",
     *,
-    target: float = 0.01,
+    half_width: float = 0.01,
     seed: int | None = None,
     threads: int = 1,
     sums: Sums = "any",
@@ -73,9 +73,9 @@ def psi(
         matrix: (n, n) weights of at least 0: an array or a scipy sparse array.
         mapping: (n,) the column of each row's true record, by default its own number.
         method: "exact"; "auto": exact where that is fast, otherwise a random walk over matchings
-            until the 95 % interval is within a share `target` of the value; "fast": belief
+            until the 95 % interval is within a share `half_width` of the value; "fast": belief
             propagation, without a guarantee.
-        target: Half the width of the interval, relative to the value.
+        half_width: Half the width of the interval, relative to the value.
         seed: Seed of the walk.
         threads: Number of threads; the result does not depend on it.
         sums: "rows" requires rows that sum to 1, "both" also columns.
@@ -85,10 +85,10 @@ def psi(
 
     Raises:
         InputError: The matrix is not valid, or is too large for the method "exact".
-        NotConverged: The walk did not reach the target.
+        NotConverged: The walk did not become narrow enough.
     """
     check_choice("method", method, ("auto", "exact", "fast"))
-    check_range("target", target, 0, 1, above=True)
+    check_range("half_width", half_width, 0, 1, above=True)
     check_whole("threads", threads, 1)
     structure = matrix if isinstance(matrix, Structure) else split(matrix, mapping, sums=sums)
     if method == "exact":
@@ -100,7 +100,7 @@ def psi(
     if method == "fast":
         results = [_propagate(component) for component in structure.components]
     else:
-        results = _solve_or_walk(structure, target, seed, threads)
+        results = _solve_or_walk(structure, half_width, seed, threads)
     marginals = np.zeros(structure.size)
     for component, result in zip(structure.components, results, strict=True):
         marginals[component.rows] = result.marginals
@@ -140,7 +140,7 @@ class _Result(NamedTuple):
 
 
 def _solve_or_walk(
-    structure: Structure, target: float, seed: int | None, threads: int
+    structure: Structure, half_width: float, seed: int | None, threads: int
 ) -> list[_Result]:
     """Solve each component exactly if that is fast; walk over the matchings of the others."""
     from shoal.risk.matchings.solver import Budget, solve_within
@@ -154,14 +154,14 @@ def _solve_or_walk(
     )
     for i, (component, solution) in zip(searched, solutions, strict=True):
         if solution is None:
-            results[i] = _walk(component, target, seeds[i], threads)
+            results[i] = _walk(component, half_width, seeds[i], threads)
         else:
             value = math.fsum(solution.marginals)
             results[i] = _Result(solution.marginals, value, solution.psi_error, "exact")
     return results
 
 
-def _walk(component: Component, target: float, seed: int, threads: int) -> _Result:
+def _walk(component: Component, half_width: float, seed: int, threads: int) -> _Result:
     """Walk over the matchings of a component."""
     from shoal.risk.matchings.sinkhorn import sinkhorn
     from shoal.risk.matchings.worm import sample
@@ -179,7 +179,7 @@ def _walk(component: Component, target: float, seed: int, threads: int) -> _Resu
     walk = sample(
         indptr, indices, weights, every, np.ones(component.size, dtype=np.int64),
         component.mapping,
-        start=_some_matching(component), target=target, seed=seed, threads=threads,
+        start=_some_matching(component), half_width=half_width, seed=seed, threads=threads,
     )  # fmt: skip
     return _Result(
         walk.marginals,

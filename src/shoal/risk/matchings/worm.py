@@ -61,13 +61,13 @@ def sample(
     truth: Counts,
     *,
     start: Counts | None = None,
-    target: float = 0.01,
+    half_width: float = 0.01,
     chains: int = 4,
     seed: int | None = None,
     threads: int = 1,
     max_steps: int = MAX_STEPS,
 ) -> Sample:
-    """Walk until the 95 % interval of the expected cracks is within `target` of their number.
+    """Walk until the 95 % interval of the expected cracks is within `half_width` of their number.
 
     Args:
         indptr, indices, weights: For each type its classes, ascending, and the weight of a slot
@@ -77,14 +77,14 @@ def sample(
         capacity: (classes,) the slots of each class; their sum is the number of records.
         truth: (records,) the true class of each record, −1 if it cannot be found.
         start: (records,) the classes of one possible matching, by default the truth.
-        target: Half the width of the interval, relative to the value.
+        half_width: Half the width of the interval, relative to the value.
         chains: Number of chains.
         seed: Seed of the walk.
         threads: Number of threads; the result does not depend on it.
         max_steps: Maximum number of steps.
 
     Raises:
-        NotConverged: The walk did not reach the target in `max_steps` steps.
+        NotConverged: The walk did not become narrow enough in `max_steps` steps.
     """
     from shoal.risk.matchings.chains import Chains, link, place
 
@@ -92,7 +92,7 @@ def sample(
     records = place(row_type, capacity, truth)
     seeds = np.random.SeedSequence(seed).spawn(chains)
     walk = Chains(links, records, truth, truth if start is None else start, seeds, threads)
-    found, draws = walk_until_settled(walk, walk.extend, target, max_steps)
+    found, draws = walk_until_settled(walk, walk.extend, half_width, max_steps)
     value, half = found.mean, found.half_width
     return Sample(
         value,
@@ -108,21 +108,21 @@ def sample(
 
 
 def walk_until_settled(
-    walk: Chains, extend: Callable[[int], Floats], target: float, max_steps: int = MAX_STEPS
+    walk: Chains, extend: Callable[[int], Floats], half_width: float, max_steps: int = MAX_STEPS
 ) -> tuple[Convergence, int]:
-    """Draw until the 95 % interval of the mean is within `target` of it.
+    """Draw until the 95 % interval of the mean is within `half_width` of it.
 
     Args:
         walk: The chains.
         extend: Returns (chains, n) further draws.
-        target: Half the width of the interval, relative to the mean.
+        half_width: Half the width of the interval, relative to the mean.
         max_steps: Maximum number of steps.
 
     Returns:
         The statistics of the draws, and the number of draws of each chain.
 
     Raises:
-        NotConverged: The walk did not reach the target in `max_steps` steps.
+        NotConverged: The walk did not become narrow enough in `max_steps` steps.
     """
     draws = np.empty((len(walk.walkers), 0))
     while True:
@@ -130,10 +130,10 @@ def walk_until_settled(
         found = Convergence(draws[:, int(draws.shape[1] * _BURN_IN) :])
         report("walking over matchings", draws.size)
         moved = walk.broken <= walk.walked / 2
-        if moved and found.settled and found.half_width <= target * found.mean:
+        if moved and found.settled and found.half_width <= half_width * found.mean:
             return found, draws.shape[1]
         if walk.steps > max_steps:
-            raise _refusal(found, target, walk)
+            raise _refusal(found, half_width, walk)
 
 
 def balanced(
@@ -159,7 +159,7 @@ def balanced(
     return np.asarray(scaled)
 
 
-def _refusal(found: Convergence, target: float, walk: Chains) -> NotConverged:
+def _refusal(found: Convergence, half_width: float, walk: Chains) -> NotConverged:
     """Return the error that states why the interval is not reliable."""
     if walk.broken > walk.walked / 2:
         why = f"{walk.broken:,} of {walk.walked:,} loops did not close"
@@ -169,8 +169,8 @@ def _refusal(found: Convergence, target: float, walk: Chains) -> NotConverged:
             f"size of {found.draws.size:,} draws is {found.effective:,.0f}"
         )
     else:
-        why = f"the interval is ±{found.half_width / found.mean:.3g}, wider than ±{target:g}"
+        why = f"the interval is ±{found.half_width / found.mean:.3g}, wider than ±{half_width:g}"
     return NotConverged(
         f"the random walk over matchings did not converge in {walk.steps:,} steps: {why}; allow "
-        "more steps or a wider target"
+        "more steps or a larger half_width"
     )

@@ -79,7 +79,7 @@ def individual_uniqueness(
     table: Table,
     sampling_fraction: float,
     *,
-    columns: Sequence[str] | None = None,
+    known: Sequence[str] | None = None,
     seed: int = 0,
 ) -> IndividualUniqueness:
     """Estimate the probability of each record to be unique in the population.
@@ -89,7 +89,7 @@ def individual_uniqueness(
     Parameters:
         table: The sample.
         sampling_fraction: Share of the population that the table contains.
-        columns: Columns that others know; by default the quasi-identifiers.
+        known: Columns that others know; by default the quasi-identifiers.
         seed: Seed of the simulated population.
 
     Returns:
@@ -99,12 +99,12 @@ def individual_uniqueness(
         InputError: There are fewer than two records.
     """
     check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
-    view = classes_by(table, columns)
+    view = classes_by(table, known)
     sizes = view.people
     if sizes.sum() < 2:
         few = counted(int(sizes.sum()), "record is", "records are")
         raise InputError(f"{few} too few to fit a model; at least two are needed")
-    model = Copula.fit(_each_once(table, view), columns)
+    model = Copula.fit(_each_once(table, view), known)
     studied = [table[name] for name in model.columns]
     kinds = group([c.codes for c in studied], [c.domain for c in studied])
     likely = model.chances(np.stack([c.codes[kinds.first] for c in studied], axis=1))

@@ -95,7 +95,7 @@ def population_uniqueness(
     source: Release | Table | Classes | Frequencies,
     sampling_fraction: float,
     *,
-    columns: Sequence[str] | None = None,
+    known: Sequence[str] | None = None,
     model: str = "dankar",
     refits: int = 100,
     seed: int = 0,
@@ -108,7 +108,7 @@ def population_uniqueness(
     Parameters:
         source: A release, a table, classes, or the frequencies of their sizes.
         sampling_fraction: Share of the population that the records are, above 0.
-        columns: For a table, the columns that others know; by default its quasi-identifiers.
+        known: For a table, the columns that others know; by default its quasi-identifiers.
         model: "pitman", "zayatz", "snb", or "dankar", whose rule chooses among them.
         refits: Number of resampled sets of classes for the interval; 0 for no interval.
         seed: Seed of the resampling.
@@ -123,7 +123,7 @@ def population_uniqueness(
     check_whole("refits", refits, 0)
     if model not in (*ESTIMATES, "dankar"):
         raise unknown("no model", model, (*ESTIMATES, "dankar"))
-    sample = source if isinstance(source, Frequencies) else Frequencies.of(source, columns)
+    sample = source if isinstance(source, Frequencies) else Frequencies.of(source, known)
     people = sample.records / sampling_fraction
     fitted = None if _is_trivial(sample, sampling_fraction) else Pitman.fit(sample)
     made = estimates(sample, sampling_fraction, fitted)
