@@ -44,9 +44,9 @@ def _mappings(rows: Sequence[Row]) -> list[Picture]:
     import altair as alt
 
     values = [
-        {"mapping": row["mapping"], "value": row[name], "what": told}
+        {"mapping": row["mapping"], "value": row[name], "what": name_shown}
         for row in rows
-        for name, told in (("psi", "Ψ"), ("heuristic", "H"))
+        for name, name_shown in (("psi", "Ψ"), ("heuristic", "H"))
     ]
     chart = (
         alt.Chart(alt.Data(values=values))
@@ -76,19 +76,19 @@ def _random(rows: Sequence[Row]) -> list[Picture]:
         )
     )
     line = alt.Chart(alt.Data(values=[{"bound": 0.06}])).encode(y="bound:Q")
-    told = line.mark_text(align="right", x="width", dy=-8, color="#b3401f", text="6 %, published")
-    chart = points + line.mark_rule(color="#b3401f", strokeDash=[6, 4]) + told
+    label = line.mark_text(align="right", x="width", dy=-8, color="#b3401f", text="6 %, published")
+    chart = points + line.mark_rule(color="#b3401f", strokeDash=[6, 4]) + label
     return [_sized(chart, "Figure 4.2: mean error of H, 5 × 5")]
 
 
 def _large(rows: Sequence[Row]) -> list[Picture]:
     """Ours: the error of H at the true mapping, and NMAPE, against n."""
-    told = {
+    titles = {
         "error": "Figure A: error of H at the true mapping",
         "nmape": "Figure A: NMAPE, its mean over all mappings",
     }
     return [
-        _sized(_against_size(rows, what), title, f"-{what}.svg") for what, title in told.items()
+        _sized(_against_size(rows, what), title, f"-{what}.svg") for what, title in titles.items()
     ]
 
 
