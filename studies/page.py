@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from shoal.support.files import replace_file
 from studies.claims import Verdict
 from studies.runs import Row
 from studies.verdicts import RULE
+
+VERDICTS = "verdicts.json"
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ class Drawn:
 
 
 def write_page(out: Path, title: str, about: str, drawn: Sequence[Drawn]) -> Path:
-    """Write one page over all sections; returns the page."""
+    """Write one page over all sections, and their verdicts as JSON; returns the page."""
     from jinja2 import Environment, PackageLoader
 
     template = Environment(loader=PackageLoader("studies"), autoescape=True)
@@ -108,7 +111,24 @@ def write_page(out: Path, title: str, about: str, drawn: Sequence[Drawn]) -> Pat
     path = out / "report.html"
     with replace_file(path, force=True) as temporary:
         temporary.write_text(page, encoding="utf-8")
+    _write_verdicts(out, title, about, drawn)
     return path
+
+
+def _write_verdicts(out: Path, title: str, about: str, drawn: Sequence[Drawn]) -> None:
+    """Write the verdicts of all sections as JSON."""
+    sections = [
+        {
+            "name": each.section.name,
+            "heading": each.section.heading,
+            "title": each.section.title,
+            "verdicts": [asdict(verdict) for verdict in each.verdicts],
+        }
+        for each in drawn
+    ]
+    text = json.dumps({"title": title, "about": about, "sections": sections}, ensure_ascii=False)
+    with replace_file(out / VERDICTS, force=True) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:
