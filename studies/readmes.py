@@ -137,7 +137,7 @@ def _verdicts(sections: Sequence[Mapping[str, Any]]) -> list[str]:
 def _counts(words: Sequence[str]) -> str:
     """Return how many claims agree, disagree and are undecided, as text."""
     if not words:
-        return "shown without a claim"
+        return "shown, without a claim"
     counts = Counter(words)
     parts = [
         f"{counts[word]} {forms[counts[word] != 1]}"

@@ -73,7 +73,7 @@ def _ratio_chart(rows: Sequence[Row]) -> Any:
     chart = base.mark_line(point=True, strokeWidth=2).encode(
         y=alt.Y("ratio:Q", title="loss of greedy over", scale=alt.Scale(zero=False))
     ) + base.mark_rule().encode(y="low:Q", y2="high:Q")
-    return chart.properties(width=330, height=240).facet(column=alt.Column("rows:N", title=None))
+    return chart.properties(width=330, height=240).facet(column=alt.Column("rows:N"))
 
 
 def _drawn(out: Path, section: Section, verdicts: Sequence[Verdict]) -> Drawn:
@@ -127,7 +127,7 @@ def _picture(section: Section, means: Sequence[Row], what: str) -> Picture:
         )
     chart = chart.properties(width=330, height=240)
     if panel:
-        chart = chart.facet(column=alt.Column(f"{panel}:N", title=None)).resolve_scale(
+        chart = chart.facet(column=alt.Column(f"{panel}:N", title=_axis(panel))).resolve_scale(
             x="independent"
         )
     return Picture(chart, f"{section.heading}: {title}", f"-{what}.svg")

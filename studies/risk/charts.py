@@ -93,23 +93,23 @@ def _large(rows: Sequence[Row]) -> list[Picture]:
 
 
 def _against_size(rows: Sequence[Row], what: str) -> Any:
+    """Draw a dot per draw, and a line through the means."""
     import altair as alt
 
     values = [row for row in rows if row[what] is not None]
-    return (
-        alt.Chart(alt.Data(values=values))
-        .mark_line(point=True, strokeWidth=2)
-        .encode(
-            x=alt.X("size:Q", title="records", scale=alt.Scale(type="log")),
-            y=alt.Y(
-                f"{what}:Q",
-                title="H / Ψ − 1" if what == "error" else "NMAPE",
-                scale=alt.Scale(type="linear" if what == "error" else "log"),
-                axis=alt.Axis(format="~%"),
-            ),
-            color=alt.Color("kind:N", title="attack", scale=alt.Scale(scheme="tableau10")),
-        )
+    scale = alt.Scale(type="linear" if what == "error" else "log")
+    axis = {
+        "title": "H / Ψ − 1" if what == "error" else "NMAPE",
+        "scale": scale,
+        "axis": alt.Axis(format="~%"),
+    }
+    ticks = alt.Axis(values=[10, 100, 1000, 10_000], format=",")
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("size:Q", title="records", scale=alt.Scale(type="log"), axis=ticks),
+        color=alt.Color("kind:N", title="attack", scale=alt.Scale(scheme="tableau10")),
     )
+    dots = base.mark_point(filled=True, size=35).encode(y=alt.Y(f"{what}:Q", **axis))
+    return base.mark_line(strokeWidth=2).encode(y=alt.Y(f"mean({what}):Q", **axis)) + dots
 
 
 def _sized(chart: Any, title: str, ending: str = ".svg") -> Picture:

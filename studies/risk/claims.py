@@ -170,7 +170,7 @@ def judge_large(rows: Sequence[Row]) -> list[Verdict]:
         listed = ", ".join(f"{each.text('+.1%')} at n = {n:,}" for n, each in errors.items())
         verdicts.append(
             Verdict(
-                f"H estimates Ψ closely (within {CLOSE:.0%}): {kind}.",
+                f"H estimates Ψ closely (within {CLOSE:.0%}): {kind} (ours)",
                 all_of(decide(each, near(0, CLOSE)) for each in errors.values()),
                 f"the error of H is {listed}",
             )
@@ -187,7 +187,7 @@ def _judge_nmape(rows: Sequence[Row]) -> Verdict:
     ]
     kind, size, nmape, error = max(known, key=lambda each: _clear_error(each[3]) * each[1])
     return Verdict(
-        "A small NMAPE shows that H is accurate (below 1 %, then H within 10 %).",
+        "A small NMAPE, below 1 %, means that H is within 10 % (ours)",
         unless_refuted(refuted=nmape < 0.01 and _clear_error(error) > 0.1),
         f"{kind}, n = {size:,}: NMAPE {nmape:.3%}, and the error of H is {error.text('+.0%')} at "
         "the true mapping. NMAPE averages over all n! mappings, of which nearly all share about "
