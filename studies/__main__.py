@@ -10,6 +10,7 @@ from pathlib import Path
 from shoal.cli.shared.console import bars, err, grid, note, one_line, out
 from shoal.errors import ShoalError, unknown
 from studies import STUDIES
+from studies.readmes import publish, write_pages
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -17,6 +18,9 @@ RESULTS = Path(__file__).parent / "results"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a study, or list all of them; returns the exit status."""
     given = _parser().parse_args(arguments)
+    if given.pages:
+        write_pages()
+        return 0
     if given.name is None:
         _list()
         return 0
@@ -48,6 +52,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--releases", type=int, metavar="N", help="releases by each algorithm; metrics only"
     )
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="store the verdicts and a picture in the study's folder, and write its README.md",
+    )
+    parser.add_argument(
+        "--pages", action="store_true", help="write the README.md files from the stored verdicts"
+    )
     return parser
 
 
@@ -60,6 +72,11 @@ def _run(given: argparse.Namespace) -> None:
     with bars():
         page = study.run(folder, full=given.full, data=given.data, releases=given.releases)
     note(f"wrote {page}")
+    if given.publish:
+        data = given.data or study.data[0]
+        options = "".join([f" DATA={data}" if given.data else "", " FULL=1" if given.full else ""])
+        publish(study, data, folder, f"make study NAME={study.name}{options}")
+        write_pages()
 
 
 def _list() -> None:

@@ -1,50 +1,48 @@
-"""A published finding and the question that tests it."""
+"""A published claim and the measurement that decides it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import stdev
 from typing import Generic, TypeVar
 
-from studies.page import Verdict
 from studies.runs import Row
+from studies.verdicts import Decision
 
-Answer = tuple[bool | None, str]
+Answer = tuple[Decision, str]
 Rows = Sequence[Row]
 Test = Callable[[Rows], Answer]
-Measured = TypeVar("Measured")  # the rows of a study, or what it made of them
+Measured = TypeVar("Measured")  # the rows of a study, or an analysis of them
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, the verdict on it, and the measurement behind the verdict."""
+
+    claim: str
+    word: Decision
+    found: str
 
 
 @dataclass(frozen=True)
 class Claim(Generic[Measured]):
-    """A finding of a figure, as text, and its test on what was measured."""
+    """A claim on a figure or table, and its test on the measurements."""
 
     figure: str
     text: str
     test: Callable[[Measured], Answer]
 
     def judge(self, measured: Measured) -> Verdict:
-        """Hold the claim against what was measured."""
+        """Return the verdict on the measurements."""
         try:
-            holds, found = self.test(measured)
+            word, found = self.test(measured)
         except (LookupError, ArithmeticError, ValueError, StopIteration):  # what was not run
-            holds, found = None, "not enough runs to tell"
-        return Verdict(self.text, holds, found)
+            word, found = "undecided", "not enough runs"
+        return Verdict(self.text, word, found)
 
 
 def judge_figure(
     claims: Iterable[Claim[Measured]], figure: str, measured: Measured
 ) -> list[Verdict]:
-    """Hold all claims on one figure against what was measured."""
+    """Return the verdicts on all claims on one figure."""
     return [claim.judge(measured) for claim in claims if claim.figure == figure]
-
-
-def half_width(values: Sequence[float]) -> float:
-    """Return half the width of Student's 95 % interval of the mean."""
-    from scipy.stats import t
-
-    if len(values) < 2:
-        return 0.0
-    return float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))

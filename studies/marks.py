@@ -1,4 +1,4 @@
-"""How pictures tell what was found from what was published: dots and diamonds, two colours."""
+"""How pictures distinguish our results from published ones: dots and diamonds, two colours."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Single runs of a study, each stored as soon as it is done.
 
-Times are only comparable when nothing else runs: where they are told, runs follow one another.
+Times are only comparable when nothing else runs: where they are reported, runs follow one another.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ Row = dict[str, Any]
 
 
 def measure_all(tasks: Sequence[Task], measure: Callable[[Task], Row], folder: Path) -> list[Row]:
-    """Return the measured rows of all tasks; those in the folder from an earlier run are read.
+    """Return the measured rows of all tasks; rows of an earlier run are read from the folder.
 
-    measure: returns figures for a task; they are joined with what the task says.
+    measure: returns figures for a task; the fields of the task are added to them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for done, task in enumerate(tasks):
         report("runs", done, len(tasks))
-        place = _place(task, folder)
-        if place.is_file():
-            rows.append(json.loads(place.read_text(encoding="utf-8")))
+        path = _path(task, folder)
+        if path.is_file():
+            rows.append(json.loads(path.read_text(encoding="utf-8")))
             continue
         row = {**task, **measure(task)}
-        with replace_file(place, force=True) as temporary:
+        with replace_file(path, force=True) as temporary:
             temporary.write_text(json.dumps(row), encoding="utf-8")
         rows.append(row)
     report("runs", len(tasks), len(tasks))
     return rows
 
 
-def measure_abreast(
+def measure_in_parallel(
     tasks: Sequence[Task],
     measure: Callable[[Task], Row],
     folder: Path,
@@ -52,12 +52,12 @@ def measure_abreast(
 ) -> list[Row]:
     """Return the same as `measure_all`, measured by several processes.
 
-    measure: from a module, so that other processes can import it.
-    batch: how many tasks a process takes, which itself needs a second or two to start.
+    measure: a function of a module, so that other processes can import it.
+    batch: tasks per process; a process needs a second or two to start.
     """
     from shoal.comparison.runner import run_tasks
 
-    waiting = [task for task in tasks if not _place(task, folder).is_file()]
+    waiting = [task for task in tasks if not _path(task, folder).is_file()]
     parts = [waiting[start : start + batch] for start in range(0, len(waiting), batch)]
     batches = {str(number): part for number, part in enumerate(parts)}
     work = partial(_measure_batch, measure=measure, folder=folder)
@@ -73,12 +73,12 @@ def _measure_batch(
     return {"rows": len(measure_all(tasks, measure, folder))}
 
 
-def _place(task: Task, folder: Path) -> Path:
+def _path(task: Task, folder: Path) -> Path:
     return folder / f"{digest(task)}.json"
 
 
 def digest(task: Task) -> str:
-    """Return a name for a task that no other one has."""
+    """Return a name for a task that no other task has."""
     return hashlib.sha256(json.dumps(task, sort_keys=True).encode()).hexdigest()[:20]
 
 

@@ -18,10 +18,13 @@ EVERYTHING = (
     "docs/**/*.md",
     "docs/*.py",
     "benchmarks/*.py",
+    "studies/**/*.md",
+    "studies/**/*.py",
+    "studies/templates/*.html",
     "src/shoal/**/*.py",
     "src/shoal/report/templates/*.html",
 )
-DATA = ("src/shoal/datasets/_vocabulary.py", "src/shoal/experiments/")  # names, and older studies
+DATA = ("src/shoal/datasets/_vocabulary.py", "studies/results/")  # names, and what a run wrote
 FILES = sorted(
     path
     for path in {found for pattern in EVERYTHING for found in ROOT.glob(pattern)}

@@ -33,8 +33,8 @@ FIRST: dict[str, tuple[str, ...]] = {
 def _whole(name: str) -> tuple[Table, tuple[str, ...]]:
     from shoal.datasets import load
 
-    told = {column.name: "quasi" for column in load(name).columns}
-    table = load(name, told)
+    roles = {column.name: "quasi" for column in load(name).columns}
+    table = load(name, roles)
     rest = sorted(c.name for c in table.columns if c.name not in FIRST[name] and c.domain > 1)
     return table, (*FIRST[name], *rest)
 

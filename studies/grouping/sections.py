@@ -1,4 +1,4 @@
-"""The figures of the partition study: loss and time, averaged over draws, against one field."""
+"""The figures of the grouping study: loss and time, averaged over draws, against one field."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from studies.claims import judge_figure
-from studies.grouping.claims import CLAIMS, of_figure
-from studies.page import Drawn, Picture, Section, Verdict, told
+from studies.claims import Verdict, judge_figure
+from studies.grouping.claims import CLAIMS, of_figure, ratio
+from studies.page import Drawn, Picture, Section, format_cell
 from studies.runs import Row, groups
 
 TITLES = {
     "3.2": "Against the optimum, k = 3",
     "3.3": "Against other methods, 8 attributes",
+    "3.4": "Greedy Search over other methods, from the runs of figure 3.3",
     "3.5": "Against other methods, 4 attributes, k = 4",
     "3.6": "Growing tables, 4 attributes",
     "3.7": "Growing k, 8 attributes",
     "3.8": "Growing numbers of attributes",
+    "A.1": "Another table, FARS, 4 attributes, k = 3",
 }
 _AXES = {  # what a figure is drawn against, and what divides it into panels
     "3.2": ("size", "against"),
@@ -27,20 +29,51 @@ _AXES = {  # what a figure is drawn against, and what divides it into panels
     "3.6": ("rows", "k"),
     "3.7": ("k", None),
     "3.8": ("width", "k"),
+    "A.1": ("method", "rows"),
 }
-_MEASURES = {"loss": "loss a record", "seconds": "CPU seconds"}
+_MEASURES = {"loss": "loss per record", "seconds": "CPU seconds"}
 
 
 def sections_of(out: Path, rows: Sequence[Row]) -> list[Drawn]:
     """Write a CSV and pictures for each figure; returns them drawn and judged."""
-    return [
-        _drawn(
-            out,
-            Section(figure, TITLES[figure], [row for row in rows if row["figure"] == figure]),
-            judge_figure(CLAIMS, figure, of_figure(rows, figure)),
-        )
-        for figure in TITLES
-    ]
+    drawn = []
+    for figure, title in TITLES.items():
+        source = "3.3" if figure == "3.4" else figure
+        measured = of_figure(rows, source)
+        verdicts = judge_figure(CLAIMS, figure, measured)
+        if figure == "3.4":
+            drawn.append(_ratios(title, measured).draw(out, verdicts, ".3g"))
+        else:
+            shown = [row for row in rows if row["figure"] == figure]
+            drawn.append(_drawn(out, Section(figure, title, shown), verdicts))
+    return drawn
+
+
+def _ratios(title: str, rows: Sequence[Row]) -> Section:
+    """Return figure 3.4: the loss of Greedy Search over that of others, with intervals."""
+    found = []
+    for (other, count, k), _ in groups(rows, "method", "rows", "k"):
+        if other == "greedy":
+            continue
+        each = ratio(rows, "greedy", other, rows=count, k=k)
+        labels = {"method": other, "rows": count, "k": k}
+        found.append({**labels, "ratio": each.value, "low": each.low, "high": each.high})
+    picture = Picture(_ratio_chart(found), "Figure 3.4: loss of Greedy Search over other methods")
+    return Section("3.4", title, found, [picture], ["method", "rows", "k", "ratio", "low", "high"])
+
+
+def _ratio_chart(rows: Sequence[Row]) -> Any:
+    import altair as alt
+
+    finite = [row for row in rows if row["high"] < float("inf")]
+    base = alt.Chart(alt.Data(values=finite)).encode(
+        x=alt.X("k:Q", scale=alt.Scale(zero=False)),
+        color=alt.Color("method:N", scale=alt.Scale(scheme="tableau10")),
+    )
+    chart = base.mark_line(point=True, strokeWidth=2).encode(
+        y=alt.Y("ratio:Q", title="loss of greedy over", scale=alt.Scale(zero=False))
+    ) + base.mark_rule().encode(y="low:Q", y2="high:Q")
+    return chart.properties(width=330, height=240).facet(column=alt.Column("rows:N"))
 
 
 def _drawn(out: Path, section: Section, verdicts: Sequence[Verdict]) -> Drawn:
@@ -49,7 +82,7 @@ def _drawn(out: Path, section: Section, verdicts: Sequence[Verdict]) -> Drawn:
     means = _means(section.rows, fields)
     section.write_csv(out)
     pictures = [_picture(section, means, what).save(out, section.stem) for what in _MEASURES]
-    cells = [[told(row[name], ".4g") for name in (*fields, *_MEASURES)] for row in means]
+    cells = [[format_cell(row[name], ".4g") for name in (*fields, *_MEASURES)] for row in means]
     return Drawn(section, verdicts, pictures, [*fields, "loss", "CPU s"], cells)
 
 
@@ -94,7 +127,7 @@ def _picture(section: Section, means: Sequence[Row], what: str) -> Picture:
         )
     chart = chart.properties(width=330, height=240)
     if panel:
-        chart = chart.facet(column=alt.Column(f"{panel}:N", title=None)).resolve_scale(
+        chart = chart.facet(column=alt.Column(f"{panel}:N", title=_axis(panel))).resolve_scale(
             x="independent"
         )
     return Picture(chart, f"{section.heading}: {title}", f"-{what}.svg")

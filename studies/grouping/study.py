@@ -1,8 +1,8 @@
 """Methods that group records, compared on loss and time.
 
-Repeats figures 3.2 to 3.8 of Liang, "Algorithms in privacy & security for data analytics and
-machine learning", 2020, on public tables in place of the census extract that was used there, with
-annealing added, and holds each published claim against what was found.
+Repeats figures 3.2 to 3.8 and A.1 of Liang, "Algorithms in privacy & security for data analytics
+and machine learning", 2020, which are also in Liang & Samavi, "Optimization-based k-anonymity
+algorithms", 2020, on public tables instead of the published census extract, with annealing added.
 """
 
 from __future__ import annotations
@@ -32,13 +32,18 @@ def run(out: Path, *, full: bool, data: str) -> Path:
     about = (
         f"Table {data}, every attribute as a number; loss is the weighted penalty of a record "
         "(GCP), time is CPU seconds on one core with kernels loaded, verification included. "
-        + ("Sizes as published." if full else "Smaller sizes than published; --full has them.")
+        "Each setting is run on five draws of rows or more. "
+        + (
+            "Sizes as published."
+            if full
+            else "Tables are smaller than published; --full runs the published sizes."
+        )
     )
     return write_page(out, "Methods that group records", about, sections_of(out, rows))
 
 
 def measure(task: Task) -> Row:
-    """Run one method on one table; a method that refuses leaves its reason."""
+    """Run one method on one table; a method that refuses the table returns its reason."""
     table = numbered(task["data"], task["rows"], task["width"], task["seed"])
     model: Model = KAnonymity(task["k"])
     if task["name"] in DOKA:

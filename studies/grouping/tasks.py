@@ -1,4 +1,4 @@
-"""Which methods the partition study runs on which tables, figure by figure."""
+"""The runs of the grouping study: which methods on which tables, figure by figure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from studies.grouping.numbered import attributes, rows_of
 
 Method = tuple[str, dict[str, Any]]
+OTHER_TABLE = "fars"  # of figure A.1
 LIMIT = 60.0  # seconds for the exact method
 INITIAL: Method = ("sorted", {"grouping": "consecutive", "order": "variance"})
 CARRY: Method = ("split-carry", {"sets_read": 3})
@@ -25,23 +26,28 @@ FREEFORM: tuple[Method, ...] = tuple((name, {}) for name in DOKA)
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the study is."""
+    """The size of the study.
 
+    draws_3_2: draws of rows for figure 3.2; draws: for each other figure.
+    """
+
+    draws_3_2: int = 10
     draws: int = 5
     few: tuple[int, ...] = (12, 18, 24)
     narrow: tuple[int, ...] = (3, 5, 8)
-    rows_3_3: tuple[int, ...] = (500, 1000)
+    rows_3_3: tuple[int, ...] = (250, 500)
     k_3_3: tuple[int, ...] = (3, 5, 15)
-    rows_3_5: int = 2000
-    rows_3_6: tuple[int, ...] = (5_000, 10_000, 20_000)
-    base: int = 5_000
+    rows_3_5: int = 500
+    rows_3_6: tuple[int, ...] = (2_000, 5_000)
+    base: int = 3_000
     k_3_7: tuple[int, ...] = (5, 25, 100)
     widths_3_8: tuple[int, ...] = (8, 15, 25)
+    rows_a_1: tuple[int, ...] = (500, 4_000)
     carry: float = 60.0
 
 
 PUBLISHED = Sizes(
-    draws=20,
+    draws_3_2=20,
     few=(12, 15, 18, 21, 24, 27, 30),
     narrow=(3, 4, 5, 6, 7, 8),
     rows_3_3=(1000, 2000),
@@ -51,6 +57,7 @@ PUBLISHED = Sizes(
     base=20_000,
     k_3_7=(5, 10, 25, 50, 100, 200),
     widths_3_8=(15, 25, 35),
+    rows_a_1=(1_000, 40_000),
     carry=1200.0,
 )
 
@@ -58,9 +65,20 @@ PUBLISHED = Sizes(
 def tasks_for(data: str, *, full: bool) -> Iterator[dict[str, Any]]:
     """Yield every run of the study."""
     sizes = PUBLISHED if full else Sizes()
-    for task in (*_optimality(sizes), *_benchmark(sizes), *_growth(sizes)):
-        if task["width"] <= attributes(data) and task["rows"] <= rows_of(data):
-            yield {**task, "data": data}
+    tasks = [
+        {**task, "seed": seed, "data": data}
+        for task in (*_benchmark(sizes), *_growth(sizes))
+        for seed in range(sizes.draws)
+    ]
+    tasks += [
+        {**task, "seed": seed, "data": OTHER_TABLE}
+        for task in _second_table(sizes)
+        for seed in range(sizes.draws)
+    ]
+    for task in (*({**task, "data": data} for task in _optimality(sizes)), *tasks):
+        table = task["data"]
+        if task["width"] <= attributes(table) and task["rows"] <= rows_of(table):
+            yield task
 
 
 def _optimality(sizes: Sizes) -> Iterator[dict[str, Any]]:
@@ -70,10 +88,10 @@ def _optimality(sizes: Sizes) -> Iterator[dict[str, Any]]:
     optimal: Method = ("optimal", {"time_limit": LIMIT})
     methods: tuple[Method, ...] = (optimal, CARRY, ("greedy", {}), ("anneal", {}))
     for against, rows, width, size in shapes:
-        for seed in range(sizes.draws):
+        for seed in range(sizes.draws_3_2):
             for method in methods:
-                task = _task("3.2", rows, width, 3, method, seed)
-                yield {**task, "against": against, "size": size}
+                task = _task("3.2", rows, width, 3, method)
+                yield {**task, "seed": seed, "against": against, "size": size}
 
 
 def _benchmark(sizes: Sizes) -> Iterator[dict[str, Any]]:
@@ -103,12 +121,19 @@ def _growth(sizes: Sizes) -> Iterator[dict[str, Any]]:
                 yield _task("3.8", sizes.base, width, k, method)
 
 
-def _task(
-    figure: str, rows: int, width: int, k: int, method: Method, seed: int = 0
-) -> dict[str, Any]:
+def _second_table(sizes: Sizes) -> Iterator[dict[str, Any]]:
+    """Figure A.1: the other table, small with freeform methods, and large."""
+    carry: Method = (CARRY[0], {**CARRY[1], "time_limit": sizes.carry})
+    small, large = sizes.rows_a_1
+    for rows, methods in ((small, (*QUICK, carry, ANNEAL, *FREEFORM)), (large, (*QUICK, carry))):
+        for method in methods:
+            yield _task("A.1", rows, 4, 3, method)
+
+
+def _task(figure: str, rows: int, width: int, k: int, method: Method) -> dict[str, Any]:
     name, options = method
-    told = {"figure": figure, "rows": rows, "width": width, "k": k, "seed": seed}
+    settings = {"figure": figure, "rows": rows, "width": width, "k": k}
     sets = options.get("sets_read")
     shown = f"{name} S={sets}" if sets and figure == "3.5" else name
     shown = "initial" if name == "sorted" else shown
-    return {**told, "method": shown, "name": name, "options": options}
+    return {**settings, "method": shown, "name": name, "options": options}

@@ -1,1 +1,1 @@
-"""What differential privacy costs those who learn: Li (2019)."""
+"""What differential privacy costs a learner: Li (2019)."""

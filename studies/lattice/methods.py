@@ -59,13 +59,13 @@ def _released(method: str, options: Callable[[Study], Mapping[str, Any]], *, few
 
     def run(study: Study, split: Split, seed: int) -> Row:
         train, test = split
-        told = dict(options(study))
+        settings = dict(options(study))
         part = study.few_part(train) if few else study.part(train)
         if method == "safe-la":
-            told["seed"] = seed
-        k = told.pop("k", study.k)
+            settings["seed"] = seed
+        k = settings.pop("k", study.k)
         with Stopwatch() as took:
-            release = anonymize(part, KAnonymity(k), method, **told)
+            release = anonymize(part, KAnonymity(k), method, **settings)
         gone = release.suppressed
         kept = train if gone is None else train[~gone]
         assert release.node is not None

@@ -91,7 +91,7 @@ def _cells(shown: Shown, rows: Counts) -> Floats:
 
 
 def _scored(truth: Bools, scores: Floats, middle: float = 0.5) -> Row:
-    """Return the share told rightly, and the chance that a found one scores above another."""
+    """Return the accuracy, and the probability that a positive row scores above a negative one."""
     from sklearn.metrics import roc_auc_score
 
     both = truth.any() and not truth.all()
@@ -153,9 +153,10 @@ def public_design(study: Study, rows: Counts, *, few: bool) -> Floats:
             scaled = np.clip((column.positions[column.codes[rows]] - low) / (high - low), 0, 1)
             blocks.append(scaled[:, None])
             continue
-        told = book[name]
-        groups = told.levels[min(level, max(told.height - 1, 0))]
-        place = {text: int(group) for text, group in zip(told.values, groups.groups, strict=True)}
+        hierarchy = book[name]
+        groups = hierarchy.levels[min(level, max(hierarchy.height - 1, 0))]
+        pairs = zip(hierarchy.values, groups.groups, strict=True)
+        place = {text: int(group) for text, group in pairs}
         known = np.array([place[text] for text in column.labels])
         blocks.append(np.eye(len(groups))[known[column.codes[rows]]])
     return np.concatenate(blocks, axis=1)

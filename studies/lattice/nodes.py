@@ -1,7 +1,8 @@
-"""Which nodes are likely: the chance of good ones, of the best one, and what guessing scores does.
+"""The probability of good nodes and of the best node, and the effect of guessed scores.
 
-All chances are computed, not drawn: figures 5.1 and 5.2 to 5.5 and table 5.3 of Li, "Improving a
-de-identification algorithm that achieves both k-anonymity and differential privacy", 2019.
+Probabilities are computed, not sampled, for each draw of rows: figures 5.1 to 5.5 and table 5.3 of
+Li, "Improving a de-identification algorithm that achieves both k-anonymity and differential
+privacy", 2019.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from studies.runs import Row, Stopwatch
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0)
 PENALTIES = tuple(float(f) for f in np.geomspace(0.1, 50, 28).round(4))
-SHORTFALLS = (0.15, 0.05)  # the share of records that a good node may suppress
-COARSEST = 0.6  # the generalization that it stays below
+SHORTFALLS = (0.15, 0.05)  # shares of records below which a good node suppresses
+COARSEST = 0.6  # the generalization below which it stays
 SETTINGS: dict[str, dict[str, float]] = {  # of the node, in the tables on best nodes and guesses
     "expected": {"epsilon": 0.1, "penalty": 2.0},
     "published": {"epsilon": 0.5, "penalty": 2.0},
 }
 Guess = LevelInterpolation | DictionaryInterpolation
-SINGLE = 30  # nodes that are counted one by one, to tell what all would take
+SINGLE = 30  # nodes that are counted one by one, to estimate the time of all
 
 
 def good(choice: NodeChoice, shortfall: float) -> Bools:
-    """Tell which nodes suppress and generalize little."""
+    """Return which nodes suppress and generalize little."""
     fine = (choice.suppression < shortfall) & (choice.generalization < COARSEST)
     return np.asarray(fine, dtype=np.bool_)
 
@@ -51,7 +52,7 @@ def scored(
     """Score all nodes: on the table, or on a sample of it as the published mechanism does."""
     if score == "published":
         table = table.take(np.flatnonzero(bernoulli(len(table), BETA, seed)))
-    told: dict[str, Any] = {**SETTINGS.get(score, SETTINGS["expected"]), **options}
+    settings: dict[str, Any] = {**SETTINGS.get(score, SETTINGS["expected"]), **options}
     return NodeChoice.of(
         table,
         k=study.k,
@@ -59,39 +60,31 @@ def scored(
         n0=study.n0,
         score=score,
         interpolation=interpolation,
-        **told,
+        **settings,
     )
 
 
-def good_nodes(study: Study, attributes: int, score: Score, samples: int) -> Row:
-    """Return the chance of good nodes for each ε′ and penalty, averaged over samples.
-
-    The sound mechanism looks at all rows, so that there is one table only.
-    """
-    times = samples if score == "published" else 1
-    sums: dict[float, Any] = dict.fromkeys(SHORTFALLS, 0.0)
-    number = 0
-    for seed in range(times):
-        table = study.part(study.split(0)[0], study.named.get(attributes))
-        choice = scored(study, table, score, seed)
-        number = choice.lattice.nodes
-        for shortfall in SHORTFALLS:
-            which = good(choice, shortfall)
-            sums[shortfall] = sums[shortfall] + choice.grid(EPSILONS, PENALTIES, which) / times
-    mass = {str(shortfall): total.tolist() for shortfall, total in sums.items()}
-    return {"nodes": number, "mass": mass}
+def good_nodes(study: Study, attributes: int, score: Score, seed: int) -> Row:
+    """Return the probability of good nodes for each ε′ and penalty, on one draw of rows."""
+    table = study.part(study.split(seed)[0], study.named.get(attributes))
+    choice = scored(study, table, score, seed)
+    mass = {
+        str(shortfall): choice.grid(EPSILONS, PENALTIES, good(choice, shortfall)).tolist()
+        for shortfall in SHORTFALLS
+    }
+    return {"nodes": choice.lattice.nodes, "mass": mass}
 
 
-def best_node(study: Study, lattice: str, score: Score) -> Row:
-    """Return the chance of the most likely node at ε′ = 0.1 and a penalty of 1.
+def best_node(study: Study, lattice: str, score: Score, seed: int) -> Row:
+    """Return the probability of the most likely node at ε′ = 0.1 and a penalty of 1.
 
     lattice: "reference" has the target as one more attribute that may be hidden, "wide" publishes
         it as it is.
     """
-    rows = study.split(0)[0]
+    rows = study.split(seed)[0]
     table = reference() if lattice == "reference" else study.part(rows)
     with Stopwatch() as took:
-        choice = scored(study, table, score, 0, epsilon=0.1, penalty=1.0)
+        choice = scored(study, table, score, seed, epsilon=0.1, penalty=1.0)
         chances = np.sort(choice.probabilities, axis=None)[::-1]
     best = choice.best
     return {
@@ -114,10 +107,10 @@ def guesses(shape: Sequence[int]) -> dict[str, Guess]:
     return ways
 
 
-def interpolated(study: Study, attributes: int, score: Score) -> Row:
-    """Hold guessed scores against counted ones: how far off, and what it does to the draw."""
-    table = study.part(study.split(0)[0], study.named.get(attributes))
-    full = scored(study, table, score, 0)
+def interpolated(study: Study, attributes: int, score: Score, seed: int) -> Row:
+    """Compare guessed scores with counted ones: their error, and their effect on the draw."""
+    table = study.part(study.split(seed)[0], study.named.get(attributes))
+    full = scored(study, table, score, seed)
     fine = good(full, SHORTFALLS[0])
     whole = full.lattice.table.records * (BETA if score == "expected" else 1.0)
     rows = []
@@ -139,14 +132,14 @@ def interpolated(study: Study, attributes: int, score: Score) -> Row:
     return {"nodes": full.lattice.nodes, "ways": rows}
 
 
-def timed(study: Study, attributes: int) -> Row:
+def timed(study: Study, attributes: int, seed: int) -> Row:
     """Time one pass over the lattice, and counting nodes one by one, all and half of them."""
-    table = study.part(study.split(0)[0], study.named.get(attributes))
+    table = study.part(study.split(seed)[0], study.named.get(attributes))
     scored(study, table.take(np.arange(2 * study.k)), "expected", 0)  # loads the kernels
     with Stopwatch() as took:
         scored(study, table, "expected", 0)
     lattice = all_published(table)
-    picked = np.random.default_rng(0).choice(lattice.nodes, min(SINGLE, lattice.nodes), False)
+    picked = np.random.default_rng(seed).choice(lattice.nodes, min(SINGLE, lattice.nodes), False)
     nodes = [tuple(int(i) for i in np.unravel_index(n, lattice.shape)) for n in picked]
     lattice.measure_node(nodes[0], study.k)
     begun = time.process_time()

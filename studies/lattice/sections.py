@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from studies.claims import half_width, judge_figure
+from studies.claims import judge_figure
 from studies.lattice import charts, published
 from studies.lattice.claims import CLAIMS
 from studies.lattice.guesses import CLAIMS as MORE_CLAIMS
@@ -15,6 +15,7 @@ from studies.lattice.nodes import EPSILONS, PENALTIES
 from studies.marks import OURS, THEIRS
 from studies.page import Drawn, Picture, Section
 from studies.runs import Row, groups
+from studies.verdicts import estimate_mean
 
 
 def sections_of(out: Path, rows: Sequence[Row]) -> list[Drawn]:
@@ -32,22 +33,31 @@ def _sections(rows: Sequence[Row]) -> list[Section]:
     good = _good(rows)
     first = [r for r in good if r["table"] != "census-income"]
     second = [r for r in good if r["table"] == "census-income"]
-    best = [r for r in rows if r["part"] == "best"]
-    times, guessed, both = _times(rows), ways(rows), _both(rows)
+    best = _averaged(
+        [r for r in rows if r["part"] == "best"],
+        ("table", "lattice", "score", "nodes"),
+        ("chance", "second", "suppression", "seconds"),
+    )
+    guessed = _averaged(
+        ways(rows),
+        ("table", "attributes", "score", "way"),
+        ("guessed", "mean off", "most off", "variation", "good", "good, guessed", "same best"),
+    )
+    times, both = _times(rows), _both(rows)
     here = [r for r in guessed if len(guessed) <= 12 or r["attributes"] in (6, 10)]
     heads = ["table", "method", "accuracy", "low", "high", "published", "auc", "rows", "columns"]
     return [
-        Section("5.6", "What is learned (tables 5.2, 5.4, 5.6)", learned,
+        Section("5.6", "Accuracy (tables 5.2, 5.4, 5.6)", learned,
                 [Picture(charts.accuracies(_with_published(learned, "accuracy")),
                          "Accuracy, ε = 1.704 in all")], heads),
-        Section("5.7", "What it takes (table 5.7)", learned,
+        Section("5.7", "Time (table 5.7)", learned,
                 [Picture(charts.seconds(_with_published(learned, "seconds")),
                          "Time of release and fit")],
                 ["table", "method", "seconds", "published seconds", "columns",
                  "published columns"]),
-        Section("5.1", "The chance of good nodes", first,
+        Section("5.1", "The probability of good nodes", first,
                 [_good_nodes(first, 0.15), _good_nodes(first, 0.05, "b.svg")]),
-        Section("5.5", "The chance of good nodes on the second table", second,
+        Section("5.5", "The probability of good nodes on the second table", second,
                 [_good_nodes(second, 0.15)]),
         Section("A", "The most likely node at ε′ = 0.1, penalty 1", best,
                 [Picture(charts.best_nodes(best), "The most likely node")],
@@ -55,10 +65,10 @@ def _sections(rows: Sequence[Row]) -> list[Section]:
                  "seconds"]),
         Section("5.3", "Guessed scores (figures 5.2 to 5.4, table 5.3)", guessed,
                 [Picture(charts.lattice_times(times), "Scoring a lattice"),
-                 Picture(charts.variations(here), "Draws that guessing moves", "b.svg")],
+                 Picture(charts.variations(here), "Share of draws that guessing changes", "b.svg")],
                 ["table", "attributes", "score", "way", "guessed", "mean off", "most off",
                  "variation", "good", "good, guessed", "same best"]),
-        Section("B", "Both mechanisms in a row, ε = 1.704 in all", both,
+        Section("B", "Both mechanisms from one budget, ε = 1.704 in all", both,
                 [Picture(charts.shared_budget(both), "Half of ε each")],
                 ["table", "from", "accuracy", "epsilon", "delta", "seed"]),
     ]  # fmt: skip
@@ -75,9 +85,11 @@ def summarised(rows: Sequence[Row]) -> list[Row]:
     found = []
     for (table, method), runs in groups(rows, "table", "method"):
         values = [run["accuracy"] for run in runs]
-        middle, half = fmean(values), half_width(values)
-        row: Row = {"table": table, "method": method, "runs": len(runs), "accuracy": middle}
-        row |= {"low": middle - half, "high": middle + half}
+        mean = estimate_mean(values)
+        row: Row = {"table": table, "method": method, "runs": len(runs)}
+        row |= {"accuracy": mean.value, "low": None, "high": None}
+        if len(runs) > 1:
+            row |= {"low": mean.low, "high": mean.high}
         for name in ("auc", "rows", "columns", "seconds"):
             known = [run[name] for run in runs if run[name] is not None]
             row[name] = fmean(known) if known else None
@@ -102,8 +114,18 @@ def _with_published(rows: Sequence[Row], what: str) -> list[Row]:
     return drawn
 
 
+def _averaged(rows: Sequence[Row], by: Sequence[str], what: Sequence[str]) -> list[Row]:
+    """Return the mean of some fields over draws, for each group of rows."""
+    found = []
+    for values, part in groups(rows, *by):
+        labels = dict(zip(by, values, strict=True))
+        means = {name: fmean(float(row[name]) for row in part) for name in what}
+        found.append({**labels, **means, "draws": len(part)})
+    return found
+
+
 def _good(rows: Sequence[Row]) -> list[Row]:
-    return [
+    every = [
         {
             **{n: row[n] for n in ("table", "attributes", "nodes", "score")},
             "shortfall": float(shortfall),
@@ -117,27 +139,32 @@ def _good(rows: Sequence[Row]) -> list[Row]:
         for epsilon, line in zip(EPSILONS, grid, strict=True)
         for penalty, chance in zip(PENALTIES, line, strict=True)
     ]
+    by = ("table", "attributes", "nodes", "score", "shortfall", "epsilon", "penalty")
+    return _averaged(every, by, ("chance",))
 
 
 def _times(rows: Sequence[Row]) -> list[Row]:
     """Return seconds by lattice and way of counting, with the published ones of adult."""
     found = []
-    for row in rows:
-        if row["part"] != "time":
-            continue
-        told = {"table": row["table"], "attributes": row["attributes"], "nodes": row["nodes"]}
+    measured = _averaged(
+        [row for row in rows if row["part"] == "time"],
+        ("table", "attributes", "nodes"),
+        ("pass", "singly", "singly, half guessed"),
+    )
+    for row in measured:
+        labels = {"table": row["table"], "attributes": row["attributes"], "nodes": row["nodes"]}
         if row["table"] == "adult" or len({r["table"] for r in rows}) == 1:
             for how in ("pass", "singly", "singly, half guessed"):
                 name = {"pass": "one pass", "singly": "one by one"}.get(how, how)
                 name = name.replace("singly", "one by one")
-                found.append({**told, "how": name, "whose": OURS, "seconds": row[how]})
+                found.append({**labels, "how": name, "whose": OURS, "seconds": row[how]})
             if row["table"] == "adult":
                 pair = published.LATTICE_SECONDS[row["attributes"]]
                 for name, value in zip(
                     ("one by one", "one by one, half guessed"), pair, strict=True
                 ):
                     how = f"{name}, published"
-                    found.append({**told, "how": how, "whose": THEIRS, "seconds": value})
+                    found.append({**labels, "how": how, "whose": THEIRS, "seconds": value})
     return found
 
 

@@ -58,7 +58,7 @@ class Study:
         return order[: self.train], order[self.train :]
 
     def labels(self, rows: Counts) -> Bools:
-        """Tell of each of these rows whether its target is the one to be found."""
+        """Return, for each of these rows, whether its target is the one to be found."""
         column = self.wide[self.target]
         return np.array([text == self.positive for text in column.labels])[column.codes[rows]]
 
@@ -150,7 +150,7 @@ def reference() -> Table:
     }
     recipes["hours-per-week"] = _kept_levels(recipes["hours-per-week"], "hours-per-week")
     recipes["age"] = {"intervals": [5, 10, 20, 40]}
-    roles = {name: {"role": "quasi", "hierarchy": told} for name, told in recipes.items()}
+    roles = {name: {"role": "quasi", "hierarchy": recipe} for name, recipe in recipes.items()}
     return Table.from_arrow(pa.table({name: cells[name] for name in roles}), roles)
 
 
@@ -207,17 +207,18 @@ PATIENTS = 30_000
 
 
 def _patients() -> Study:
-    """Return generated patients whose stay was dear or not: no public file is needed."""
+    """Return generated patients with an expensive stay or not; needs no public file."""
     from shoal.datasets import patient_schema, patients
 
     names = ["birth_date", "sex", "ethnicity", "occupation", "admission_date"]
     data = patients(PATIENTS, seed=1).to_arrow().select([*names, "cost"]).drop_null()
-    dear = pc.if_else(pc.greater(data.column("cost").cast(pa.float64()), 6000.0), "dear", "not")
-    cells = {**{name: data.column(name) for name in names}, "stay": dear}
-    told = {name: patient_schema()["columns"][name].get("hierarchy") for name in names}
-    book = {name: tree(told[name]["tree"]) for name in ("ethnicity", "occupation")}
+    high = pc.greater(data.column("cost").cast(pa.float64()), 6000.0)
+    stay = pc.if_else(high, "expensive", "not")
+    cells = {**{name: data.column(name) for name in names}, "stay": stay}
+    given = {name: patient_schema()["columns"][name].get("hierarchy") for name in names}
+    book = {name: tree(given[name]["tree"]) for name in ("ethnicity", "occupation")}
     book["sex"] = tree(["female", "male", "other"])
-    recipes = {**told, **book}
+    recipes = {**given, **book}
     few = {name: recipes[name] for name in ("birth_date", "sex", "occupation")}
     days = (-25_000.0, 20_000.0)  # since 1970: those born between 1901 and 2024
     return Study(
@@ -225,8 +226,8 @@ def _patients() -> Study:
         _table(cells, recipes, "stay"),
         _table(cells, few, "stay"),
         "stay",
-        "dear",
-        2 * len(dear) // 3,
+        "expensive",
+        2 * len(stay) // 3,
         {"birth_date": days, "admission_date": (19_000.0, 20_100.0)},
         book,
         {name: book[name] for name in ("sex", "occupation")},
@@ -239,7 +240,7 @@ def _patients() -> Study:
 
 def _table(cells: Mapping[str, Any], hierarchies: Mapping[str, Any], target: str) -> Table:
     roles: dict[str, Any] = {
-        name: {"role": "quasi", "hierarchy": told} for name, told in hierarchies.items()
+        name: {"role": "quasi", "hierarchy": recipe} for name, recipe in hierarchies.items()
     }
     data = pa.table({name: cells[name] for name in (*hierarchies, target)})
     return take_domains_as_public(Table.from_arrow(data, {**roles, target: "sensitive"}))

@@ -1,1 +1,1 @@
-"""Whether metrics tell which of two releases teaches more: de Spoelberch (2020)."""
+"""Whether metrics predict which of two releases teaches more: de Spoelberch (2020)."""

@@ -1,8 +1,12 @@
-"""Questions about single metrics: their lines, how they are spread, what they weigh."""
+"""Tests of claims on single metrics: their lines, their distributions, their weights.
+
+Intervals are over resampled releases, drawn within each table and algorithm.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import fmean
 
 import numpy as np
@@ -10,66 +14,125 @@ import numpy as np
 from studies.claims import Answer
 from studies.metrics.found import Found
 from studies.metrics.releases import METRICS, UTILITIES
-from studies.metrics.singles import values
+from studies.metrics.singles import effects_by_regression, lines, values
 from studies.runs import Row, groups
+from studies.verdicts import (
+    Estimate,
+    Range,
+    above,
+    all_of,
+    at_most,
+    below,
+    between,
+    decide,
+    estimate_mean,
+    resample,
+)
+
+MIXED = 0.5  # share of panels from which lines do not agree
+AGREEING = 0.25  # share of panels up to which they do
+SAME, APART = 0.5, 0.2  # overlaps of two histograms: mostly the same, and mostly apart
+NO_COST = 0.02  # a loss of mean utility up to which nothing is lost
+_CROSSING = ("hellinger", "information-loss", "squared-distance-error")
+
+
+def over_releases(
+    found: Found, statistic: Callable[[Sequence[Row]], float], metrics: Sequence[str] = METRICS
+) -> Estimate:
+    """Return a statistic of all releases with its interval over resampled releases.
+
+    metrics: those that the statistic needs; others are left out to save time.
+    """
+    kept = ("table", "algorithm", *metrics, *UTILITIES)
+    cells = [
+        [{name: row[name] for name in kept} for row in cell]
+        for _, cell in groups(found.rows, "table", "algorithm")
+    ]
+    fewest = min(len(cell) for cell in cells)
+
+    def of(chosen: Sequence[int]) -> float:
+        # the same positions in every cell, up to the length of the shortest
+        return statistic([cell[index] for cell in cells for index in chosen])
+
+    return resample(fewest, of)
 
 
 def crossing(found: Found) -> Answer:
-    """Count the panels in which the lines of some tables rise and those of others fall."""
-    named = ("hellinger", "information-loss", "squared-distance-error")
-    share = {name: _mixed(found.lines, name, "utility") for name in METRICS}
+    """Test whether the lines of some tables rise and those of others fall."""
     if len(found.tables_there) < 2:
-        return None, "needs more than one table"
-    told = ", ".join(f"{name} {share[name]:.0%}" for name in METRICS)
-    return fmean(share[name] for name in named) > 0.5, f"panels with lines both ways: {told}"
+        return "undecided", "needs more than one table"
+    share = over_releases(
+        found,
+        lambda rows: fmean(_mixed(lines(rows, "table", metrics=_CROSSING), m, "utility")
+                           for m in _CROSSING),
+        _CROSSING,
+    )  # fmt: skip
+    every = ", ".join(f"{m} {_mixed(found.lines, m, 'utility'):.0%}" for m in METRICS)
+    return decide(share, above(MIXED)), (
+        f"panels of the three with lines both ways: {share.text('.0%')}; of each metric: {every}"
+    )
 
 
 def between_algorithms(metric: str, *, agree: bool) -> Callable[[Found], Answer]:
-    """Ask whether lines of a metric agree between algorithms, or do not."""
+    """Test whether the lines of a metric agree between algorithms, or do not."""
+    claimed = below(AGREEING) if agree else above(MIXED)
 
-    def judged(found: Found) -> Answer:
-        share = _mixed(found.lines_by_algorithm, metric, "utility", "table")
-        told = f"{share:.0%} of tables and utilities have lines both ways"
-        return share < 0.25 if agree else share > 0.5, told
+    def test(found: Found) -> Answer:
+        share = over_releases(
+            found,
+            lambda rows: _mixed(
+                lines(rows, "table", "algorithm", metrics=(metric,)), metric, "utility", "table"
+            ),
+            (metric,),
+        )
+        text = share.text(".0%")
+        return decide(share, claimed), f"tables and utilities with lines both ways: {text}"
 
-    return judged
+    return test
 
 
-def _mixed(lines: Sequence[Row], metric: str, *by: str) -> float:
-    same = [line for line in lines if line["metric"] == metric]
+def _mixed(drawn: Sequence[Row], metric: str, *by: str) -> float:
+    """Return the share of panels in which some lines rise and others fall."""
+    same = [line for line in drawn if line["metric"] == metric]
     signs = [{line["slope"] > 0 for line in part if line["slope"]} for _, part in groups(same, *by)]
     return fmean(len(each) == 2 for each in signs)
 
 
 def predicts(found: Found) -> Answer:
-    """Fit what was found over what was predicted, model by model."""
+    """Test whether measured utility has a slope near 1 over predicted utility, model by model."""
     slopes, correlations = [], []
     for _, part in groups(found.said, "table", "algorithm", "utility"):
         said, true = values(part, "predicted"), values(part, "found")
         if said.std() > 1e-9 and true.std() > 1e-9:
-            correlation = float(np.corrcoef(said, true)[0, 1])
-            correlations.append(correlation)
-            slopes.append(correlation * float(true.std() / said.std()))
+            correlations.append(float(np.corrcoef(said, true)[0, 1]))
+            slopes.append(correlations[-1] * float(true.std() / said.std()))
     if not slopes:
-        return None, "nothing varies"
-    slope, correlation = float(np.median(slopes)), float(np.median(correlations))
-    told = f"median slope {slope:.2f}, median correlation {correlation:.2f} over {len(slopes)}"
-    return 0.7 <= slope <= 1.3, told
+        return "undecided", "nothing varies"
+    slope = resample(len(slopes), lambda chosen: float(np.median([slopes[i] for i in chosen])))
+    return decide(slope, between(0.7, 1.3)), (
+        f"median slope {slope.text('.2f')}, median correlation {np.median(correlations):.2f} over "
+        f"{len(slopes)} models"
+    )
 
 
 def apart(found: Found) -> Answer:
-    """Ask whether the metrics of both Datafly are spread alike, and those of Mondrian apart."""
-    same = [_overlap(found.rows, m, "datafly", "datafly-shuffled") for m in METRICS]
-    other = [_overlap(found.rows, m, "datafly", "mondrian") for m in METRICS]
-    told = (
-        f"mean overlap of the spreads: {fmean(same):.2f} between the two Datafly, "
-        f"{fmean(other):.2f} between Datafly and Mondrian"
+    """Test whether the metrics of both Datafly are distributed alike, and Mondrian's apart."""
+    same, other = (
+        over_releases(found, partial(_mean_overlap, one="datafly", other=name))
+        for name in ("datafly-shuffled", "mondrian")
     )
-    return fmean(same) > 0.5 and fmean(other) < 0.2, told
+    return all_of((decide(same, above(SAME)), decide(other, below(APART)))), (
+        f"mean overlap of the histograms: {same.text('.2f')} between the two Datafly, "
+        f"{other.text('.2f')} between Datafly and Mondrian"
+    )
+
+
+def _mean_overlap(rows: Sequence[Row], one: str, other: str) -> float:
+    return fmean(_overlap(rows, metric, one, other) for metric in METRICS)
 
 
 def _overlap(rows: Sequence[Row], name: str, one: str, other: str) -> float:
-    """Return the mean over tables of what two histograms have in common, 0 to 1."""
+    """Return the mean over tables of the common part of two histograms, 0 to 1."""
     shares = []
     for _, part in groups(rows, "table"):
         by = {algorithm: values(cell, name) for (algorithm,), cell in groups(part, "algorithm")}
@@ -80,44 +143,55 @@ def _overlap(rows: Sequence[Row], name: str, one: str, other: str) -> float:
     return fmean(shares)
 
 
-def _means(found: Found) -> dict[str, dict[str, float]]:
-    return {
-        table: {
-            algorithm: fmean(row[utility] for row in cell for utility in UTILITIES)
-            for (algorithm,), cell in groups(part, "algorithm")
-        }
-        for (table,), part in groups(found.rows, "table")
-    }
+def _gains(one: str, other: str, claimed: Range) -> Callable[[Found], Answer]:
+    """Test by how much the mean utility of an algorithm exceeds another's, on every table."""
+
+    def test(found: Found) -> Answer:
+        gaps = {}
+        for (table,), part in groups(found.rows, "table"):
+            means = {
+                algorithm: estimate_mean([fmean(row[u] for u in UTILITIES) for row in cell])
+                for (algorithm,), cell in groups(part, "algorithm")
+            }
+            gaps[table] = means[one].minus(means[other])
+        text = "; ".join(f"{table} {gap.text('+.3f')}" for table, gap in gaps.items())
+        return all_of(decide(gap, claimed) for gap in gaps.values()), (
+            f"mean utility of {one} less that of {other}: {text}"
+        )
+
+    return test
 
 
-def mondrian_leads(found: Found) -> Answer:
-    """Ask whether Mondrian's releases are of more use on every table."""
-    means = _means(found)
-    told = "; ".join(f"{t}: {m['mondrian']:.3f} over {m['datafly']:.3f}" for t, m in means.items())
-    return all(m["mondrian"] > m["datafly"] for m in means.values()), f"mean utility {told}"
+mondrian_leads = _gains("mondrian", "datafly", above(0))
+shuffling_costs_nothing = _gains("datafly", "datafly-shuffled", at_most(NO_COST))
 
 
-def shuffling_costs_nothing(found: Found) -> Answer:
-    """Ask whether shuffled trees leave utility as it is."""
-    means = _means(found)
-    told = "; ".join(
-        f"{table}: {m['datafly']:.3f} ordered, {m['datafly-shuffled']:.3f} shuffled"
-        for table, m in means.items()
-    )
-    near = all(m["datafly"] - m["datafly-shuffled"] < 0.02 for m in means.values())
-    return near, f"mean utility {told}"
+def _lead(named: Sequence[str], place: int, sign: int) -> Callable[[Found], Answer]:
+    """Test whether named metrics are among the first of all by weight (sign 1), or the last (−1).
+
+    The quantity is by how much the least of the named exceeds the first that must be behind.
+
+    place: how many metrics may be among the first.
+    """
+
+    def test(found: Found) -> Answer:
+        cells = effects_by_regression(found.rows)  # (clusters, regressions, metrics)
+        mine = [METRICS.index(name) for name in named]
+        rest = [index for index in range(len(METRICS)) if index not in mine]
+
+        def ahead(chosen: Sequence[int]) -> float:
+            sizes = sign * cells[list(chosen)].mean(axis=(0, 1))
+            return float(sizes[mine].min() - np.sort(sizes[rest])[::-1][place - len(mine)])
+
+        gap = resample(len(cells), ahead)
+        order = [row["metric"] for row in found.effects]
+        shown = order if sign > 0 else order[-place:]
+        return decide(gap, above(0)), (
+            f"lead over the next metric {gap.text('+.4f')}; here, largest first: {', '.join(shown)}"
+        )
+
+    return test
 
 
-def largest(found: Found) -> Answer:
-    """Ask whether the three metrics that weighed most do so here."""
-    order = [row["metric"] for row in found.effects]
-    named = {"average-class-size", "granularity", "discernibility"}
-    told = f"ours, largest first: {', '.join(order)}"
-    return named <= set(order[:4]), told
-
-
-def trailing(found: Found) -> Answer:
-    """Ask whether the three metrics that weighed least do so here."""
-    order = [row["metric"] for row in found.effects]
-    last = {"hellinger", "bivariate-correlation", "squared-distance-error"}
-    return last <= set(order[-5:]), f"the last five here: {', '.join(order[-5:])}"
+largest = _lead(("average-class-size", "granularity", "discernibility"), 3, 1)
+trailing = _lead(("hellinger", "bivariate-correlation", "squared-distance-error"), 5, -1)

@@ -112,9 +112,9 @@ def rates(rows: Sequence[Row], what: str, panel: str | None = None) -> Any:
     import altair as alt
 
     data = [{**row, "whose": OURS} for row in rows if row["rate"] is not None]
-    told = [name for name in (what, panel) if name]
+    labels = [name for name in (what, panel) if name]
     data += [
-        {**{name: row[name] for name in told}, "rate": row["published"], "whose": THEIRS}
+        {**{name: row[name] for name in labels}, "rate": row["published"], "whose": THEIRS}
         for row in rows
         if row.get("published") is not None
     ]
@@ -146,10 +146,10 @@ def predicted(rows: Sequence[Row]) -> Any:
     values = []
     for (table, utility), part in groups(rows, "table", "utility"):
         every = [row[name] for row in part for name in ("predicted", "found")]
-        told = {"table": table, "utility": utility, "kind": "line"}
+        labels = {"table": table, "utility": utility, "kind": "line"}
         low, high = min(every), max(every)
         values += [{"kind": "point", **row} for row in part]
-        values.append({**told, "predicted": low, "found": low, "x2": high, "y2": high})
+        values.append({**labels, "predicted": low, "found": low, "x2": high, "y2": high})
     place = _close_to("predicted", "found")
     points = alt.Chart().transform_filter("datum.kind == 'point'")
     line = alt.Chart().transform_filter("datum.kind == 'line'")

@@ -18,7 +18,7 @@ import numpy as np
 
 from shoal.support.arrays import Counts, Floats
 from studies.metrics.releases import METRICS, UTILITIES
-from studies.runs import Row, Task, groups, measure_abreast
+from studies.runs import Row, Task, groups, measure_in_parallel
 
 SPLITS = 5  # each with another tenth held out
 SECONDS, FULL_SECONDS = 1.0, 60.0  # that FLAML searches, for each
@@ -39,17 +39,17 @@ def meta_metrics(rows: Sequence[Row], folder: Path, *, full: bool) -> list[Row]:
     said `elsewhere`: of all releases by another algorithm, or of another table.
     """
     chosen, seconds = engine(), FULL_SECONDS if full else SECONDS
-    told: Row = {"engine": chosen, "seconds": seconds if chosen == "FLAML" else None}
-    told |= {"of": [[t, a, len(part), part[0]["rows"]] for (t, a), part in _by_cell(rows)]}
+    settings: Row = {"engine": chosen, "seconds": seconds if chosen == "FLAML" else None}
+    settings |= {"of": [[t, a, len(part), part[0]["rows"]] for (t, a), part in _by_cell(rows)]}
     cells = dict(_by_cell(rows))
     tasks = [
-        {"table": table, "algorithm": algorithm, "utility": utility, "split": split, **told}
+        {"table": table, "algorithm": algorithm, "utility": utility, "split": split, **settings}
         for table, algorithm in cells
         for utility in UTILITIES
         for split in range(SPLITS)
     ]
     work = partial(train, cells=cells)
-    return measure_abreast(tasks, work, folder, batch=_BATCH, stage="Meta-Metrics")
+    return measure_in_parallel(tasks, work, folder, batch=_BATCH, stage="Meta-Metrics")
 
 
 def train(task: Task, cells: dict[tuple[str, str], list[Row]]) -> Row:
@@ -69,8 +69,8 @@ def train(task: Task, cells: dict[tuple[str, str], list[Row]]) -> Row:
         if task["split"] == 0:
             for place, other in cells.items():
                 if place != own and (place[0] == own[0] or place[1] == own[1]):
-                    elsewhere["/".join(place)] = _said(model, other)
-        said = _said(model, [cell[i] for i in held])
+                    elsewhere["/".join(place)] = _predict(model, other)
+        said = _predict(model, [cell[i] for i in held])
     return {"held": held.tolist(), "said": said, "elsewhere": elsewhere}
 
 
@@ -93,7 +93,7 @@ def _by_cell(rows: Sequence[Row]) -> list[tuple[tuple[str, str], list[Row]]]:
     return [((place[0], place[1]), part) for place, part in groups(rows, "table", "algorithm")]
 
 
-def _said(model: Any, rows: Sequence[Row]) -> list[float]:
+def _predict(model: Any, rows: Sequence[Row]) -> list[float]:
     found: list[float] = np.asarray(model.predict(features(rows)), dtype=np.float64).tolist()
     return found
 

@@ -60,7 +60,7 @@ class Pairs:
         return float(self.right.sum()) / counted if counted else None
 
     def resampled(self, generator: np.random.Generator) -> Floats:
-        """(resamples,) the rate over releases drawn anew, nan where no pair counts."""
+        """(resamples,) the rate over resampled releases, nan where no pair counts."""
         releases = len(self.right)
         drawn = generator.multinomial(releases, np.full(releases, 1 / releases), _RESAMPLES)
         drawn = drawn.astype(np.float64)
@@ -71,22 +71,23 @@ class Pairs:
         return rates
 
 
-def mean_rate(cells: Sequence[Pairs], seed: int = 0) -> dict[str, float | None]:
-    """Return the mean rate over cells, with a 95 % interval over releases drawn anew.
+def mean_rate(cells: Sequence[Pairs], seed: int = 0) -> dict[str, Any]:
+    """Return the mean rate over cells, with a 95 % interval over resampled releases.
 
     They are drawn alike in all cells: those of one algorithm share their releases, and for others
     this errs on the wide side.
     """
     known = [pairs for pairs in cells if pairs.rate is not None]
     if not known:
-        return {"rate": None, "low": None, "high": None}
+        return {"rate": None, "low": None, "high": None, "releases": 0}
     drawn = np.array([pairs.resampled(np.random.default_rng(seed)) for pairs in known])
     there = ~np.isnan(drawn)
     means = np.where(there, drawn, 0).sum(axis=0)[there.any(axis=0)]
     means /= there.sum(axis=0)[there.any(axis=0)]
     low, high = np.quantile(means, [0.025, 0.975])
     rate = float(np.mean([pairs.rate for pairs in known]))
-    return {"rate": rate, "low": float(low), "high": float(high)}
+    releases = min(len(pairs.right) for pairs in known)
+    return {"rate": rate, "low": float(low), "high": float(high), "releases": releases}
 
 
 def _signs(values: Any) -> Floats:

@@ -34,7 +34,7 @@ def measured(release: Release, target: str) -> Row:
 def predictive_rates(rows: Sequence[Row], fits: Sequence[Row] = ()) -> list[Row]:
     """Return, for each table and loss, how often the lesser loss has the greater utility.
 
-    Averaged over algorithms and utilities, with a 95 % interval over releases drawn anew, the same
+    Averaged over algorithms and utilities, with a 95 % interval over resampled releases, the same
     for all losses; `ahead` is how much more often `predictive` is right, with its interval, and
     `built on` whether the table was looked at in making it. To compare: how often the scores of the
     other models are right, on average, and, where `fits` are given, the Meta-Metrics of the other
@@ -50,9 +50,9 @@ def predictive_rates(rows: Sequence[Row], fits: Sequence[Row] = ()) -> list[Row]
         drawn = {name: _means(cells) for name, cells in said.items() if _count(cells)}
         best = drawn[PREDICTIVE]
         for name, means in drawn.items():
-            told = {"table": table, "built on": table in BUILT_ON, "metric": name}
+            labels = {"table": table, "built on": table in BUILT_ON, "metric": name}
             ahead = best - means
-            found.append({**told, **_interval("rate", means), **_interval("ahead", ahead)})
+            found.append({**labels, **_interval("rate", means), **_interval("ahead", ahead)})
     return found
 
 
@@ -99,7 +99,7 @@ def _count(cells: Mapping[_Cell, Sequence[Pairs]]) -> int:
 
 
 def _means(cells: Mapping[_Cell, Sequence[Pairs]]) -> Floats:
-    """(1 + resamples,) the mean rate over cells, as found and over releases drawn anew.
+    """(1 + resamples,) the mean rate over cells, as found and over resampled releases.
 
     Releases by one algorithm are drawn alike for all utilities and losses.
     """

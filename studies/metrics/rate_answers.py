@@ -1,4 +1,4 @@
-"""Questions about rates: how often a metric, or a Meta-Metric, names the better of two releases."""
+"""Tests of claims on rates: how often a metric, or a Meta-Metric, names the better release."""
 
 from __future__ import annotations
 
@@ -10,111 +10,149 @@ from studies.metrics import published
 from studies.metrics.found import Found
 from studies.metrics.releases import METRICS
 from studies.metrics.singles import ITSELF, RANDOM
-from studies.runs import Row
+from studies.runs import Row, groups
+from studies.verdicts import (
+    Estimate,
+    above,
+    all_of,
+    at_most,
+    average,
+    below,
+    between,
+    decide,
+    estimate_mean,
+    exact,
+    near,
+)
 
-_CLOSE = 0.05  # rates that differ by no more are called the same
+CLOSE = 0.05  # rates that differ by no more count as equal
+LEAP = 0.10  # the gain on the best single metric that is published as the most
+_LEAST, _MOST = 0.55, 0.72  # published, of all metrics and tables except heart
+
+
+def _rate(row: Row) -> Estimate:
+    """Return the rate of a row with its interval over releases."""
+    return Estimate(row["rate"], row["low"], row["high"], row["releases"])
+
+
+def _known(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["rate"] is not None]
 
 
 def modest(found: Found) -> Answer:
-    """Ask whether all rates lie in the published range, heart left out."""
-    rows = [row for row in found.singles if row["metric"] in METRICS and row["table"] != "heart"]
-    known = [row for row in rows if row["rate"] is not None]
-    if not known:
-        return None, "no pair counts"
-    best, worst = (pick(known, key=lambda row: row["rate"]) for pick in (max, min))
-    told = "; ".join(
-        f"{each['table']}, {each['metric']}: {each['rate']:.3f}" for each in (worst, best)
+    """Test whether all rates lie in the published range, without heart."""
+    rows = _known([r for r in found.singles if r["metric"] in METRICS and r["table"] != "heart"])
+    if not rows:
+        return "undecided", "no pair counts"
+    best, worst = (pick(rows, key=lambda row: row["rate"]) for pick in (max, min))
+    text = "; ".join(
+        f"{each['table']}, {each['metric']}: {_rate(each).text()}" for each in (worst, best)
     )
-    holds = worst["rate"] >= 0.55 - _CLOSE and best["rate"] <= 0.72 + _CLOSE
-    return holds, f"least and most: {told}"
+    claimed = between(_LEAST - CLOSE, _MOST + CLOSE)
+    return all_of(decide(_rate(row), claimed) for row in rows), f"least and most: {text}"
 
 
 def heart_stands_out(found: Found) -> Answer:
-    """Ask whether metrics are right most often on heart."""
+    """Test whether every metric is right most often on heart."""
     if "heart" not in found.tables_there or len(found.tables_there) < 2:
-        return None, "needs heart and another table"
-    ours = {t: _mean_of(found.of_table(t), "rate") for t in found.tables_there}
-    ties = _mean_of(found.of_table("heart"), "ties right")
+        return "undecided", "needs heart and another table"
+    gaps = []
+    for _, part in groups(_known([r for r in found.singles if r["metric"] in METRICS]), "metric"):
+        by_table = {row["table"]: _rate(row) for row in part}
+        heart = by_table.pop("heart", None)
+        if heart is not None and by_table:
+            gaps.append(heart.minus(max(by_table.values(), key=lambda each: each.value)))
+    means = {t: fmean(r["rate"] for r in _known(found.of_table(t))) for t in found.tables_there}
+    ties = fmean(row["ties right"] for row in found.of_table("heart"))
     tied = fmean(row["tied"] for row in found.tied if row["table"] == "heart")
-    told = ", ".join(f"{table} {rate:.3f}" for table, rate in ours.items())
-    return max(ours, key=lambda t: ours[t]) == "heart", (
-        f"mean over metrics: {told}; on heart {tied:.0%} of pairs have equal utility, and if ties "
-        f"counted as right its mean would be {ties:.3f} (published "
+    text = ", ".join(f"{table} {rate:.3f}" for table, rate in means.items())
+    return all_of(decide(gap, above(0)) for gap in gaps), (
+        f"mean over metrics: {text}; on heart {tied:.0%} of pairs have equal utility, and if ties "
+        f"count as right its mean is {ties:.3f} (published "
         f"{fmean(published.SINGLE['heart'].values()):.3f})"
     )
 
 
-def _mean_of(rows: Sequence[Row], name: str) -> float:
-    return fmean(row[name] for row in rows if row[name] is not None)
-
-
 def near_published(found: Found) -> Answer:
-    """Compare rate by rate; the verdict asks for most to be close."""
-    pairs = [r for r in found.singles if r["published"] is not None and r["rate"] is not None]
-    off = [row["rate"] - row["published"] for row in pairs]
-    inside = sum(row["low"] <= row["published"] <= row["high"] for row in pairs)
-    close = sum(abs(each) <= _CLOSE for each in off)
-    told = (
-        f"{close} of {len(off)} within {_CLOSE}; {inside} published rates lie in our interval; "
-        f"ours are {fmean(off):+.3f} on the mean"
+    """Test the mean distance of the rates from the published ones."""
+    rows = _known([row for row in found.singles if row["published"] is not None])
+    off = [row["rate"] - row["published"] for row in rows]
+    distance = estimate_mean([abs(each) for each in off])
+    inside = sum(row["low"] <= row["published"] <= row["high"] for row in rows)
+    return decide(distance, at_most(CLOSE)), (
+        f"mean distance {distance.text()} over {len(off)} rates; {inside} published rates lie in "
+        f"our interval; ours are {fmean(off):+.3f} on average"
     )
-    return close > len(off) / 2, told
 
 
 def references(found: Found) -> Answer:
-    """Ask whether chance and utility itself are right as often as they must be."""
-    chance = [r["rate"] for r in found.singles if r["metric"] == RANDOM and r["rate"] is not None]
-    itself = [r["rate"] for r in found.singles if r["metric"] == ITSELF and r["rate"] is not None]
-    told = f"random {', '.join(f'{each:.3f}' for each in chance)}; utility itself {itself}"
-    return all(abs(each - 0.5) < 0.1 for each in chance) and set(itself) == {1.0}, told
+    """Test whether a random score is right half of the time, and utility itself always."""
+    chance = [_rate(r) for r in _known(found.singles) if r["metric"] == RANDOM]
+    itself = [r["rate"] for r in _known(found.singles) if r["metric"] == ITSELF]
+    decisions = [decide(each, near(0.5, 0.1)) for each in chance]
+    decisions += [decide(exact(each), near(1, 0)) for each in itself]
+    text = ", ".join(each.text() for each in chance)
+    return all_of(decisions), f"random score {text}; utility itself {sorted(set(itself))}"
 
 
 def better_than_single(found: Found) -> Answer:
-    """Ask whether Meta-Metrics are right more often than the mean metric."""
-    told, holds = [], []
-    for row in found.home:
-        if row["rate"] is None:
-            continue
-        single = _mean_of(found.of_table(row["table"]), "rate")
-        told.append(f"{row['table']}: {row['rate']:.3f} against {single:.3f}")
-        holds.append(row["rate"] > single)
-    return (all(holds) if holds else None), "; ".join(told)
+    """Test whether Meta-Metrics are right more often than the mean metric."""
+    gains = {
+        row["table"]: _rate(row).minus(average(_singles(found, row["table"])))
+        for row in _known(found.home)
+    }
+    return all_of(decide(gain, above(0)) for gain in gains.values()), "gain: " + _listed(gains)
 
 
 def no_leap(found: Found) -> Answer:
-    """Ask whether Meta-Metrics gain little on each table's best metric."""
-    gains = [
-        row["rate"] - max(r["rate"] for r in found.of_table(row["table"]) if r["rate"] is not None)
-        for row in found.home
-        if row["rate"] is not None
-    ]
-    if not gains:
-        return None, "no pair counts"
-    told = ", ".join(f"{each:+.3f}" for each in gains)
-    return all(gain < 0.10 for gain in gains), f"against each table's best single metric: {told}"
+    """Test whether Meta-Metrics gain little on each table's best metric."""
+    gains = {
+        row["table"]: _rate(row).minus(
+            max(_singles(found, row["table"]), key=lambda each: each.value)
+        )
+        for row in _known(found.home)
+    }
+    return all_of(decide(gain, below(LEAP)) for gain in gains.values()), (
+        f"gain on each table's best metric: {_listed(gains)}"
+    )
+
+
+def _singles(found: Found, table: str) -> list[Estimate]:
+    return [_rate(row) for row in _known(found.of_table(table))]
+
+
+def _listed(gains: dict[str, Estimate]) -> str:
+    return "; ".join(f"{table} {gain.text('+.3f')}" for table, gain in gains.items())
 
 
 def transfer_limit(name: str, limit: float) -> Callable[[Found], Answer]:
-    """Ask whether no Meta-Metric does better elsewhere than was published."""
+    """Test whether no Meta-Metric does better elsewhere than published."""
 
-    def judged(found: Found) -> Answer:
-        rows = [row for row in getattr(found, name) if row["rate"] is not None]
+    def test(found: Found) -> Answer:
+        rows = _known(getattr(found, name))
         if not rows:
-            return None, "needs more than one"
+            return "undecided", "needs more than one"
         best = max(rows, key=lambda row: row["rate"])
-        told = f"most: {best['used']} on {best['on']}, {best['rate']:.3f}"
-        mean, home = _mean_of(rows, "rate"), _mean_of(found.home, "rate")
-        return best["rate"] <= limit, f"{told}; mean {mean:.3f}, at home {home:.3f}"
+        home = average([_rate(row) for row in _known(found.home)])
+        return all_of(decide(_rate(row), at_most(limit)) for row in rows), (
+            f"most: {best['used']} on {best['on']}, {_rate(best).text()}; mean "
+            f"{fmean(row['rate'] for row in rows):.3f}, on their own data {home.value:.3f}"
+        )
 
-    return judged
+    return test
 
 
 def datafly_exchange(found: Found) -> Answer:
-    """Ask whether Meta-Metrics carry over better between the two Datafly."""
-    rate = {(r["used"], r["on"]): r["rate"] for r in found.algorithms}
-    within = [rate["datafly", "datafly-shuffled"], rate["datafly-shuffled", "datafly"]]
-    across = [value for (used, on), value in rate.items() if "mondrian" in (used, on)]
-    if None in (*within, *across):
-        return None, "some rates are not defined"
-    told = f"between the two Datafly {fmean(within):.3f}, to and from Mondrian {fmean(across):.3f}"
-    return fmean(within) > fmean(across), told
+    """Test whether Meta-Metrics transfer better between the two Datafly than with Mondrian."""
+    if len(_known(found.algorithms)) < len(found.algorithms):
+        return "undecided", "some rates are not defined"
+    within, across = (
+        average([
+            _rate(row) for row in found.algorithms
+            if ("mondrian" in (row["used"], row["on"])) is with_mondrian
+        ])
+        for with_mondrian in (False, True)
+    )  # fmt: skip
+    return decide(within.minus(across), above(0)), (
+        f"between the two Datafly {within.text()}, to and from Mondrian {across.text()}"
+    )

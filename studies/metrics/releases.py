@@ -109,7 +109,7 @@ def in_own_order(release: Release, table: Table) -> Release:
 def moved(release: Release) -> float:
     """Return the squared distance error against full suppression, above 1 where that moves less.
 
-    The metric itself ends at 1, and could no longer tell shuffled releases apart.
+    The metric itself ends at 1, and could no longer distinguish shuffled releases.
     """
     hidden = {name: Recoding.suppressed(each.column) for name, each in release.recodings.items()}
     worst = metrics.squared_distance_error(replace(release, recodings=hidden), raw=True)

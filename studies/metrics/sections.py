@@ -49,7 +49,7 @@ def write_study(out: Path, rows: Sequence[Row], *, full: bool) -> Path:
         for section in (*_sections(found), _beyond(rows, fits))
         if section.rows
     ]
-    return write_page(out, "Do metrics tell what a release is good for?", _about(rows, full), drawn)
+    return write_page(out, "Do metrics predict utility?", _about(rows, full), drawn)
 
 
 def _about(rows: Sequence[Row], full: bool) -> str:
@@ -68,7 +68,7 @@ def _about(rows: Sequence[Row], full: bool) -> str:
         f"k = 2 + Poisson(1), Datafly with its own limit of k suppressed records. Utility is what "
         f"models trained on a release score on raw rows, in {FOLDS} folds. A rate is the share of "
         "pairs in which the better score has the greater utility; pairs of equal utility do not "
-        "count, equal scores count half; intervals are 95 %, over releases drawn anew. "
+        "count, equal scores count half; intervals are 95 %, over resampled releases. "
         f"Meta-Metrics: {search}; a tenth of the releases is held out, {SPLITS} times. Published "
         "are the figures of de Spoelberch (2020), with precision left out there and KL divergence "
         "added here. Permuted and shuffled releases are measured on the table's own order."

@@ -1,4 +1,4 @@
-"""What single metrics tell of utility: rates over pairs, regressions, lines of best fit."""
+"""How single metrics relate to utility: rates over pairs, regressions, lines of best fit."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def tied_shares(rows: Sequence[Row]) -> list[Row]:
             pairs = Pairs.of(values(cell, utility), values(cell, utility))
             every = len(cell) * (len(cell) - 1)
             tied = 1 - float(pairs.counted.sum()) / every
-            told = {"table": table, "algorithm": algorithm, "utility": utility}
-            found.append({**told, "tied": tied})
+            labels = {"table": table, "algorithm": algorithm, "utility": utility}
+            found.append({**labels, "tied": tied})
     return found
 
 
@@ -94,6 +94,16 @@ def effect_sizes(rows: Sequence[Row]) -> list[Row]:
     return sorted(found, key=lambda row: -row["effect"])
 
 
+def effects_by_regression(rows: Sequence[Row]) -> Floats:
+    """(cells, utilities, metrics) the size of each metric's coefficient in each regression."""
+    return np.abs(
+        [
+            [_effects(cell, utility)[0] for utility in UTILITIES]
+            for _, cell in groups(rows, "table", "algorithm")
+        ]
+    )
+
+
 def _effects(cell: Sequence[Row], utility: str) -> tuple[Floats, Floats]:
     """(metrics,) the coefficients of one regression, and each metric's correlation."""
     given = np.column_stack([_standard(values(cell, metric)) for metric in METRICS])
@@ -108,16 +118,16 @@ def _standard(found: Floats) -> Floats:
     return np.zeros_like(found) if alike else (found - found.mean()) / spread
 
 
-def lines(rows: Sequence[Row], *by: str) -> list[Row]:
+def lines(rows: Sequence[Row], *by: str, metrics: Sequence[str] = METRICS) -> list[Row]:
     """Return the line of best fit of each utility over each metric, for each group of releases."""
     found = []
     for place, part in groups(rows, *by):
-        told = dict(zip(by, place, strict=True))
-        for metric in METRICS:
+        labels = dict(zip(by, place, strict=True))
+        for metric in metrics:
             across = values(part, metric)
             for utility in UTILITIES:
                 ends = _line(across, values(part, utility))
-                row = {**told, "metric": metric, "utility": utility}
+                row = {**labels, "metric": metric, "utility": utility}
                 found.append(
                     {**row, **dict(zip(("x", "y", "x2", "y2", "slope"), ends, strict=True))}
                 )

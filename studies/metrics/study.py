@@ -1,4 +1,4 @@
-"""Whether information-loss metrics tell which of two releases is of more use to those who learn.
+"""Whether information-loss metrics predict which of two releases is more useful to a learner.
 
 Repeats chapters 3 and 4 of de Spoelberch, "The limits of information loss metrics as measures for
 utility", 2020: many releases of four tables, twelve metrics, six utilities; then single metrics,
@@ -13,7 +13,7 @@ from pathlib import Path
 from shoal.datasets import random_k
 from shoal.errors import InputError
 from studies.metrics.releases import ALGORITHMS, FOLDS, TABLES, measure
-from studies.runs import Task, measure_abreast
+from studies.runs import Task, measure_in_parallel
 
 RELEASES, FULL_RELEASES = 100, 200
 ADULT_ROWS = 6_000  # by default; --full has all
@@ -30,7 +30,7 @@ def run(out: Path, *, full: bool, data: str, releases: int | None = None) -> Pat
     if count < 4:
         raise InputError(f"releases must be 4 or more, not {count}: some are held out")
     tasks = list(tasks_for(tables, count, full=full))
-    rows = measure_abreast(tasks, measure, out / "releases", batch=_BATCH, stage="releases")
+    rows = measure_in_parallel(tasks, measure, out / "releases", batch=_BATCH, stage="releases")
     return write_study(out, rows, full=full)
 
 

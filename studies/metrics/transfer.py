@@ -74,8 +74,8 @@ def to_utilities(rows: Sequence[Row], fits: Sequence[Row]) -> list[Row]:
         for on in UTILITIES:
             if on != used:
                 pairs = [_held(cells, same, on) for _, same in _models(part)]
-                told = {"used": used, "on": on, **mean_rate(pairs)}
-                found.append({**told, "published": _published("utility", used, on)})
+                labels = {"used": used, "on": on, **mean_rate(pairs)}
+                found.append({**labels, "published": _published("utility", used, on)})
     return found
 
 
@@ -87,9 +87,9 @@ def predictions(rows: Sequence[Row], fits: Sequence[Row]) -> list[Row]:
     for fit in fits:
         cell = cells[fit["table"], fit["algorithm"]]
         for number, said in zip(fit["held"], fit["said"], strict=True):
-            told = {name: fit[name] for name in kept}
+            labels = {name: fit[name] for name in kept}
             true = cell[number][fit["utility"]]
-            found.append({**told, "release": number, "predicted": said, "found": true})
+            found.append({**labels, "release": number, "predicted": said, "found": true})
     return found
 
 

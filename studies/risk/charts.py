@@ -44,9 +44,9 @@ def _mappings(rows: Sequence[Row]) -> list[Picture]:
     import altair as alt
 
     values = [
-        {"mapping": row["mapping"], "value": row[name], "what": told}
+        {"mapping": row["mapping"], "value": row[name], "what": name_shown}
         for row in rows
-        for name, told in (("psi", "Ψ"), ("heuristic", "H"))
+        for name, name_shown in (("psi", "Ψ"), ("heuristic", "H"))
     ]
     chart = (
         alt.Chart(alt.Data(values=values))
@@ -76,40 +76,40 @@ def _random(rows: Sequence[Row]) -> list[Picture]:
         )
     )
     line = alt.Chart(alt.Data(values=[{"bound": 0.06}])).encode(y="bound:Q")
-    told = line.mark_text(align="right", x="width", dy=-8, color="#b3401f", text="6 %, published")
-    chart = points + line.mark_rule(color="#b3401f", strokeDash=[6, 4]) + told
+    label = line.mark_text(align="right", x="width", dy=-8, color="#b3401f", text="6 %, published")
+    chart = points + line.mark_rule(color="#b3401f", strokeDash=[6, 4]) + label
     return [_sized(chart, "Figure 4.2: mean error of H, 5 × 5")]
 
 
 def _large(rows: Sequence[Row]) -> list[Picture]:
     """Ours: the error of H at the true mapping, and NMAPE, against n."""
-    told = {
+    titles = {
         "error": "Figure A: error of H at the true mapping",
         "nmape": "Figure A: NMAPE, its mean over all mappings",
     }
     return [
-        _sized(_against_size(rows, what), title, f"-{what}.svg") for what, title in told.items()
+        _sized(_against_size(rows, what), title, f"-{what}.svg") for what, title in titles.items()
     ]
 
 
 def _against_size(rows: Sequence[Row], what: str) -> Any:
+    """Draw a dot per draw, and a line through the means."""
     import altair as alt
 
     values = [row for row in rows if row[what] is not None]
-    return (
-        alt.Chart(alt.Data(values=values))
-        .mark_line(point=True, strokeWidth=2)
-        .encode(
-            x=alt.X("size:Q", title="records", scale=alt.Scale(type="log")),
-            y=alt.Y(
-                f"{what}:Q",
-                title="H / Ψ − 1" if what == "error" else "NMAPE",
-                scale=alt.Scale(type="linear" if what == "error" else "log"),
-                axis=alt.Axis(format="~%"),
-            ),
-            color=alt.Color("kind:N", title="attack", scale=alt.Scale(scheme="tableau10")),
-        )
+    scale = alt.Scale(type="linear" if what == "error" else "log")
+    axis = {
+        "title": "H / Ψ − 1" if what == "error" else "NMAPE",
+        "scale": scale,
+        "axis": alt.Axis(format="~%"),
+    }
+    ticks = alt.Axis(values=[10, 100, 1000, 10_000], format=",")
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("size:Q", title="records", scale=alt.Scale(type="log"), axis=ticks),
+        color=alt.Color("kind:N", title="attack", scale=alt.Scale(scheme="tableau10")),
     )
+    dots = base.mark_point(filled=True, size=35).encode(y=alt.Y(f"{what}:Q", **axis))
+    return base.mark_line(strokeWidth=2).encode(y=alt.Y(f"mean({what}):Q", **axis)) + dots
 
 
 def _sized(chart: Any, title: str, ending: str = ".svg") -> Picture:

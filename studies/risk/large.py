@@ -1,4 +1,4 @@
-"""Large attacks: what the heuristic H says at the true mapping, against Ψ.
+"""Large attacks: the heuristic H at the true mapping, compared with Ψ.
 
 Four kinds of attack that exist at any size: three by attackers who know something, one by an
 attacker who knows nothing.
@@ -15,23 +15,25 @@ from shoal.support.arrays import Floats
 from studies.runs import Row, Stopwatch
 
 if TYPE_CHECKING:
+    from shoal.risk.matchings.psi import Psi
     from shoal.risk.matchings.structure import Component
 
+DRAWN = ("noisy values", "no knowledge")  # kinds whose matrix is random
 KINDS = {
-    "one in a crowd": "the own record is 0.9 n times as likely as any other",
+    "one in a crowd": "a person's own record is 0.9 n times as likely as any other",
     "frequencies": "items are known up to three places in the order of frequencies",
     "noisy values": "values that follow each other by 1 are known with a Gaussian error of 1",
     "no knowledge": "random weights between 0.5 and 1.5",
 }
-_WEIGHT = 0.9  # of the own record, in units of n
-_PLACES = 3  # that an item may be off
+_WEIGHT = 0.9  # of a person's own record, in units of n
+_PLACES = 3  # by which an item may be misplaced
 _FAR = 8  # deviations from which a pair is ruled out
-_MAPPINGS = 20_000  # that the mean over all of them is estimated by
-_SECONDS = 10.0  # that all pairs may take to be solved
+_MAPPINGS = 20_000  # from which the mean over all of them is estimated
+_SECONDS = 10.0  # within which all pairs must be solved
 
 
 def measure_large(kind: str, size: int, seed: int) -> Row:
-    """Return Ψ with its interval, H, and NMAPE as a share where it can be told."""
+    """Return Ψ with its interval, H, and NMAPE as a share where it can be computed."""
     with Stopwatch() as took:
         if kind == "one in a crowd":
             row = _crowd(size)
@@ -63,7 +65,8 @@ def _crowd(size: int) -> Row:
     heuristic = size * weight / (weight + size - 1)
     # the error at a mapping is that at the truth times (fixed points − 1) / (n − 1)
     mean = abs(heuristic - psi) / (size - 1) * 2 * deranged / size
-    return {**_found(psi, psi, psi, heuristic), "nmape": mean, "how": "closed form"}
+    figures = _figures(psi, psi, psi, heuristic)
+    return {**figures, "nmape": mean, "how": "closed form", "samples": None}
 
 
 def _frequencies(size: int, seed: int) -> Row:
@@ -77,8 +80,7 @@ def _frequencies(size: int, seed: int) -> Row:
     nmape = None
     if size <= 1000:
         nmape = _mean_error(scaled, all_marginals(attack.matrix), seed)
-    told = _found(found.value, found.low, found.high, _own(scaled))
-    return {**told, "nmape": nmape, "how": found.method}
+    return _row(found, _own(scaled), nmape)
 
 
 def _noisy(size: int, seed: int) -> Any:
@@ -108,11 +110,17 @@ def _weighed(matrix: Any, seed: int) -> Row:
     nmape = None
     if exact_cost(matrix, every=True).seconds <= _SECONDS:
         nmape = _mean_error(scaled, all_marginals(matrix), seed)
-    told = _found(found.value, found.low, found.high, _own(scaled))
-    return {**told, "nmape": nmape, "how": found.method}
+    return _row(found, _own(scaled), nmape)
 
 
-def _found(psi: float, low: float, high: float, heuristic: float) -> Row:
+def _row(found: Psi, heuristic: float, nmape: float | None) -> Row:
+    """Return the figures of an attack; samples is None if Ψ is exact."""
+    samples = None if found.guarantee == "exact" else int(found.effective or 0)
+    figures = _figures(found.value, found.low, found.high, heuristic)
+    return {**figures, "nmape": nmape, "how": found.method, "samples": samples}
+
+
+def _figures(psi: float, low: float, high: float, heuristic: float) -> Row:
     return {
         "psi": float(psi),
         "low": float(low),

@@ -110,7 +110,8 @@ def enumerate_matchings(matrices: Floats) -> tuple[Floats, Floats]:
 def random_matrices(family: str, size: int, draws: int, seed: int) -> Floats:
     """(draws, size, size) doubly stochastic matrices, drawn in one of three ways.
 
-    How the thesis drew its matrices is not told; these reach from the flat matrix to permutations.
+    The thesis does not state how it drew its matrices; these range from the flat matrix to
+    permutations.
     """
     rng = np.random.default_rng([seed, size, FAMILIES.index(family)])
     if family == "mixed matchings":

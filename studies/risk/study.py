@@ -2,7 +2,7 @@
 
 Repeats figures 2.4, 4.1 and 4.2 of Malik, "Disclosure risk measurement of anonymized datasets after
 probabilistic attacks", 2014, and adds attacks on up to 10,000 records, with the error of H at the
-true mapping, which is what an owner is told, beside NMAPE, its mean over all mappings.
+true mapping, which is the figure that an owner sees, beside NMAPE, its mean over all mappings.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.page import Drawn, Section, Verdict, write_page
+from studies.claims import Verdict
+from studies.page import Drawn, Section, write_page
 from studies.risk import claims
 from studies.risk.charts import PICTURES
-from studies.risk.large import KINDS, measure_large
+from studies.risk.large import DRAWN, KINDS, measure_large
 from studies.risk.small import (
     FAMILIES,
     Q,
@@ -27,14 +28,18 @@ from studies.risk.small import (
 )
 from studies.runs import Row, Task, measure_all
 
-_SHOWN = 1200  # points of a family in a picture
+DRAWS = 5
+MATRICES = 30_000  # of 5 × 5 and each family, over all draws
+COMPARED, FULL_COMPARED = 200, 1000  # matrices of each size, family and draw
+_SHOWN = 240  # points of a family and draw in a picture
 _ABOUT = (
-    "Ψ is the number of people that an attacker is expected to find, H the thesis's quick estimate "
-    "of it: the sum of the true pairs' entries in the doubly stochastic matrix. NMAPE is the mean "
-    "over all true mappings of the absolute error of H, as a share of n; in figure A it is "
-    "estimated from 20,000 mappings, without an interval, but for the crowd, where it is exact, "
-    "and left out where not all pairs could be solved exactly. Figure 4.2 shows the first 1,200 "
-    "matrices of each family and its worst; the verdicts are on all. "
+    "Ψ is the number of people that an attacker is expected to re-identify, H its quick "
+    "estimate in the thesis: the sum of the true pairs' entries in the doubly stochastic "
+    "matrix. NMAPE is the mean over all true mappings of the absolute error of H, as a share of "
+    "n. In figure A it is exact for the crowd, estimated from 20,000 mappings otherwise, and "
+    "left out where not all pairs could be solved exactly. Figure 4.2 shows the first 240 "
+    "matrices of each family and draw, and the worst; the verdicts use all. Random matrices and "
+    "attacks have five draws. "
 )
 
 
@@ -48,7 +53,7 @@ def run(out: Path, *, full: bool, data: str) -> Path:
         _section(out, "4.2", _shown(by["4.2"]), claims.judge_random(by["4.2"])),
         _section(out, "A", by["A"], claims.judge_large(by["A"])),
     ]
-    sizes = "Sizes as published." if full else "Smaller sizes of the largest runs; --full has them."
+    sizes = "Sizes are as published." if full else "--full adds larger runs."
     return write_page(out, "Disclosure risk after attacks", _ABOUT + sizes, drawn)
 
 
@@ -61,17 +66,21 @@ TITLES = {
 
 
 def tasks(*, full: bool) -> Iterator[Task]:
-    """Give every run of the study."""
+    """Yield every run of the study."""
     yield {"figure": "2.4"}
     yield {"figure": "4.1"}
-    draws = {2: 3000, 3: 3000, 4: 3000, 5: 30_000, 6: 3000, 7: 1000, 8: 1000 if full else 200}
-    for size, matrices in draws.items():
+    compared = FULL_COMPARED if full else COMPARED
+    for size in range(2, 9):
         for family in FAMILIES:
-            yield {"figure": "4.2", "family": family, "size": size, "draws": matrices, "seed": 0}
+            for seed in range(DRAWS):
+                labels = {"figure": "4.2", "family": family, "size": size, "seed": seed}
+                matrices = MATRICES // DRAWS if size == 5 else compared
+                yield {**labels, "draws": matrices, "compared": compared}
     for kind in KINDS:
         for size in (10, 100, 1000, 10_000):
             if full or kind != "no knowledge" or size < 10_000:
-                yield {"figure": "A", "kind": kind, "size": size, "seed": 0}
+                for seed in range(DRAWS if kind in DRAWN else 1):
+                    yield {"figure": "A", "kind": kind, "size": size, "seed": seed}
 
 
 def measure(task: Task) -> Row:
@@ -84,11 +93,12 @@ def measure(task: Task) -> Row:
         return measure_large(task["kind"], task["size"], task["seed"])
     matrices = random_matrices(task["family"], task["size"], task["draws"], task["seed"])
     errors, permanents = mean_errors(matrices)
-    shown = np.unique(np.concatenate([[errors.argmax()], np.arange(len(errors))[:_SHOWN]]))
+    shown = np.unique([errors.argmax(), *range(min(len(errors), _SHOWN))])
     return {
         "matrices": len(errors),
         "mean": float(errors.mean()),
         "most": float(errors.max()),
+        "most_compared": float(errors[: task["compared"]].max()),
         "most_high": float(errors[permanents > 0.5].max(initial=0.0)),
         "nmape": errors[shown].tolist() if task["size"] == 5 else [],
         "permanent": permanents[shown].tolist() if task["size"] == 5 else [],
@@ -97,7 +107,7 @@ def measure(task: Task) -> Row:
 
 def _section(out: Path, figure: str, rows: list[Row], verdicts: list[Verdict]) -> Drawn:
     """Draw a figure; of long ones the page lists some rows, from the first to the last."""
-    heads = [name for name in rows[0] if name not in ("figure", "seed", "draws")]
+    heads = [name for name in rows[0] if name not in ("figure", "draws")]
     section = Section(figure, TITLES[figure], rows, PICTURES[figure](rows), heads)
     drawn = section.draw(out, verdicts, ".4g")
     step = 1 if figure == "A" else max(len(rows) // 60, 1)

@@ -1,7 +1,7 @@
-"""Questions to the stages of a study of robust predictions, each of which a claim rests on.
+"""Tests of claims on networks and votes, from the stages of a study of robust predictions.
 
-A published figure is only judged on the published study in its published size; what is said in
-words is judged wherever the pictures suffice to tell.
+A published figure is judged only on the published study at its published size; a claim in words is
+judged wherever there are five pictures or more.
 """
 
 from __future__ import annotations
@@ -9,168 +9,177 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from shoal.risk.proportion import Interval, proportion
 from studies.claims import Answer, Test
 from studies.robust import published
 from studies.robust.figures import (
-    above,
     ahead,
+    by_picture,
     is_whole,
+    mean_over_draws,
     percent,
+    points,
     share,
     stage,
     within,
 )
 from studies.runs import Row
+from studies.verdicts import (
+    Decision,
+    Estimate,
+    Range,
+    above,
+    all_of,
+    at_least,
+    below,
+    decide,
+    estimate_mean,
+    estimate_share,
+    exact,
+    near,
+)
 
-CLOSE, NEAR = 0.01, 0.05  # means over thousands of pictures, and over a few, that agree
-FEW = 0.02  # the same of shares that are small
+CLOSE, NEAR = 0.01, 0.05  # tolerances: of means over thousands of pictures, and over a few
+FEW = 0.02  # the tolerance of small shares
 WORDS = {"plain": "without noise", "noisy": "with noise"}
 
 
 def under(rows: Sequence[Row], model: str, count: int) -> Row:
-    """Return the stage of single examples, or of two or three laid over each other."""
+    """Return the stage of single examples, or of sums of two or three."""
     if count == 1:
         return stage(rows, "single", model=model)
     return stage(rows, "superimposed", model=model, count=count)
 
 
-def agrees(rows: Sequence[Row], found: Interval, theirs: float, near: float = NEAR) -> bool | None:
-    """Hold a share against a published one: near it, apart from it, or too few pictures to tell.
-
-    Theirs rests on as many pictures as ours, so that the difference is less certain than either.
-    """
-    if not is_whole(rows):
-        return None
-    gap = theirs - found.value
-    if abs(gap) <= near:
-        return True
-    side = found.high - found.value if gap > 0 else found.value - found.low
-    return None if abs(gap) <= 2**0.5 * side else False
-
-
-def together(holds: Sequence[bool | None]) -> bool | None:
-    """Join answers: one that disagrees decides, then one that is open."""
-    return False if False in holds else None if None in holds else True
+def at_full_size(rows: Sequence[Row], found: Estimate, claimed: Range) -> Decision:
+    """Return the verdict on a published figure; undecided in a study of another size."""
+    return decide(found, claimed) if is_whole(rows) else "undecided"
 
 
 def validation(data: str) -> Test:
-    """Ask whether one network learns as much as published."""
+    """Test whether single networks have the published accuracy."""
 
     def test(rows: Sequence[Row]) -> Answer:
-        found, theirs = fmean(stage(rows, "train")["single_plain"]), published.VALIDATION[data]
-        told = f"{percent(found)} on average, {percent(theirs)} published"
-        return (abs(found - theirs) <= CLOSE if is_whole(rows) else None), told
+        found = estimate_mean(stage(rows, "train")["single_plain"])
+        theirs = published.VALIDATION[data]
+        text = f"{within(found)} on average, {percent(theirs)} published"
+        return at_full_size(rows, found, near(theirs, CLOSE)), text
 
     return test
 
 
 def vote_is_better(rows: Sequence[Row]) -> Answer:
-    """Ask whether the vote is right more often than one network, without noise and with it."""
+    """Test whether the vote is right more often than one network, without noise and with it."""
     row = stage(rows, "train")
-    told, holds = [], []
+    texts, decisions = [], []
     for model, words in WORDS.items():
-        vote, single = row[f"vote_{model}"], fmean(row[f"single_{model}"])
-        found = proportion(round(vote * row["validation"]), row["validation"])
-        holds.append(above(Interval(*(end - single for end in found))))
-        told.append(f"{words} {percent(vote)} for {percent(single)}")
-    return together(holds), "; ".join(told)
+        vote, single = _vote(row, model), fmean(row[f"single_{model}"])
+        decisions.append(decide(vote.minus(exact(single)), above(0)))
+        texts.append(f"{words} {within(vote)}, one network {percent(single)}")
+    return all_of(decisions), "; ".join(texts)
+
+
+def _vote(row: Row, model: str) -> Estimate:
+    """Return the accuracy of the vote on held-back pictures."""
+    return estimate_share(round(row[f"vote_{model}"] * row["validation"]), row["validation"])
 
 
 def moved_is_better(rows: Sequence[Row]) -> Answer:
-    """Ask whether networks that learned from moved pictures are right more often."""
+    """Test whether networks trained on moved pictures are right more often."""
     train, moved = stage(rows, "train"), stage(rows, "moved")
-    before, after = (fmean(row["single_plain"]) for row in (train, moved))
-    return after > before + CLOSE, (
-        f"one network {percent(after)} for {percent(before)}, the vote "
-        f"{percent(moved['vote_plain'])} for {percent(train['vote_plain'])}, with noise "
-        f"{percent(moved['vote_noisy'])} for {percent(train['vote_noisy'])}"
+    pairs = zip(moved["single_plain"], train["single_plain"], strict=True)
+    gain = estimate_mean([after - before for after, before in pairs])
+    return decide(gain, above(CLOSE)), (
+        f"one network gains {within(gain)}; the vote {percent(moved['vote_plain'])} instead of "
+        f"{percent(train['vote_plain'])}, with noise {percent(moved['vote_noisy'])} instead of "
+        f"{percent(train['vote_noisy'])}"
     )
 
 
-def vote_gives_back(rows: Sequence[Row]) -> Answer:
-    """Ask whether a vote with noise is as good as one network without."""
+def vote_compensates(rows: Sequence[Row]) -> Answer:
+    """Test whether a vote with noise is as good as one network without."""
     row = stage(rows, "train")
-    alone, noisy, vote = fmean(row["single_plain"]), fmean(row["single_noisy"]), row["vote_noisy"]
-    lost = alone - noisy > CLOSE  # or there is nothing to give back
-    return (vote >= alone - CLOSE if lost else None), (
+    alone, noisy, vote = fmean(row["single_plain"]), fmean(row["single_noisy"]), _vote(row, "noisy")
+    text = (
         f"one network is right on {percent(alone)} without noise and on {percent(noisy)} with it, "
-        f"the vote with noise on {percent(vote)}"
+        f"the vote with noise on {within(vote)}"
     )
+    if alone - noisy <= CLOSE:  # noise costs nothing that the vote could compensate
+        return "undecided", text
+    return decide(vote.minus(exact(alone)), at_least(-CLOSE)), text
 
 
 def vote_right(data: str, model: str, count: int) -> Test:
-    """Ask whether the vote stays right as often as published."""
+    """Test whether the vote stays right as often as published."""
 
     def test(rows: Sequence[Row]) -> Answer:
-        found, theirs = share(under(rows, model, count)), published.CLASSIFICATIONS[count][data]
-        told = f"{within(found)} here, {percent(theirs[model].correct)} published"
-        return agrees(rows, found, theirs[model].correct), told
+        found = share(under(rows, model, count))
+        theirs = published.CLASSIFICATIONS[count][data][model].correct
+        text = f"{within(found)} here, {percent(theirs)} published"
+        return at_full_size(rows, found, near(theirs, NEAR)), text
 
     return test
 
 
 def vote_taken(data: str, model: str, count: int) -> Test:
-    """Ask whether as many examples as published take the vote to their target."""
+    """Test whether as many examples as published move the vote to their target."""
 
     def test(rows: Sequence[Row]) -> Answer:
         found = share(under(rows, model, count), "target")
         theirs = published.CLASSIFICATIONS[count][data][model].target
-        told = f"{within(found)} here, {100 * theirs:.2f} % published"
-        return agrees(rows, found, theirs, FEW), told
+        text = f"{within(found)} here, {100 * theirs:.2f} % published"
+        return at_full_size(rows, found, near(theirs, FEW)), text
 
     return test
+
+
+def _single(row: Row) -> Estimate:
+    """Return the accuracy of single networks under attack, over pictures."""
+    right = [hits / row["networks"] for hits in row["columns"]["right"]]
+    return mean_over_draws(list(by_picture(row, right).values()))
 
 
 def single_right(data: str, model: str, count: int) -> Test:
-    """Ask whether one network, on average, loses as much as published."""
+    """Test whether single networks lose as much as published, on average."""
 
     def test(rows: Sequence[Row]) -> Answer:
         row, theirs = under(rows, model, count), published.SINGLE[count][data][model]
-        ours = row["single_clean"], row["single_attacked"]
-        told = f"from {percent(ours[0])} to {percent(ours[1])} here"
-        near = all(abs(a - b) <= 2 * NEAR for a, b in zip(ours, theirs, strict=True))
-        return (near if is_whole(rows) else None), told
+        found = _single(row)
+        text = f"from {percent(row['single_clean'])} to {within(found)} here"
+        return at_full_size(rows, found, near(theirs.attacked, 2 * NEAR)), text
 
     return test
 
 
-def carries_less(rows: Sequence[Row]) -> Answer:
-    """Ask whether three laid over each other cost a network less than half of what they do there.
-
-    There is the published study of mnist, without noise.
-    """
+def transfers_less(rows: Sequence[Row]) -> Answer:
+    """Test whether sums of three cost a network less than half as much as published for MNIST."""
     row, there = under(rows, "plain", 3), published.SINGLE[3]["mnist"]["plain"]
-    lost, theirs = row["single_clean"] - row["single_attacked"], there.clean - there.attacked
-    told = f"three cost a network {100 * lost:.0f} points, {100 * theirs:.0f} published of MNIST"
-    return (lost < theirs / 2 if is_whole(rows) else None), told
+    lost, theirs = exact(row["single_clean"]).minus(_single(row)), there.clean - there.attacked
+    text = f"three cost a network {within(lost)}, {percent(theirs)} published for MNIST"
+    return at_full_size(rows, lost, below(theirs / 2)), text
 
 
 def noise_helps(count: int, *, helps: bool = True) -> Test:
-    """Ask whether the vote is right more often, or less, where noise was met."""
+    """Test whether the vote is right more often, or less often, with noise."""
 
     def test(rows: Sequence[Row]) -> Answer:
         noisy, plain = under(rows, "noisy", count), under(rows, "plain", count)
         gap = ahead(noisy, plain)
-        told = (
+        text = (
             f"with noise {percent(share(noisy).value)}, without {percent(share(plain).value)}; "
-            f"the difference lies between {100 * gap.low:+.0f} and {100 * gap.high:+.0f} points"
+            f"{points(gap)}"
         )
-        held = above(gap)
-        return (held if helps or held is None else not held), told
+        return decide(gap, above(0) if helps else below(0)), text
 
     return test
 
 
 def as_on_clean(count: int) -> Test:
-    """Ask whether noise and vote fare under attack as without one."""
+    """Test whether noise and vote are as accurate under attack as without one."""
 
     def test(rows: Sequence[Row]) -> Answer:
         row = under(rows, "noisy", count)
         found, clean = share(row), row["vote_clean"]
-        holds = found.value >= clean - NEAR
-        if not holds and found.high >= clean - NEAR:
-            return None, f"{within(found)} under attack, {percent(clean)} before"
-        return holds, f"{within(found)} under attack, {percent(clean)} before"
+        text = f"{within(found)} under attack, {percent(clean)} before"
+        return decide(found.minus(exact(clean)), at_least(-NEAR)), text
 
     return test

@@ -1,10 +1,10 @@
-"""Stages that attack networks, one by one or all as one."""
+"""Stages that attack networks, one by one or as one vote."""
 
 from __future__ import annotations
 
 from shoal.robust import CarliniWagner, EnsembleVote, attacked, every_target, judge
 from shoal.robust.ensemble import write_tensors
-from studies.robust.judging import told_of
+from studies.robust.judging import as_row
 from studies.robust.material import (
     AXES,
     CRAFTING,
@@ -16,9 +16,9 @@ from studies.robust.material import (
 )
 from studies.runs import Row, Task
 
-KNOWN = ("copy", "further", "queries", "averages")  # what those hold who know the defence
+KNOWN = ("copy", "further", "queries", "averages")  # attackers who know the defence
 _CONFIDENT = 1.0  # by how much, in log probability, a vote under attack is to be turned
-_FURTHER = 6.0  # the same for one who has noise to overcome: some 400 times as likely
+_FURTHER = 6.0  # the same for an attacker who overcomes noise: some 400 times as likely
 
 
 def craft(study: Material, task: Task) -> Row:
@@ -47,6 +47,10 @@ def craft(study: Material, task: Task) -> Row:
         "success": float(found.success.double().mean()),
         "distance": mean_of(found.distances[found.success]),
         "perturbation": mean_of(found.perturbations[found.success]),
+        "lengths": [
+            mean_of(found.distances[:, places == place][found.success[:, places == place]])
+            for place in range(len(pictures))
+        ],
     }
 
 
@@ -56,9 +60,9 @@ def closer(study: Material, task: Task) -> Row:
 
 
 def adaptive(study: Material, task: Task) -> Row:
-    """Ours: one who knows the defence attacks noise and vote as one.
+    """Ours: an attacker who knows the defence attacks noise and vote as one.
 
-    Who goes further has a copy, and does not end where it is just fooled.
+    The threat "further" has a copy, and continues after the copy is fooled.
     """
     setup, further = study.setup, task["threat"] == "further"
     pictures = study.images.tests[: setup.samples]
@@ -78,7 +82,7 @@ def adaptive(study: Material, task: Task) -> Row:
     )
     with Clock(study.device) as took:
         found = attack.run(model, pictures[places], goals)
-    judged = {m: told_of(judge(found, truth, study.judged_by(m), samples=places)) for m in MODELS}
+    judged = {m: as_row(judge(found, truth, study.judged_by(m), samples=places)) for m in MODELS}
     return {
         "seconds": took.seconds,
         "success": float(found.success.double().mean()),

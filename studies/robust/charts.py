@@ -116,9 +116,9 @@ def settings(rows: Sequence[Row], panel: str, titles: str) -> Any:
 
     kinds = {"vote_clean": "clean", "vote_attacked": "under attack", "single_clean": "one network"}
     shown = [
-        {"deviation": row["deviation"], panel: row[panel], "what": told, "share": row[name]}
+        {"deviation": row["deviation"], panel: row[panel], "what": title, "share": row[name]}
         for row in rows
-        for name, told in kinds.items()
+        for name, title in kinds.items()
     ]
     colours = alt.Scale(domain=list(kinds.values()), range=[_BLUE, _RED, "#9aa5b1"])
     header = alt.Header(

@@ -1,26 +1,31 @@
-"""Stages that put examples to the networks and to their vote."""
+"""Stages in which the networks and their vote classify examples."""
 
 from __future__ import annotations
 
-import torch
+from dataclasses import replace
+from itertools import product
 
-from shoal.robust import Judged, judge, scale_for, superimpose
+import torch
+from torch import Tensor
+
+from shoal.robust import Examples, Judged, judge, scale_for, superimpose
 from shoal.robust import sweep as sweep_noise
 from studies.robust.material import Material
 from studies.runs import Row, Task
 
 _DEVIATIONS = (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0)  # of noise, as multiples of the study's
+CLEAN = 1000  # clean pictures of a sweep, over all draws
 _SHAPES = ("laplace", "normal", "uniform")
 
 
 def single(study: Material, task: Task) -> Row:
     """Tables 4.3 and 4.4, figures 4.1 to 4.6: all networks and the vote on each example."""
     found, labels, samples = study.examples(task["model"], study.setup.samples)
-    return told_of(judge(found, labels, study.judged_by(task["model"]), samples=samples))
+    return as_row(judge(found, labels, study.judged_by(task["model"]), samples=samples))
 
 
 def own(study: Material, task: Task) -> Row:
-    """Section 4.4: what the attacked network itself makes of its example."""
+    """Section 4.4: the answer of the attacked network to its own example."""
     found, labels, samples = study.examples(task["model"], study.setup.samples)
     with torch.no_grad():
         named = study.judged_by(task["model"]).logits(found.adversarial).argmax(dim=-1).cpu()
@@ -40,46 +45,60 @@ def own(study: Material, task: Task) -> Row:
 
 
 def superimposed(study: Material, task: Task) -> Row:
-    """Tables 4.5 to 4.8: the smallest perturbations of a picture laid over each other."""
+    """Tables 4.5 to 4.8: sums of the smallest perturbations of a picture."""
     count = task["count"]
     pictures = {2: study.setup.twos, 3: study.setup.threes}[count]
     found, labels, samples = study.examples(task["model"], pictures)
     together = superimpose(found, count)
     return {
         "enough": float(together.success.double().mean()),
-        **told_of(judge(together, labels, study.judged_by(task["model"]), samples=samples)),
+        **as_row(judge(together, labels, study.judged_by(task["model"]), samples=samples)),
     }
 
 
 def sweep(study: Material, _: Task) -> Row:
-    """Ask the thesis's open question: how much noise, of which shape, over how many networks.
+    """Answer an open question of the thesis: how much noise, of which shape, for how many networks.
 
-    Judged on examples that carry over most: three perturbations found against copies.
+    Uses examples that transfer most: three perturbations found against copies. A draw is one
+    attacked picture with its targets, and a part of the clean pictures.
     """
-    found, labels, _ = study.examples("plain", study.setup.threes)
+    found, labels, samples = study.examples("plain", study.setup.threes)
     together = superimpose(found, 3)
-    tests = slice(0, 1000)
+    each = min(CLEAN, len(study.images.tests)) // study.setup.threes
     deviations = [step * study.setup.noise * 2**0.5 for step in _DEVIATIONS]
     most = study.setup.networks
     counts = sorted({1, 3, 5, 10, 20, most} & set(range(1, most + 1)))
     rows: list[Row] = []
-    for shape in _SHAPES:
+    for draw, shape in product(range(study.setup.threes), _SHAPES):
+        tests, mine = slice(draw * each, (draw + 1) * each), samples == draw
         swept = sweep_noise(
             study.ensemble,
             study.images.tests[tests].to(study.device),
             study.images.test_labels[tests],
-            together,
-            labels,
+            _only(together, mine.to(study.device)),
+            labels[mine],
             scales=[scale_for(shape, deviation) for deviation in deviations],
             distributions=[shape],
             networks=counts,
+            seed=draw,
         )
-        rows += swept.to_pylist()
+        rows += [{**row, "draw": draw} for row in swept.to_pylist()]
     return {"swept": rows}
 
 
-def told_of(judged: Judged) -> Row:
-    """Return what was judged as plain values: the means, and one column a field."""
+def _only(examples: Examples, mine: Tensor) -> Examples:
+    """Return the examples of some rows."""
+    return replace(
+        examples,
+        originals=examples.originals[mine],
+        goals=examples.goals[mine],
+        adversarial=examples.adversarial[:, mine],
+        success=examples.success[:, mine],
+    )
+
+
+def as_row(judged: Judged) -> Row:
+    """Return the results as plain values: the means, and one column per field."""
     return {
         "vote_clean": judged.accuracy_clean,
         "vote_attacked": judged.accuracy_attacked,

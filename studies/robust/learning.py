@@ -58,8 +58,8 @@ def _learned(study: Material, task: Task, how: Training) -> Row:
             checkpoint=checkpoint,
         )
     found.save(path, force=True)
-    told = {"seconds": took.seconds, "resumed": resumed, "device": name_of(study.device)}
-    return {**told, **_validated(study, found)}
+    costs = {"seconds": took.seconds, "resumed": resumed, "device": name_of(study.device)}
+    return {**costs, **_validated(study, found)}
 
 
 def _validated(study: Material, networks: Ensemble) -> Row:

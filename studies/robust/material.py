@@ -57,7 +57,7 @@ class Material:
         return NoisyLogit(self.ensemble, self.setup.noise, seed=seed)
 
     def judged_by(self, model: str) -> Classifier:
-        """Return the model that is put to the test."""
+        """Return the model that classifies the examples."""
         return self.ensemble if model == "plain" else self.noisy(JUDGING)
 
     def examples(self, model: str, samples: int) -> tuple[Examples, Tensor, Tensor]:

@@ -1,57 +1,80 @@
-"""Questions about single examples: whom they fool, how large they are, what was attacked."""
+"""Tests of claims on single examples: whom they fool, how large they are, what they attack."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import compress
 from statistics import fmean
 
 import numpy as np
 
-from shoal.risk.proportion import proportion
 from studies.claims import Answer, Test
 from studies.robust import published
-from studies.robust.answers import CLOSE, NEAR, WORDS, agrees, together, under
+from studies.robust.answers import CLOSE, NEAR, WORDS, at_full_size, under
 from studies.robust.figures import (
-    above,
     by_picture,
     difference,
+    mean_over_draws,
     own_share,
     percent,
+    points,
     stage,
     within,
 )
 from studies.robust.setup import PUBLISHED
 from studies.runs import Row
+from studies.verdicts import (
+    above,
+    all_of,
+    at_least,
+    at_most,
+    below,
+    decide,
+    estimate_ratio,
+    estimate_share,
+    exact,
+    near,
+)
 
 
 def always_succeeds(rows: Sequence[Row]) -> Answer:
-    """Ask whether every attack on a network without noise reached its target."""
+    """Test whether every attack on a network without noise reaches its target."""
     found = [row for row in rows if row["stage"] == "craft" and row["model"] == "plain"]
     tries = sum(row["examples"] for row in found)
     hits = round(sum(row["examples"] * row["success"] for row in found))
     effort = PUBLISHED[found[0]["data"]]
     spared = any(row["steps"] * row["searches"] < effort.steps * effort.searches for row in found)
-    return (True if hits == tries else None if spared else False), f"{hits:,} of {tries:,} examples"
+    text = f"{hits:,} of {tries:,} examples"
+    if spared and hits < tries:  # a shorter search than published
+        return "undecided", text
+    return decide(exact(hits / tries), at_least(1)), text
 
 
 def closer(rows: Sequence[Row]) -> Answer:
-    """Ask whether the search that ends sooner reaches as many targets, at no greater distance."""
+    """Test whether the search that ends sooner reaches as many targets, at no greater distance."""
     ours = stage(rows, "closer")
     theirs = stage(rows, "craft", model="plain", first=ours["first"], last=ours["last"])
-    if None in (ours["distance"], theirs["distance"]):
-        return None, "one of the searches reached no target"
-    told = "; ".join(
-        f"{name} {percent(row['success'])} reached, mean length {row['distance']:.4f}, "
-        f"{row['seconds']:,.1f} s"
+    lengths = [
+        math.log(mine / other)
+        for mine, other in zip(ours["lengths"], theirs["lengths"], strict=True)
+        if mine and other
+    ]
+    if not lengths:
+        return "undecided", "one of the searches reached no target"
+    ratio = estimate_ratio(lengths)
+    reached = exact(ours["success"] - theirs["success"])
+    costs = "; ".join(
+        f"{name} {percent(row['success'])} reached in {row['seconds']:,.1f} s"
         for name, row in (("ours", ours), ("as published", theirs))
     )
-    near = ours["distance"] <= (1 + CLOSE) * theirs["distance"]
-    return near and ours["success"] >= theirs["success"], told
+    return all_of((decide(ratio, at_most(1 + CLOSE)), decide(reached, at_least(0)))), (
+        f"length over the published search's: {ratio.text('.3f')}; {costs}"
+    )
 
 
 def own(data: str) -> Test:
-    """Ask how many networks behind noise fall for the example made against them (figure 4.7)."""
+    """Test how many networks behind noise follow the example made against them (figure 4.7)."""
 
     def test(rows: Sequence[Row]) -> Answer:
         theirs, row = published.OWN[data], stage(rows, "own", model="noisy")
@@ -59,40 +82,43 @@ def own(data: str) -> Test:
         place = list(zip(columns["label"], columns["goal"], strict=True)).index(theirs[:2])
         named = np.array(columns["named"])[:, place]
         taken, right = (int((named == what).sum()) for what in (theirs.goal, theirs.label))
-        told = f"{taken} of {len(named)} fall for it, {right} name the true class"
+        text = f"{taken} of {len(named)} name the target, {right} the true class"
         pairs = ((taken, theirs.taken), (right, theirs.right))
-        holds = [
-            agrees(rows, proportion(hits, len(named)), there / published.NETWORKS)
+        return all_of(
+            at_full_size(
+                rows, estimate_share(hits, len(named)), near(there / published.NETWORKS, NEAR)
+            )
             for hits, there in pairs
-        ]
-        return together(holds), told
+        ), text
 
     return test
 
 
 def withstands(rows: Sequence[Row]) -> Answer:
-    """Ask whether networks behind noise fall less often for examples made against them."""
+    """Test whether networks behind noise follow examples made against them less often."""
     plain, noisy = (own_share(stage(rows, "own", model=m), "goal") for m in ("plain", "noisy"))
     right = own_share(stage(rows, "own", model="noisy"), "label")
-    told = (
+    text = (
         f"over all pictures and targets {within(noisy)} of examples reach their target, "
         f"{percent(plain.value)} without noise; {percent(right.value)} are still right. The search "
-        "keeps what one lucky draw let through, and a new draw decides"
+        "keeps what succeeded in one lucky draw, and a new draw decides"
     )
-    return (True if noisy.high < plain.low else False if noisy.low > plain.high else None), told
+    return decide(noisy.minus(plain), below(0)), text
 
 
-def carried(rows: Sequence[Row]) -> Answer:
-    """Ask whether fewer networks follow an example to its target where noise was met."""
+def transferred(rows: Sequence[Row]) -> Answer:
+    """Test whether fewer networks follow an example to its target with noise."""
     plain, noisy = (under(rows, model, 1) for model in WORDS)
     shares = [fmean(row["columns"]["to_target"]) / row["networks"] for row in (plain, noisy)]
-    told = f"{percent(shares[0])} of the networks without noise, {percent(shares[1])} with it"
     gap = difference(*(by_picture(row, row["columns"]["to_target"]) for row in (plain, noisy)))
-    return above(gap), f"{told}; on average over all examples"
+    return decide(gap, above(0)), (
+        f"{percent(shares[0])} of the networks without noise, {percent(shares[1])} with it, on "
+        "average over all examples"
+    )
 
 
 def less_right_between(low: float, high: float) -> Test:
-    """Ask whether noise costs the vote accuracy at perturbations between two sizes."""
+    """Test whether noise costs the vote accuracy at perturbations between two sizes."""
 
     def test(rows: Sequence[Row]) -> Answer:
         shares, pictures = [], []
@@ -103,26 +129,38 @@ def less_right_between(low: float, high: float) -> Test:
             right = [outcome == "correct" for outcome in kept["outcome"]]
             shares.append(fmean(right))
             pictures.append(by_picture({"columns": kept}, right))
-        told = f"{percent(shares[0])} without noise, {percent(shares[1])} with it"
-        return above(difference(*pictures)), told
+        gap = difference(*pictures)
+        return decide(gap, above(0)), (
+            f"{percent(shares[0])} without noise, {percent(shares[1])} with it; {points(gap)}"
+        )
 
     return test
 
 
 def spread(data: str) -> Test:
-    """Ask whether noise spreads the perturbations (mnist), or leaves them alone (cifar10)."""
+    """Test whether noise spreads the perturbations (mnist), or leaves them alone (cifar10)."""
 
     def test(rows: Sequence[Row]) -> Answer:
-        plain, noisy = (np.array(under(rows, m, 1)["columns"]["perturbation"]) for m in WORDS)
-        small = float(np.quantile(plain, 0.05))
-        below, beyond = float((noisy < small).mean()), float((noisy > plain.max()).mean())
-        told = (
-            f"{percent(below)} are smaller than all but 5 % of those without noise, "
-            f"{percent(beyond)} larger than any; means {plain.mean():.3f} and {noisy.mean():.3f}"
+        stages = [under(rows, model, 1) for model in WORDS]
+        plain, noisy = (np.array(row["columns"]["perturbation"]) for row in stages)
+        small, large = float(np.quantile(plain, 0.05)), float(plain.max())
+        below_it, beyond = (
+            mean_over_draws(list(by_picture(stages[1], those.tolist()).values()))
+            for those in (noisy < small, noisy > large)
+        )
+        change = difference(
+            *(by_picture(row, row["columns"]["perturbation"]) for row in reversed(stages))
+        )
+        text = (
+            f"{within(below_it)} are smaller than 95 % of those without noise, {within(beyond)} "
+            f"larger than any; means {plain.mean():.3f} and {noisy.mean():.3f}"
         )
         if data == "mnist":
-            return below > 2 * NEAR and beyond > 0, told
-        moved = abs(noisy.mean() - plain.mean()) > 2 * NEAR * plain.mean()
-        return not (below > 2 * NEAR or beyond > NEAR or moved), told
+            return all_of((decide(below_it, above(2 * NEAR)), decide(beyond, above(0)))), text
+        return all_of((
+            decide(below_it, at_most(2 * NEAR)),
+            decide(beyond, at_most(NEAR)),
+            decide(change, near(0, 2 * NEAR * float(plain.mean()))),
+        )), text  # fmt: skip
 
     return test

@@ -31,7 +31,7 @@ VOTE = {
     "mnist": {"plain": Accuracy(1.0, 0.88370), "noisy": Accuracy(0.98667, 0.79975)},
     "cifar10": {"plain": Accuracy(0.88889, 0.85185), "noisy": Accuracy(0.84321, 0.84691)},
 }
-# tables 4.5 and 4.7: the mean of single networks on two and on three examples laid over each other
+# tables 4.5 and 4.7: the mean of single networks on sums of two and of three perturbations
 SINGLE = {
     2: {
         "mnist": {"plain": Accuracy(0.968, 0.552963), "noisy": Accuracy(0.796296, 0.691333)},
@@ -42,7 +42,7 @@ SINGLE = {
         "cifar10": {"plain": Accuracy(0.83, 0.686222), "noisy": Accuracy(0.786222, 0.730667)},
     },
 }
-# tables 4.4a, 4.6a and 4.8a by how many examples are laid over each other; one line of 4.4a, of
+# tables 4.4a, 4.6a and 4.8a by the number of perturbations in a sum; one line of 4.4a, of
 # cifar10 behind noise, adds up to 0.999 in print
 CLASSIFICATIONS = {
     1: {

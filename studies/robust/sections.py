@@ -16,9 +16,10 @@ from shoal.robust import superimpose
 from studies.claims import judge_figure
 from studies.page import Drawn, Picture, Section, write_rows
 from studies.robust import charts, published, tidy
+from studies.robust.attackers import settings
 from studies.robust.charts import NAMES
 from studies.robust.claims import claims_for
-from studies.robust.figures import PUBLISHED_AS, stage
+from studies.robust.figures import PUBLISHED_AS
 from studies.robust.stages import Study
 from studies.runs import Row
 
@@ -42,7 +43,7 @@ def sections_of(out: Path, rows: Sequence[Row], study: Study) -> list[Drawn]:
 
 
 def _shortened(drawn: Drawn) -> Drawn:
-    """Say what the table holds: all rows, or the first ones."""
+    """State what the table holds: all rows, or the first ones."""
     section, about = drawn.section, "All figures"
     if len(section.rows) > _ROWS:
         about = f"The first {_ROWS} of {len(section.rows):,} rows in {section.stem}.csv"
@@ -51,7 +52,7 @@ def _shortened(drawn: Drawn) -> Drawn:
 
 
 def _attacked(rows: Sequence[Row]) -> list[Section]:
-    """Sections of the published figures and tables, in their order."""
+    """Return the sections of the published figures and tables, in their order."""
     data = PUBLISHED_AS[rows[0]["data"]]
     first = {"mnist": 1, "cifar10": 4}[data]
     trained, bins, own = tidy.networks(rows), tidy.bins(rows), tidy.own(rows)
@@ -70,7 +71,7 @@ def _attacked(rows: Sequence[Row]) -> list[Section]:
                 ["who", "trained", "model", "temperature", "accuracy"]),
         Section("Table 4.3", "The vote on examples that each fool one network",
                 tidy.vote_accuracies(rows), [], _RIGHT),
-        Section("Table 4.4", "What it says of them", tidy.outcomes(rows, 1), [], _SAYS),
+        Section("Table 4.4", "The answers of the vote", tidy.outcomes(rows, 1), [], _SAYS),
         Section(f"4.{first}", "Networks that one network's example changes", changed,
                 [Picture(charts.by_size(changed, ["to_target", "to_other"],
                                         [f"networks changed {to}", f"networks changed {other}"]),
@@ -84,13 +85,13 @@ def _attacked(rows: Sequence[Row]) -> list[Section]:
                 [Picture(charts.by_size(right, ["accuracy", "right"],
                                         ["share right", "share of all, right"]),
                          "Accuracy, and where the examples are that stay right")], list(right[0])),
-        Section("Table 4.5", "One network on two examples laid over each other",
+        Section("Table 4.5", "One network on sums of two perturbations",
                 tidy.single_accuracies(rows, 2), [], _SINGLE),
-        Section("Table 4.6", "The vote on those", tidy.outcomes(rows, 2), [], _SAYS),
-        Section("Table 4.7", "One network on three examples laid over each other",
+        Section("Table 4.6", "The vote on them", tidy.outcomes(rows, 2), [], _SAYS),
+        Section("Table 4.7", "One network on sums of three perturbations",
                 tidy.single_accuracies(rows, 3), [], _SINGLE),
-        Section("Table 4.8", "The vote on those", tidy.outcomes(rows, 3), [], _SAYS),
-        Section("4.7", "What attacked networks answer themselves", own,
+        Section("Table 4.8", "The vote on them", tidy.outcomes(rows, 3), [], _SAYS),
+        Section("4.7", "The answers of the attacked networks themselves", own,
                 [Picture(charts.own_answers(pair), _pair_title(pair[0])),
                  Picture(charts.own_shares(tidy.own_bins(own)), "All pictures and targets",
                          "b.svg")],
@@ -100,22 +101,23 @@ def _attacked(rows: Sequence[Row]) -> list[Section]:
 
 
 def _known(rows: Sequence[Row]) -> list[Section]:
-    """Sections of our own: attackers who know the defence, other noise, fewer networks."""
-    met, swept = tidy.attackers(rows), stage(rows, "sweep")["swept"]
+    """Return our own sections: attackers who know the defence, other noise, fewer networks."""
+    met, swept = tidy.attackers(rows), settings(rows)
     most = max(row["networks"] for row in swept)
     laplace = [row for row in swept if row["distribution"] == "laplace"]
     whole = [row for row in swept if row["networks"] == most]
     return [
-        Section("B", "Attackers compared, and what those achieve who know the defence", met,
+        Section("B", "Attackers compared, with those who know the defence", met,
                 [Picture(charts.attackers(met),
-                         "What the vote says; black: 95 % of what is right")],
+                         "Answers of the vote; black: 95 % interval of the right ones")],
                 ["attacker", "model", "answer", "share", "low", "high", "perturbation"]),
-        Section("C", "How much noise, of which shape, over how many networks", swept,
+        Section("C", "How much noise, of which shape, for how many networks", swept,
                 [Picture(charts.settings(laplace, "networks", "networks"), "Laplace noise"),
                  Picture(charts.settings(whole, "distribution", "shape"), f"All {most} networks",
                          "b.svg")],
                 ["distribution", "scale", "deviation", "networks", "single_clean", "vote_clean",
-                 "vote_attacked", "vote_target"]),
+                 "vote_clean low", "vote_clean high", "vote_attacked", "vote_attacked low",
+                 "vote_attacked high", "vote_target", "draws"]),
     ]  # fmt: skip
 
 
@@ -128,7 +130,7 @@ def _published_pair(own: Sequence[Row], data: str) -> list[Row]:
 
 
 def _pair_title(row: Row) -> str:
-    return f"Class {row['label']}, to be taken for {row['goal']}: one dot a network"
+    return f"Class {row['label']}, target {row['goal']}: one dot per network"
 
 
 def _looks(out: Path, study: Study) -> list[Drawn]:
@@ -167,9 +169,9 @@ def _caption(row: Row) -> str:
 
 def _gallery(pictures: Sequence[Any], captions: Sequence[str]) -> str:
     each = "".join(
-        f'<div style="width: 19rem; font-size: .9rem"><img alt="{escape(told)}" '
+        f'<div style="width: 19rem; font-size: .9rem"><img alt="{escape(caption)}" '
         f'style="width: 100%; image-rendering: pixelated" src="{address(picture)}"><br>'
-        f"{escape(told)}</div>"
-        for picture, told in zip(pictures, captions, strict=True)
+        f"{escape(caption)}</div>"
+        for picture, caption in zip(pictures, captions, strict=True)
     )
     return f'<div style="display: flex; flex-wrap: wrap; gap: 1rem">{each}</div>'

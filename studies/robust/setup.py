@@ -55,18 +55,18 @@ class Setup:
 
     def training(self) -> Task:
         """Return the task of training: all that the networks depend on."""
-        return {"stage": "train", **self._told(*_TRAINING)}
+        return {"stage": "train", **self._settings(*_TRAINING)}
 
     def crafting(self, model: str, first: int, last: int) -> Task:
         """Return the task of attacking each network with some of the pictures."""
-        chosen = self._told(*_TRAINING, "noise", "steps", "searches", "constant", "rate")
+        chosen = self._settings(*_TRAINING, "noise", "steps", "searches", "constant", "rate")
         return {"stage": "craft", "model": model, "first": first, "last": last, **chosen}
 
-    def task(self, stage: str, **told: Any) -> Task:
+    def task(self, stage: str, **settings: Any) -> Task:
         """Return another task, with all of this study."""
-        return {"stage": stage, **told, **asdict(self)}
+        return {"stage": stage, **settings, **asdict(self)}
 
-    def _told(self, *names: str) -> dict[str, Any]:
+    def _settings(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
 
 
@@ -115,9 +115,9 @@ _DIGITS = replace(
 PUBLISHED = {"mnist": _MNIST, "cifar10": _CIFAR10, "digits": _DIGITS}
 _FEWER: dict[str, Any] = {
     "moved_epochs": 0,
-    "samples": 3,
+    "samples": 5,
     "twos": 6,
-    "threes": 3,
+    "threes": 5,
     "steps": 200,
     "searches": 5,
     "constant": 0.1,
@@ -152,6 +152,6 @@ REDUCED = {
 
 
 def setup_for(data: str, *, full: bool, device: str) -> Setup:
-    """Return the published study, or what a processor does in a quarter of an hour."""
+    """Return the published study, or a reduced one for a processor."""
     chosen = PUBLISHED[data] if full else REDUCED[data]
     return replace(chosen, precision="bfloat16") if device == "cuda" else chosen

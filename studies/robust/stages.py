@@ -1,4 +1,4 @@
-"""The stages of a study of robust predictions: training, examples, and what becomes of them.
+"""The stages of a study of robust predictions: training, examples, and their evaluation.
 
 Networks and examples are kept as safetensors, figures as rows, each as soon as it is done.
 """
@@ -26,10 +26,10 @@ _STAGES: dict[str, Callable[[Material, Task], Row]] = {
 
 
 class Study(Material):
-    """All that is done with one setup."""
+    """The stages of one setup."""
 
     def tasks(self) -> Iterator[Task]:
-        """Give every stage, in the order that they need each other."""
+        """Yield every stage; each needs only earlier ones."""
         setup = self.setup
         yield setup.training()
         if setup.moved_epochs:
@@ -44,7 +44,7 @@ class Study(Material):
                 yield setup.task("superimposed", model=model, count=count)
         for threat in KNOWN:
             yield setup.task("adaptive", threat=threat)
-        yield setup.task("sweep")
+        yield setup.task("sweep", draws=setup.threes)
 
     def measure(self, task: Task) -> Row:
         """Do one stage."""

@@ -1,8 +1,8 @@
 """A study of robust predictions from training to page, on one set of pictures.
 
 Repeats chapter 4 of Liang, "Algorithms in privacy & security for data analytics and machine
-learning", 2020, and goes on where it stops: attackers who know the defence, and the trade between
-noise, its shape and the number of networks.
+learning", 2020, and adds attackers who know the defence, and the effect of the amount of noise,
+its shape and the number of networks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TITLES = {
 
 
 def run(out: Path, *, full: bool, data: str) -> Path:
-    """Run the study of these pictures, on a GPU where there is one; returns the page."""
+    """Run the study on these pictures, on a GPU if there is one; returns the page."""
     import torch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -45,20 +45,20 @@ def _about(rows: Sequence[Row], setup: Setup) -> str:
     whose = "its own" if setup.partitioned else "the same"
     examples = setup.networks * setup.samples * classes
     return (
-        f"{achieved(rows)}. Attacks show what can be done, never what cannot: nothing here is "
-        f"proven. {setup.networks} networks, each from {setup.rows:,} rows ({whose}), in "
+        f"{achieved(rows)}. Attacks show what is possible, never what is impossible: nothing here "
+        f"is proven. {setup.networks} networks, each trained on {setup.rows:,} rows ({whose}) for "
         f"{setup.epochs:,} epochs ({setup.precision}), at temperatures up to {setup.hottest:g}; "
-        f"Laplace noise of b = {setup.noise:g}. Carlini–Wagner, {setup.searches} constants of "
-        f"{setup.steps:,} steps, against each network: {setup.samples} pictures towards {classes} "
-        "classes each, "
-        f"{examples:,} examples without noise and as many with it; {setup.twos} pictures for two "
-        f"laid over each other, {setup.threes} for three. {_costs(rows)} {_size(rows, setup)} "
-        "Intervals are 95 %, over pictures: examples of one picture fare alike."
+        f"Laplace noise of b = {setup.noise:g}. Carlini–Wagner with {setup.searches} constants of "
+        f"{setup.steps:,} steps attacks each network: {setup.samples} pictures towards {classes} "
+        f"classes each, {examples:,} examples without noise and as many with it; {setup.twos} "
+        f"pictures for sums of two perturbations, {setup.threes} for sums of three. {_costs(rows)} "
+        f"{_size(rows, setup)} Intervals are 95 %, over pictures: examples of one picture have "
+        "similar outcomes."
     )
 
 
 def _costs(rows: Sequence[Row]) -> str:
-    """Say where the time went."""
+    """Return the time of each part as text."""
     spent = {
         stage: sum(row["seconds"] for row in rows if row["stage"] == stage)
         for stage in ("train", "craft", "adaptive")
@@ -72,17 +72,17 @@ def _costs(rows: Sequence[Row]) -> str:
 
 
 def _size(rows: Sequence[Row], setup: Setup) -> str:
-    """Say whether published figures can be held against ours."""
+    """Return as text whether this is the published size."""
     if is_whole(rows):
-        return "This is the published study in its published size."
+        return "This is the published study at its published size."
     if setup.data == "digits":
         return (
-            "Published figures are of MNIST and 50 networks; they stand beside ours to show the "
-            "direction, and none of them is judged."
+            "Published figures are for MNIST and 50 networks; they are shown for orientation, and "
+            "none of them is judged."
         )
     whole = PUBLISHED[setup.data]
     return (
-        f"This is a reduced run: published figures are of the whole study ({whole.networks} "
+        f"This is a reduced run: published figures are for the full study ({whole.networks} "
         f"networks, {whole.epochs:,} epochs, {whole.samples}, {whole.twos} and {whole.threes} "
-        "pictures), which --full repeats; here none of them is judged."
+        "pictures), which --full repeats; none of them is judged here."
     )

@@ -18,11 +18,11 @@ from studies.runs import Row
 
 BINS, FEW_BINS = 40, 10  # as published, and where there are fewer examples than that can show
 _ENOUGH = 1000
-_LAID = {1: "single networks", 2: "two laid over", 3: "three laid over"}
+_SUMS = {1: "single networks", 2: "sums of two", 3: "sums of three"}
 _THREATS = {
     "copy": "vote, has a copy",
-    "further": "vote, copy, goes further",
-    "queries": "vote, asks once a step",
+    "further": "vote, copy, continues",
+    "queries": "vote, one query per step",
     "averages": "vote, averages {} queries",
 }
 
@@ -38,13 +38,13 @@ def networks(rows: Sequence[Row]) -> list[Row]:
             continue
         trained = {"train": "as they are", "moved": "moved"}[row["stage"]]
         for model, name in NAMES.items():
-            told = {"model": name, "trained": trained}
+            labels = {"model": name, "trained": trained}
             found += [
-                {"who": "one network", **told, "temperature": heat, "accuracy": right}
+                {"who": "one network", **labels, "temperature": heat, "accuracy": right}
                 for heat, right in zip(row["temperatures"], row[f"single_{model}"], strict=True)
             ]
             vote = row[f"vote_{model}"]
-            found.append({"who": "the vote", **told, "temperature": None, "accuracy": vote})
+            found.append({"who": "the vote", **labels, "temperature": None, "accuracy": vote})
     return found
 
 
@@ -160,28 +160,29 @@ def own_bins(rows: Sequence[Row]) -> list[Row]:
 
 
 def examples(rows: Sequence[Row]) -> list[Row]:
-    """Return one row an example and defence that it was put to.
+    """Return one row per example and per defence that classified it.
 
     attacker: who made it. model: the vote that answered.
     """
     return [
         {"attacker": attacker, "model": NAMES[model], **dict(zip(names, values, strict=True))}
-        for attacker, model, told in _attacked(rows)
-        for names in [list(told["columns"])]
-        for values in zip(*told["columns"].values(), strict=True)
+        for attacker, model, judged_row in _attacked(rows)
+        for names in [list(judged_row["columns"])]
+        for values in zip(*judged_row["columns"].values(), strict=True)
     ]
 
 
 def attackers(rows: Sequence[Row]) -> list[Row]:
     """Return what the vote says under each attack, and how large perturbations were."""
     found = []
-    for attacker, model, told in _attacked(rows):
-        size = float(np.mean(told["columns"]["perturbation"]))
+    for attacker, model, judged_row in _attacked(rows):
+        size = float(np.mean(judged_row["columns"]["perturbation"]))
         for place, (outcome, name) in enumerate(ANSWERS.items()):
-            value, low, high = share(told, outcome)
+            found_share = share(judged_row, outcome)
             found.append({
                 "attacker": attacker, "model": NAMES[model], "answer": name, "place": place,
-                "share": value, "low": low, "high": high, "perturbation": size,
+                "share": found_share.value, "low": found_share.low, "high": found_share.high,
+                "perturbation": size,
             })  # fmt: skip
     return found
 
@@ -189,7 +190,7 @@ def attackers(rows: Sequence[Row]) -> list[Row]:
 def _attacked(rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
     """Return every attack with the defence that answered, and what was judged."""
     found: list[tuple[str, str, Row]] = []
-    for count, name in _LAID.items():
+    for count, name in _SUMS.items():
         found += [(name, model, under(rows, model, count)) for model in NAMES]
     for threat, words in _THREATS.items():
         row: dict[str, Any] = stage(rows, "adaptive", threat=threat)

@@ -19,11 +19,22 @@ from shoal.errors import InputError, ShoalError
 from shoal.metrics import squared_distance_error
 from shoal.privacy.k_anonymity import KAnonymity
 from studies import STUDIES
-from studies.metrics import meta, published, releases, singles, study, transfer
+from studies.metrics import (
+    answers,
+    meta,
+    published,
+    rate_answers,
+    releases,
+    singles,
+    study,
+    transfer,
+)
+from studies.metrics.claims import CLAIMS
+from studies.metrics.found import Found
 from studies.metrics.pairs import Pairs, mean_rate
 from studies.metrics.releases import ALGORITHMS, METRICS, UTILITIES
 from studies.metrics.sections import write_study
-from studies.runs import measure_abreast
+from studies.runs import measure_in_parallel
 
 few = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=9)
 
@@ -59,7 +70,8 @@ def test_equal_utilities_have_no_better_one_unless_ties_agree():
     assert Pairs.of([1, 2, 3], [5, 5, 5]).rate is None
     assert Pairs.of([1, 2, 3], [5, 5, 5], ties_agree=True).rate == 1
     assert Pairs.of([1, 1, 2], [2, 1, 0], ties_agree=True).rate == pytest.approx(1 / 3)
-    assert mean_rate([Pairs.of([1, 2], [5, 5])]) == {"rate": None, "low": None, "high": None}
+    none = {"rate": None, "low": None, "high": None, "releases": 0}
+    assert mean_rate([Pairs.of([1, 2], [5, 5])]) == none
 
 
 def test_releases_of_different_parts_are_not_compared():
@@ -149,7 +161,7 @@ def in_this_process(tasks, work, *, stage):
 @pytest.mark.usefixtures("_small")
 def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_rows(tmp_path):
     tasks = list(study.tasks_for(["cmc"], 2, full=False))
-    whole = measure_abreast(tasks, releases.measure, tmp_path / "whole", batch=2)
+    whole = measure_in_parallel(tasks, releases.measure, tmp_path / "whole", batch=2)
     made = []
 
     def dying(task):
@@ -159,10 +171,10 @@ def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_rows(tmp_path):
         return releases.measure(task)
 
     with pytest.raises(KeyboardInterrupt):
-        measure_abreast(tasks, dying, tmp_path / "parts", batch=2)
+        measure_in_parallel(tasks, dying, tmp_path / "parts", batch=2)
     assert len(list((tmp_path / "parts").glob("*.json"))) == 3
-    assert measure_abreast(tasks, releases.measure, tmp_path / "parts", batch=2) == whole
-    assert measure_abreast(tasks, dying, tmp_path / "parts", batch=2) == whole
+    assert measure_in_parallel(tasks, releases.measure, tmp_path / "parts", batch=2) == whole
+    assert measure_in_parallel(tasks, dying, tmp_path / "parts", batch=2) == whole
     assert [row["release"] for row in whole] == [0, 1] * 3
     assert all(0 <= row[name] <= 1 for row in whole for name in (*METRICS, *UTILITIES))
 
@@ -174,7 +186,7 @@ def test_a_release_that_fails_ends_the_study_with_its_reason(tmp_path):
 
     tasks = list(study.tasks_for(["cmc"], 4, full=False))
     with pytest.raises(ShoalError, match=r"releases: no luck; run it again"):
-        measure_abreast(tasks, refusing, tmp_path, batch=5, stage="releases")
+        measure_in_parallel(tasks, refusing, tmp_path, batch=5, stage="releases")
 
 
 def made_up(tables=("cmc", "heart"), count=10):
@@ -207,9 +219,9 @@ def test_the_metric_that_decides_is_right_on_all_pairs_and_has_the_largest_effec
     assert all(row["tied"] == 0 for row in singles.tied_shares(rows))
 
 
-def task(**told):
+def task(**settings):
     chosen = {"table": "cmc", "algorithm": "mondrian", "utility": UTILITIES[0], "split": 0}
-    return {**chosen, "engine": meta.STAND_IN, "seconds": None, **told}
+    return {**chosen, "engine": meta.STAND_IN, "seconds": None, **settings}
 
 
 def test_splits_hold_out_tenths_that_do_not_meet():
@@ -265,7 +277,62 @@ def test_the_page_has_every_figure_and_table_and_a_verdict_on_each(tmp_path):
     assert "https://" not in page
     assert (tmp_path / "releases.csv").read_text().count("\n") == 61
     assert (tmp_path / "table-4-1.csv").read_text().startswith("table,metric,rate,low,high")
-    assert page.count('class="agrees"') + page.count('class="disagrees"') > 10
+    assert sum(page.count(f'class="{word}"') for word in ("agrees", "disagrees")) > 5
+    assert page.count("<td class=") == len(CLAIMS)
+
+
+def found_in(rows):
+    """An analysis without Meta-Metrics."""
+    parts = (singles.single_rates(rows), singles.tied_shares(rows), singles.effect_sizes(rows))
+    both = singles.lines(rows, "table"), singles.lines(rows, "table", "algorithm")
+    return Found(rows, *parts, *both, [], [], [], [], [])
+
+
+def test_a_metric_that_decides_has_the_largest_weight_beyond_doubt():
+    found = found_in(made_up(count=40))
+    assert answers._lead(("granularity",), 1, 1)(found)[0] == "agrees"
+    assert answers._lead(("diameter",), 1, 1)(found)[0] == "disagrees"
+    assert answers._lead(("granularity",), 3, -1)(found)[0] == "disagrees"
+
+
+def test_lines_that_all_fall_agree_and_do_not_cross():
+    found = found_in(made_up(count=40))
+    agreeing = answers.between_algorithms("granularity", agree=True)
+    assert agreeing(found)[0] == "agrees"
+    assert answers.between_algorithms("granularity", agree=False)(found)[0] == "disagrees"
+
+
+def test_equal_utilities_are_neither_a_lead_nor_a_cost():
+    rows = [{**row, **dict.fromkeys(UTILITIES, 0.5)} for row in made_up()]
+    found = found_in(rows)
+    assert answers.mondrian_leads(found)[0] == "disagrees"
+    assert answers.shuffling_costs_nothing(found)[0] == "agrees"
+
+
+def test_a_random_score_is_half_right_and_a_rate_of_few_releases_undecided():
+    assert rate_answers.references(found_in(made_up(count=60)))[0] == "agrees"
+    assert rate_answers.references(found_in(made_up(count=4)))[0] == "undecided"
+
+
+def rates(*, cmc, heart, metric="entropy"):
+    """An analysis of two rates, with their intervals."""
+    rows = [
+        {"table": table, "metric": metric, "rate": middle, "low": low, "high": high,
+         "releases": 9, "published": 0.6, "ties right": 0.7}
+        for table, (low, middle, high) in {"cmc": cmc, "heart": heart}.items()
+    ]  # fmt: skip
+    tied = [{"table": "heart", "tied": 0.1}]
+    there = [{"table": "cmc"}, {"table": "heart"}]
+    return Found(there, rows, tied, [], [], [], [], [], [], [], [])
+
+
+def test_heart_stands_out_only_if_the_difference_of_rates_is_clear_of_0():
+    apart = rates(cmc=(0.58, 0.60, 0.62), heart=(0.68, 0.70, 0.72))
+    assert rate_answers.heart_stands_out(apart)[0] == "agrees"
+    close = rates(cmc=(0.55, 0.60, 0.65), heart=(0.57, 0.62, 0.67))
+    assert rate_answers.heart_stands_out(close)[0] == "undecided"
+    turned = rates(cmc=(0.68, 0.70, 0.72), heart=(0.58, 0.60, 0.62))
+    assert rate_answers.heart_stands_out(turned)[0] == "disagrees"
 
 
 def test_published_figures_stand_where_the_study_has_them():

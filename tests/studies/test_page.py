@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from studies.page import Picture, Section, Verdict, write_page
+from studies.claims import Verdict
+from studies.page import Picture, Section, write_page
 
 
 def test_the_page_escapes_what_it_is_given(tmp_path):
     section = Section("1", "<i>", [{"method": "<b>", "k": 3}], heads=["method", "k"])
-    drawn = section.draw(tmp_path, [Verdict("<script>", False, "a & b")], ".4g")
+    drawn = section.draw(tmp_path, [Verdict("<script>", "disagrees", "a & b")], ".4g")
     text = write_page(tmp_path, "<h1>", "about", [drawn]).read_text()
     assert not any(tag in text for tag in ("<script>", "<i>", "<b>", "<h1><"))
     for escaped in ("&lt;script&gt;", "&lt;i&gt;", "&lt;b&gt;", "a &amp; b", "disagrees"):

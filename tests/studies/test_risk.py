@@ -68,37 +68,58 @@ def test_the_mean_error_of_a_crowd_is_that_over_all_mappings():
     assert row["nmape"] == pytest.approx(every["nmape"])
 
 
-def row(**changed):
-    plain = {"kind": "a", "size": 10, "error": 0.01, "nmape": 0.001}
+def attack(heuristic=10.1, seed=0, **changed):
+    plain = {"kind": "a", "size": 10, "heuristic": heuristic, "low": 10.0, "high": 10.0}
+    plain |= {"error": heuristic / 10 - 1, "nmape": 0.001, "samples": None, "seed": seed}
     return {**plain, **changed}
 
 
+def words(verdicts):
+    return [verdict.word for verdict in verdicts]
+
+
 def test_a_large_attack_is_judged_by_its_error_at_the_truth():
-    close = claims.judge_large([row()])
-    far = claims.judge_large([row(error=-0.4)])
-    assert [verdict.holds for verdict in close] == [True, True]
-    assert [verdict.holds for verdict in far] == [False, False]
+    assert words(claims.judge_large([attack()])) == ["agrees", "undecided"]
+    far = claims.judge_large([attack(6.0)])
+    assert words(far) == ["disagrees", "disagrees"]
     assert "-40%" in far[1].found
 
 
-def test_bounds_on_the_mean_error_are_judged_by_the_worst_matrix():
-    common = {"matrices": 1, "draws": 3, "most_high": 0.01}
-    rows = [
-        {**common, "family": "a", "size": size, "most": most}
-        for size, most in ((4, 0.05), (5, 0.055))
+def test_an_error_that_five_draws_do_not_settle_is_undecided():
+    spread = [attack(heuristic, seed) for seed, heuristic in enumerate((9.0, 9.5, 10, 10.5, 11.0))]
+    assert words(claims.judge_large(spread)) == ["undecided", "undecided"]
+    alike = [attack(heuristic, seed) for seed, heuristic in enumerate((6.0, 6.1, 6.0, 6.1, 6.0))]
+    assert words(claims.judge_large(alike)) == ["disagrees", "disagrees"]
+    assert words(claims.judge_large(alike[:4]))[0] == "undecided"
+
+
+def test_the_interval_of_psi_is_that_of_the_error():
+    error = claims.error_of([attack(10.0, low=8.0, high=12.5, samples=99)])
+    assert (error.low, error.high, error.draws) == pytest.approx((-0.2, 0.25, 99))
+
+
+def drawn(most_of_four, most_of_five, seeds=5):
+    common = {"matrices": 1, "draws": 3, "most_high": 0.01, "family": "a"}
+    return [
+        {**common, "seed": seed, "size": size, "most": most, "most_compared": most + seed / 1e6}
+        for seed in range(seeds)
+        for size, most in ((4, most_of_four), (5, most_of_five))
     ]
-    within, low, falling = (verdict.holds for verdict in claims.judge_random(rows))
-    assert (within, low, falling) == (True, True, False)
-    rows[1]["most"] = 0.07
-    beyond = claims.judge_random(rows)[0]
-    assert beyond.holds is False
-    assert "2 more could not be scaled" in beyond.found
+
+
+def test_one_matrix_beyond_the_bound_refutes_it_and_none_proves_it():
+    within = claims.judge_random(drawn(0.055, 0.05))
+    assert words(within) == ["undecided", "agrees", "agrees"]
+    beyond = claims.judge_random(drawn(0.05, 0.07))
+    assert words(beyond) == ["disagrees", "agrees", "disagrees"]
+    assert "10 more could not be scaled" in beyond[0].found
 
 
 def test_figures_of_the_thesis_are_judged():
     graphs = all_graphs(5)
-    assert [v.holds for v in claims.judge_graphs(graphs)] == [True, True, False, True]
-    assert [v.holds for v in claims.judge_mappings(all_mappings(Q))] == [True, False, True, False]
+    assert words(claims.judge_graphs(graphs)) == ["agrees", "agrees", "disagrees", "agrees"]
+    found = words(claims.judge_mappings(all_mappings(Q)))
+    assert found == ["agrees", "disagrees", "agrees", "disagrees"]
     points = zip(graphs["permanent"], graphs["cracks"], strict=True)
     assert max(cracks for permanent, cracks in points if permanent == 5) == 3.4
 
@@ -109,7 +130,7 @@ def test_the_page_has_every_figure_and_is_not_computed_again(tmp_path, monkeypat
         for task in disclosure_risk.tasks(full=False)
         if task["figure"] in ("2.4", "4.1") or task.get("size", 99) <= 5
     ]
-    few = [{**task, "draws": 50} if "draws" in task else task for task in few]
+    few = [{**task, "draws": 10, "compared": 10} if "draws" in task else task for task in few]
     large = [{"figure": "A", "kind": kind, "size": 6, "seed": 0} for kind in disclosure_risk.KINDS]
     monkeypatch.setattr(disclosure_risk, "tasks", lambda full: [*few, *large])
     page = disclosure_risk.run(tmp_path, full=False, data="generated")
