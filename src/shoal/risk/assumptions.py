@@ -24,7 +24,7 @@ def assumptions(
 ) -> tuple[str, ...]:
     """Return what the attacker is assumed to know and to do, in words.
 
-    Args:
+    Parameters:
         names: The known attributes.
         prior: Why the attacker considers some matches more likely, if so.
         present: Whether the attacker knows who is in the release.

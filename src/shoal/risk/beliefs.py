@@ -26,7 +26,7 @@ _MAX_PAIRS = 2**24  # pairs that are weighted individually
 def believed(release: Release, known: Iterable[str] | None, prior: Prior) -> Graph:
     """Return the consistency graph of a release with weights.
 
-    Args:
+    Parameters:
         release: The release.
         known: The known attributes, by default the quasi-identifiers.
         prior: For some attributes the probability that the attacker's value is wrong, or a function

@@ -57,7 +57,7 @@ def cracks_of(
 ) -> Cracks:
     """Return the expected cracks of a graph.
 
-    Args:
+    Parameters:
         graph: A consistency graph without edges that are in no perfect matching.
         method: "auto", "exact" or "fast".
         half_width: Half the width of the interval, relative to the value.
@@ -96,7 +96,7 @@ def cracks_of(
 def count_waiting(graph: Graph, waiting: Bools, method: str) -> int:
     """Return the number of people in unsolved components.
 
-    Args:
+    Parameters:
         graph: The consistency graph.
         waiting: (kinds of people,) which are unsolved.
         method: "auto", "exact" or "fast".
@@ -123,7 +123,7 @@ def solve_uniform_components(graph: Graph, risks: Floats, shown: Bools) -> tuple
 
     A person who has each of n records with the same probability has their own with probability 1/n.
 
-    Args:
+    Parameters:
         graph: The consistency graph.
         risks: (own pairs,) filled in, 0 in other components.
         shown: (own pairs,) whether the record is released.
@@ -159,7 +159,7 @@ def solve_components(
 ) -> tuple[float, float]:
     """Solve components exactly if that is cheap, or with the method "exact" if it is possible.
 
-    Args:
+    Parameters:
         graph: The consistency graph.
         risks: (own pairs,) filled in for solved components.
         waiting: (kinds of people,) which are unsolved; cleared for solved components.

@@ -41,7 +41,7 @@ class Cuts:
 def cuts(release: Release, k: int) -> Iterator[Cuts]:
     """Yield the cuts that leave every part at least k people, for several classes at a time.
 
-    Args:
+    Parameters:
         release: The release.
         k: Smallest number of people in a part.
     """

@@ -85,7 +85,7 @@ def fit_people(
 ) -> Fitting:
     """Return which people fit which released records on the published columns.
 
-    Args:
+    Parameters:
         published: The released columns, in terms of the values of `people`.
         people: The table of people.
         counts: (released rows,) records behind each row of a weighted table.
@@ -135,7 +135,7 @@ def published_cells(
     A table counts as released unchanged. A value that does not occur in the original is covered by
     cells whose published bounds contain it, and by cells that exclude nothing.
 
-    Args:
+    Parameters:
         source: A release, or an unprotected table.
         people: The other table.
         names: The columns.

@@ -170,7 +170,7 @@ def check_known(release: Release, known: Iterable[str] | None) -> tuple[str, ...
 def fitting(release: Release, names: Iterable[str], *, present: bool = True) -> Graph:
     """Return the graph of people whose values are in the cells of records.
 
-    Args:
+    Parameters:
         release: The release.
         names: The known attributes.
         present: Whether the attacker knows who is in the release.

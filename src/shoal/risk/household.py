@@ -50,7 +50,7 @@ def household_risk(table: Table, risks: Floats, classes: Classes) -> HouseholdRi
 
     A person of several households counts as a member of each.
 
-    Args:
+    Parameters:
         table: The original table.
         risks: (rows,) the risk of each row's person; rows that are not released are ignored.
         classes: The classes of the release.
@@ -73,7 +73,7 @@ def household_risk(table: Table, risks: Floats, classes: Classes) -> HouseholdRi
 def household_chances(table: Table, risks: Floats, released: Bools) -> Floats:
     """(households with a released row,) the probability that a member is found.
 
-    Args:
+    Parameters:
         table: The original table, which declares households.
         risks: (rows,) the risk of each row's person.
         released: (rows,) whether the row is released.

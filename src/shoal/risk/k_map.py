@@ -115,7 +115,7 @@ def count_people(
 ) -> KMap:
     """Count the people of a population who fit released cells.
 
-    Args:
+    Parameters:
         published: The released columns, in terms of the values of the population.
         population: The table of the population.
         weights: (released rows,) records behind each row, by default 1.

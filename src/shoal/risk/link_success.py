@@ -64,7 +64,7 @@ class Truth:
     ) -> Truth:
         """Return the truth from rows of the same person.
 
-        Args:
+        Parameters:
             truth: (identified rows,) a record of the row's person, ABSENT if there is none.
             records: Number of released records.
             identified: The person of each identified row, if declared.
@@ -91,7 +91,7 @@ class Truth:
 def people_success(found: Fitting, assigned: Assignment, truth: Truth, seed: int) -> Success:
     """Return how often links are right if people have several rows or records.
 
-    Args:
+    Parameters:
         found: The identified rows and the records that they fit.
         assigned: The links, by kinds of rows and of records.
         truth: The person of each row and record.
@@ -151,7 +151,7 @@ def success_of(
 ) -> Success:
     """Return how often links are right if each row and each record is a different person.
 
-    Args:
+    Parameters:
         found: The identified rows and the records that they fit.
         assigned: The links, by kinds of rows and of records.
         truth: (identified rows,) the record of each person, ABSENT if there is none.

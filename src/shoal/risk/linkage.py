@@ -173,7 +173,7 @@ def link_published(
 ) -> Linkage:
     """Link identified people with published cells.
 
-    Args:
+    Parameters:
         published: The released columns, in terms of the values of `identified`.
         identified: The table of identified people.
         truth: (identified rows,) the published row of each person, ABSENT if there is none.

@@ -41,7 +41,7 @@ class Members:
     def of(cls, ids: Codes, person: Unit, counts: Counts | None = None) -> Members:
         """Return the members of the classes of some rows.
 
-        Args:
+        Parameters:
             ids: (rows,) the class of each row, −1 for rows to leave out.
             person: The person of each row.
             counts: (rows,) records behind each row of a weighted table.
@@ -121,7 +121,7 @@ class KindEdges:
     ) -> Floats:
         """(rows,) the number of records of the row's person among those that the row fits.
 
-        Args:
+        Parameters:
             rows: (rows,) the kind of each row.
             records: (rows,) the kind of each row's own record, −1 if it is not released.
             person: The person of each row.
@@ -137,7 +137,7 @@ class KindEdges:
     def own_of(self, asking: Members, holding: Members, weights: Floats | None = None) -> Floats:
         """(pairs of `asking`,) the number of records of the person among those that the kind fits.
 
-        Args:
+        Parameters:
             asking: The people of the kinds of rows.
             holding: The people of the kinds of records.
             weights: (edges,) the weight of each record of an edge, by default 1.
@@ -167,7 +167,7 @@ def by_person(
 ) -> tuple[Numbers, Counts]:
     """Return the largest or smallest figure of each person's rows.
 
-    Args:
+    Parameters:
         figures: (rows,) one figure for each row.
         weights: (rows,) people behind each row, if each record is a different person.
         person: The person of each row, None if each record is a different person.
@@ -220,7 +220,7 @@ def lowest_by_person(figures: Counts, members: Members) -> Counts:
 def at_least_once(chances: NDArray[np.float64], owner: Codes, owners: int) -> Floats:
     """(owners,) the probability that at least one of an owner's independent events happens.
 
-    Args:
+    Parameters:
         chances: (events,) the probability of each event.
         owner: (events,) the owner of each event.
         owners: Number of owners.

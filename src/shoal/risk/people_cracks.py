@@ -64,7 +64,7 @@ def people_cracks(
 ) -> PeopleCracks:
     """Return the expected number of people found.
 
-    Args:
+    Parameters:
         graph: A consistency graph without edges that are in no perfect matching.
         person: The person of each row of the table.
         method: "auto", "exact" or "fast".

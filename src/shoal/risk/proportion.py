@@ -37,7 +37,7 @@ def clustered_proportion(hits: Counts, tries: Counts) -> Interval:
     The interval is that of the effective number of independent tries, which is at most the number
     of tries and at least the number of clusters. With a single cluster it is 0 to 1.
 
-    Args:
+    Parameters:
         hits: (clusters,) hits of each cluster.
         tries: (clusters,) tries of each cluster.
     """
@@ -73,7 +73,7 @@ def _design_effect(hits: Counts, tries: Counts, largest: float) -> float:
 def sum_of_chances(chances: Floats, seed: int = 0, draws: int = 10_000) -> Interval:
     """Return the expected number of independent events that happen, with a 95 % range.
 
-    Args:
+    Parameters:
         chances: (events,) the probability of each.
         seed: Seed of the simulation.
         draws: Number of simulated outcomes.

@@ -137,7 +137,7 @@ def _picked(coverage: Coverage, table: Table) -> Floats:
 def fitting_people(coverage: Coverage, table: Table) -> Counts:
     """(rows,) the number of people with a released record that each row fits.
 
-    Args:
+    Parameters:
         coverage: The coverage of the released rows.
         table: These rows of the original.
     """

@@ -245,7 +245,7 @@ def count_alone(
 ) -> int:
     """Return the number of people with a row in a group that no other person is in.
 
-    Args:
+    Parameters:
         ids: (rows,) the group of each row.
         groups: Number of groups.
         person: The person of each row, None if each record is a different person.

@@ -17,7 +17,7 @@ _ERROR = 0.05  # probability that an interval misses the true value
 def lower_bound(hits: ArrayLike, trials: float, error: float) -> Floats:
     """Return a lower bound on the probability of a hit.
 
-    Args:
+    Parameters:
         hits: Number of hits, one or several; fractions are allowed.
         trials: Number of trials.
         error: Probability that the bound is too high, at most.
@@ -35,7 +35,7 @@ def lower_bound(hits: ArrayLike, trials: float, error: float) -> Floats:
 def upper_bound(hits: ArrayLike, trials: float, error: float) -> Floats:
     """Return an upper bound on the probability of a hit.
 
-    Args:
+    Parameters:
         hits: Number of hits, one or several; fractions are allowed.
         trials: Number of trials.
         error: Probability that the bound is too low, at most.

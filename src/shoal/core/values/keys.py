@@ -17,7 +17,7 @@ from shoal.support.wording import counted
 def unique_keys(cells: Any, key: str, file: str) -> Any:
     """Return the keys of a file as an Arrow array of text.
 
-    Args:
+    Parameters:
         cells: The key column, as Arrow.
         key: Its name.
         file: What to call the file in an error.

@@ -73,7 +73,7 @@ class _Queue(NamedTuple):
 def sweep(first: Counts, last: Counts, own: Counts) -> IntervalSolution | None:
     """Return the exact values of an attack by intervals.
 
-    Args:
+    Parameters:
         first, last: (items,) the first and last position that each item may have, from 0.
         own: (items,) the true position of each item.
 

@@ -51,7 +51,7 @@ def propagate(
 ) -> Belief:
     """Send messages until records and slots agree on all probabilities.
 
-    Args:
+    Parameters:
         indptr, indices, weights: For each type its classes and the scaled weight of a slot there;
             without `indices` every type has all classes. Every edge must be in a perfect matching.
         people: (types,) the number of records of each type.
@@ -109,7 +109,7 @@ def log_bethe(weights: Floats, marginals: Floats) -> float:
     The permanent is at least the Bethe permanent at any doubly stochastic marginals. At those of
     belief propagation it is at most √2 times as large for each row.
 
-    Args:
+    Parameters:
         weights, marginals: (edges,) the weight and the marginal of each edge.
     """
     sure = np.minimum(marginals, 1.0)

@@ -69,7 +69,7 @@ class Chains:
     def visit(self, draws: int, look: Callable[[int, Counts], float]) -> Floats:
         """Return (chains, draws) the values of `look` at further matchings.
 
-        Args:
+        Parameters:
             draws: Number of matchings of each chain.
             look: Takes the number of the chain and (records,) the slot of each record.
         """
@@ -186,7 +186,7 @@ class Chains:
 def link(indptr: Counts, indices: Counts | None, weights: Floats, capacity: Counts) -> Links:
     """Return the edges by type and by class, in the layout of the kernels.
 
-    Args:
+    Parameters:
         indptr, indices, weights: For each type its classes, ascending, and the weight of a slot
             there; without `indices` every type has all classes.
         capacity: (classes,) the slots of each class.
@@ -218,7 +218,7 @@ def link(indptr: Counts, indices: Counts | None, weights: Floats, capacity: Coun
 def place(row_type: Counts, capacity: Counts, truth: Counts) -> Records:
     """Return the records sorted by true class, in the layout of the kernels.
 
-    Args:
+    Parameters:
         row_type: (records,) the type of each record.
         capacity: (classes,) the slots of each class.
         truth: (records,) the true class of each record, −1 if it cannot be found.

@@ -46,7 +46,7 @@ class Sums(NamedTuple):
 def glynn(matrix: Floats, *, threads: int = 1) -> Sums:
     """Return the permanent and the probability of each pair (i, i).
 
-    Args:
+    Parameters:
         matrix: (size, size) weights with rows and columns that sum to about 1.
         threads: Number of threads; the result does not depend on it.
 

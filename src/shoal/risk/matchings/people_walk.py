@@ -109,7 +109,7 @@ def walk_people(
 ) -> PeopleSample:
     """Walk until the 95 % interval of the people found is within `half_width` of their number.
 
-    Args:
+    Parameters:
         indptr, indices, weights, row_type, capacity, start: As for `worm.sample`.
         owners: The people behind the rows and records.
         half_width: Half the width of the interval, relative to the value.

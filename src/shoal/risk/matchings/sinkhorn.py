@@ -57,7 +57,7 @@ def sinkhorn(component: Component, *, tolerance: float = 1e-9, sweeps: int = 200
 
     Scaling always converges, but slowly if the component is nearly two components.
 
-    Args:
+    Parameters:
         component: A component without pairs that are in no perfect matching.
         tolerance: Allowed difference of the sum of a row from 1.
         sweeps: Maximum number of sweeps.
@@ -110,7 +110,7 @@ def flatten(component: Component, *, tolerance: float = _FLAT_TOLERANCE) -> Flat
     its matchings span the matrices with equal row and column sums. So the factors follow from a
     spanning tree of pairs, and every other pair must agree.
 
-    Args:
+    Parameters:
         component: A component without pairs that are in no perfect matching.
         tolerance: Allowed difference of the logarithms.
     """

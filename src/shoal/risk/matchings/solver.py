@@ -109,7 +109,7 @@ def solve_within(
 ) -> Iterator[tuple[Component, ComponentSolution | None]]:
     """Yield each component with its exact solution, None if the solution exceeds the budget.
 
-    Args:
+    Parameters:
         components: The components, in the order in which they may use the budget.
         budget: Limits on the cost.
         threads: Number of threads; the solutions do not depend on it.

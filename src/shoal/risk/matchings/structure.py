@@ -188,7 +188,7 @@ def split(matrix: Any, mapping: Any = None, *, sums: Sums = "any") -> Structure:
 def check_matrix(matrix: Any, *, sums: Sums = "any") -> Any:
     """Return the matrix as float64, dense or in compressed sparse rows.
 
-    Args:
+    Parameters:
         matrix: (n, n) weights of at least 0: an array, nested lists or a scipy sparse array.
         sums: "rows" requires rows that sum to 1, "both" also columns.
 

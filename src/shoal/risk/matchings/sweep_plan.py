@@ -144,7 +144,7 @@ def count_bits(kinds: KindMatrix) -> Counts:
 def free_shift(shifts: Counts, widths: Counts, width: int) -> int:
     """Return the lowest bit of a state at which a count of `width` bits fits between others.
 
-    Args:
+    Parameters:
         shifts: The lowest bit of each count, −1 for counts that are not open.
         widths: The bits of each count.
         width: The bits of the new count.

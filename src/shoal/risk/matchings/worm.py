@@ -69,7 +69,7 @@ def sample(
 ) -> Sample:
     """Walk until the 95 % interval of the expected cracks is within `half_width` of their number.
 
-    Args:
+    Parameters:
         indptr, indices, weights: For each type its classes, ascending, and the weight of a slot
             there; without `indices` every type has all classes. Scaled weights make the walk
             faster, and change nothing else: see `balanced`.
@@ -112,7 +112,7 @@ def walk_until_settled(
 ) -> tuple[Convergence, int]:
     """Draw until the 95 % interval of the mean is within `half_width` of it.
 
-    Args:
+    Parameters:
         walk: The chains.
         extend: Returns (chains, n) further draws.
         half_width: Half the width of the interval, relative to the mean.
@@ -141,7 +141,7 @@ def balanced(
 ) -> Floats:
     """Return the weights, scaled so that types and slots sum to about 1 (Sinkhorn & Knopp 1967).
 
-    Args:
+    Parameters:
         indptr, indices, weights: For each type its classes and the weight of a slot there.
         row_type: (records,) the type of each record.
         capacity: (classes,) the slots of each class.

@@ -16,7 +16,7 @@ SMALL = 0.1  # sampling fraction up to which Pitman's model is used
 def choose(estimates: Mapping[str, float | None], fraction: float) -> str:
     """Return the name of the estimate to use.
 
-    Args:
+    Parameters:
         estimates: The estimate of each model, None if it could not be fitted.
         fraction: Share of the population that the sample contains.
     """

@@ -41,7 +41,7 @@ class Frequencies:
 
         Classes are counted by people, not by rows.
 
-        Args:
+        Parameters:
             source: A release, a table, or classes.
             columns: For a table, the columns to compare; by default its quasi-identifiers.
         """

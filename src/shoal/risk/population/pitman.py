@@ -41,7 +41,7 @@ class Pitman:
     def fit(cls, sample: Frequencies, near: Pitman | None = None) -> Pitman | None:
         """Return the model of maximum likelihood.
 
-        Args:
+        Parameters:
             sample: The sizes of classes.
             near: A model close to the maximum, if known; otherwise several starts are tried.
 
@@ -90,7 +90,7 @@ class Pitman:
         A newcomer joins such a class with probability (f − α) / (θ + n): the number of newcomers
         who do is beta-binomial.
 
-        Args:
+        Parameters:
             sizes: The sizes f of classes in the sample.
             sample: Number of people in the sample.
             people: Number of people in the population.

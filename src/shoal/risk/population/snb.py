@@ -36,7 +36,7 @@ class SlideNegativeBinomial:
     def fit(cls, sample: Frequencies, fraction: float) -> SlideNegativeBinomial | None:
         """Return the model that expects the sample's classes of one and of two records.
 
-        Args:
+        Parameters:
             sample: The sizes of classes.
             fraction: Share of the population that the sample contains.
 

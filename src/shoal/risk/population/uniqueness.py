@@ -157,7 +157,7 @@ def estimates(
     Without sample uniques all estimates are 0, and with only sample uniques they are the whole
     population: no model can be fitted.
 
-    Args:
+    Parameters:
         sample: The sizes of classes.
         fraction: Share of the population that the sample contains.
         fitted: Pitman's model, None if it cannot be fitted.
