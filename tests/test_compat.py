@@ -182,7 +182,7 @@ def app():
     def make(
         context: typer.Context,
         file: str = typer.Argument(metavar="FILE"),
-        count: int = typer.Option(1, "--count"),
+        count: int = typer.Option(1, "--count", min=1),
         share: float = typer.Option(1.0, "--share"),
         mark: list[str] = typer.Option([], "--mark"),  # noqa: B008
         force: bool = typer.Option(False, "--force"),
@@ -213,10 +213,14 @@ def test_typer_says_which_options_are_on_the_command_line(app):
     ("words", "message"),
     [
         (["make", "x", "--count", "y"], "Invalid value for '--count': must be a whole number"),
+        (
+            ["make", "x", "--count", "0"],
+            "Invalid value for '--count': must be greater than or equal to 1",
+        ),
         (["make", "x", "--share", "y"], "Invalid value for '--share': must be a number"),
         (["make"], "Missing argument 'FILE'"),
     ],
-    ids=["integer", "number", "missing"],
+    ids=["integer", "range", "number", "missing"],
 )
 def test_typer_says_what_is_wrong_with_a_command_line(app, words, message):
     error = refused(app, *words)

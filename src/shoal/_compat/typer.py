@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 _PLAIN_WORDING = {  # typer's wording of an invalid value, and ours
-    ", unable to parse string as an integer": "",
-    ", unable to parse string as a number": "",
-    "Input should be a valid integer": "must be a whole number",
-    "Input should be a valid number": "must be a number",
-    "Input should be": "must be",
+    r", unable to parse string as an? (integer|number)": "",
+    r"Input should be a valid integer": "must be a whole number",
+    r"Input should be a valid number": "must be a number",
+    r"Input should be": "must be",
+    # before typer 0.29
+    r"'[^']*' is not a valid integer( range)?": "must be a whole number",
+    r"'[^']*' is not a valid float( range)?": "must be a number",
+    r"-?[0-9.]+ is not in the range x>=": "must be greater than or equal to ",
 }
 
 
@@ -33,7 +37,7 @@ def usage_message(error: Any) -> str:
     """Return what is wrong with the command line, in plain words and without a full stop."""
     message = str(error.format_message()).rstrip(".")
     for wording, plain in _PLAIN_WORDING.items():
-        message = message.replace(wording, plain)
+        message = re.sub(wording, plain, message)
     return message
 
 

@@ -168,6 +168,9 @@ def notes(*, unless: type[Warning] | None = None) -> Iterator[None]:
 @contextmanager
 def bars() -> Iterator[None]:
     """Draw the progress reported inside, on the error stream of a terminal."""
+    if not err.is_terminal:  # older versions of rich print an empty line
+        yield
+        return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
@@ -175,7 +178,7 @@ def bars() -> Iterator[None]:
 
     spinner = SpinnerColumn("dots" if encodable("⠋", sys.stderr) else "line")
     columns = (spinner, TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=err, transient=True, disable=not err.is_terminal) as drawn:
+    with Bars(*columns, console=err, transient=True) as drawn:
         tasks: dict[str, Any] = {}
 
         def listener(event: Progress) -> None:
