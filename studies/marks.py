@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-OURS, THEIRS = "found here", "published"  # the values of the field `whose`
+OURS, THEIRS = "measured here", "published"  # the values of the field `whose`
 OUR_COLOUR, THEIR_COLOUR = "#4c78a8", "#e4572e"
 
 

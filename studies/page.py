@@ -1,4 +1,4 @@
-"""The page that a study writes: pictures, tables, and claims beside what was found."""
+"""The page that a study writes: pictures, tables, and claims with their verdicts."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def _log(name: str, title: str, ticks: Sequence[float], axis: Any = None) -> Any
 
 
 def accuracies(rows: Sequence[Row]) -> Any:
-    """Dots with intervals for each method, diamonds for what was published of the same table."""
+    """Dots with intervals for each method, diamonds for published accuracies of the same table."""
     import altair as alt
 
     place = alt.Y("method:N", sort=ORDER, title=None)
@@ -80,7 +80,7 @@ def _panels(chart: Any, rows: Sequence[Row]) -> Any:
 
 
 def good_nodes(rows: Sequence[Row]) -> Any:
-    """Lines for the chance of good nodes against the penalty, by ε′."""
+    """Lines for the probability of good nodes over the penalty, by ε′."""
     import altair as alt
 
     return (
@@ -88,7 +88,7 @@ def good_nodes(rows: Sequence[Row]) -> Any:
         .mark_line(strokeWidth=2)
         .encode(
             x=_log("penalty", "penalty f of suppression", (0.1, 1, 10)),
-            y=alt.Y("chance:Q", title="chance of a good node", scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("chance:Q", title="probability of a good node", scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("epsilon:O", title="ε′", scale=alt.Scale(scheme="viridis")),
         )
         .properties(width=175, height=150)
@@ -100,12 +100,14 @@ def good_nodes(rows: Sequence[Row]) -> Any:
 
 
 def best_nodes(rows: Sequence[Row]) -> Any:
-    """Bars for the chance of the most likely node."""
+    """Bars for the probability of the most likely node."""
     import altair as alt
 
     values = [{**row, "lattice": f"{row['table']}, {row['lattice']}"} for row in rows]
     base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X("chance:Q", title="chance of the most likely node", scale=alt.Scale(domain=[0, 1])),
+        x=alt.X(
+            "chance:Q", title="probability of the most likely node", scale=alt.Scale(domain=[0, 1])
+        ),
         y=alt.Y("lattice:N", title=None),
         yOffset=alt.YOffset("score:N", sort=["published", "kept", "expected"]),
     )
@@ -146,7 +148,7 @@ def lattice_times(rows: Sequence[Row]) -> Any:
 
 
 def variations(rows: Sequence[Row]) -> Any:
-    """Bars for how many draws fall elsewhere once scores are guessed."""
+    """Bars for the share of draws that guessed scores change."""
     import altair as alt
 
     return (
@@ -171,7 +173,7 @@ def variations(rows: Sequence[Row]) -> Any:
 
 
 def shared_budget(rows: Sequence[Row]) -> Any:
-    """Dots for what is learned from either release, each run one."""
+    """Ticks for the accuracy from either release, one per run."""
     import altair as alt
 
     return (

@@ -22,7 +22,7 @@ from studies.runs import Row, Stopwatch
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What of a table is learned from: a node of its lattice, and the rows that are shown."""
+    """The released part of a table: a node of its lattice, and the published rows."""
 
     table: Table
     node: Mapping[str, int]
@@ -35,7 +35,7 @@ def plain(table: Table, train: Counts) -> Shown:
 
 
 def learn(study: Study, shown: Shown, test: Counts) -> Row:
-    """Fit a logistic regression to what is shown, and score it on the test rows."""
+    """Fit a logistic regression to the released part, and score it on the test rows."""
     labels, truth = study.labels(shown.rows), study.labels(test)
     learned, tested = _cells(shown, shown.rows), _cells(shown, test)
     useful = [i for i in range(learned.shape[1]) if len(np.unique(learned[:, i])) > 1]

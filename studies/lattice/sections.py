@@ -1,4 +1,4 @@
-"""The sections of the learning study: rows made tidy, drawn, and judged."""
+"""The sections of the learning study: tidy rows, charts and verdicts."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def summarised(rows: Sequence[Row]) -> list[Row]:
 
 
 def _with_published(rows: Sequence[Row], what: str) -> list[Row]:
-    """Return what is drawn: ours, and published figures where they are of the same table."""
+    """Return the rows of a chart: ours, and published figures of the same table."""
     names = {"accuracy": "published", "seconds": "published seconds"}
     drawn: list[Row] = []
     for row in rows:

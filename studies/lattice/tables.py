@@ -28,7 +28,7 @@ from studies.lattice import trees
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A table to learn from, and what is publicly settled about it.
+    """A table to learn from, and what is publicly known about it.
 
     wide, few: the same rows in different attributes.
     positive: the label of the target that is to be found.

@@ -1,4 +1,4 @@
-"""Hierarchies for the learning study, from what the words mean.
+"""Hierarchies for the lattice study, by the meaning of the values.
 
 Schooling goes up by degree, work by the schooling that it takes, marriage by whether a spouse is
 there.

@@ -12,7 +12,7 @@ from statistics import fmean
 import numpy as np
 
 from studies.claims import Answer
-from studies.metrics.found import Found
+from studies.metrics.analysis import Analysis
 from studies.metrics.releases import METRICS, UTILITIES
 from studies.metrics.singles import effects_by_regression, lines, values
 from studies.runs import Row, groups
@@ -37,7 +37,7 @@ _CROSSING = ("hellinger", "information-loss", "squared-distance-error")
 
 
 def over_releases(
-    found: Found, statistic: Callable[[Sequence[Row]], float], metrics: Sequence[str] = METRICS
+    found: Analysis, statistic: Callable[[Sequence[Row]], float], metrics: Sequence[str] = METRICS
 ) -> Estimate:
     """Return a statistic of all releases with its interval over resampled releases.
 
@@ -57,7 +57,7 @@ def over_releases(
     return resample(fewest, of)
 
 
-def crossing(found: Found) -> Answer:
+def crossing(found: Analysis) -> Answer:
     """Test whether the lines of some tables rise and those of others fall."""
     if len(found.tables_there) < 2:
         return "undecided", "needs more than one table"
@@ -73,11 +73,11 @@ def crossing(found: Found) -> Answer:
     )
 
 
-def between_algorithms(metric: str, *, agree: bool) -> Callable[[Found], Answer]:
+def between_algorithms(metric: str, *, agree: bool) -> Callable[[Analysis], Answer]:
     """Test whether the lines of a metric agree between algorithms, or do not."""
     claimed = below(AGREEING) if agree else above(MIXED)
 
-    def test(found: Found) -> Answer:
+    def test(found: Analysis) -> Answer:
         share = over_releases(
             found,
             lambda rows: _mixed(
@@ -98,7 +98,7 @@ def _mixed(drawn: Sequence[Row], metric: str, *by: str) -> float:
     return fmean(len(each) == 2 for each in signs)
 
 
-def predicts(found: Found) -> Answer:
+def predicts(found: Analysis) -> Answer:
     """Test whether measured utility has a slope near 1 over predicted utility, model by model."""
     slopes, correlations = [], []
     for _, part in groups(found.said, "table", "algorithm", "utility"):
@@ -115,7 +115,7 @@ def predicts(found: Found) -> Answer:
     )
 
 
-def apart(found: Found) -> Answer:
+def apart(found: Analysis) -> Answer:
     """Test whether the metrics of both Datafly are distributed alike, and Mondrian's apart."""
     same, other = (
         over_releases(found, partial(_mean_overlap, one="datafly", other=name))
@@ -143,10 +143,10 @@ def _overlap(rows: Sequence[Row], name: str, one: str, other: str) -> float:
     return fmean(shares)
 
 
-def _gains(one: str, other: str, claimed: Range) -> Callable[[Found], Answer]:
+def _gains(one: str, other: str, claimed: Range) -> Callable[[Analysis], Answer]:
     """Test by how much the mean utility of an algorithm exceeds another's, on every table."""
 
-    def test(found: Found) -> Answer:
+    def test(found: Analysis) -> Answer:
         gaps = {}
         for (table,), part in groups(found.rows, "table"):
             means = {
@@ -166,7 +166,7 @@ mondrian_leads = _gains("mondrian", "datafly", above(0))
 shuffling_costs_nothing = _gains("datafly", "datafly-shuffled", at_most(NO_COST))
 
 
-def _lead(named: Sequence[str], place: int, sign: int) -> Callable[[Found], Answer]:
+def _lead(named: Sequence[str], place: int, sign: int) -> Callable[[Analysis], Answer]:
     """Test whether named metrics are among the first of all by weight (sign 1), or the last (−1).
 
     The quantity is by how much the least of the named exceeds the first that must be behind.
@@ -174,7 +174,7 @@ def _lead(named: Sequence[str], place: int, sign: int) -> Callable[[Found], Answ
     place: how many metrics may be among the first.
     """
 
-    def test(found: Found) -> Answer:
+    def test(found: Analysis) -> Answer:
         cells = effects_by_regression(found.rows)  # (clusters, regressions, metrics)
         mine = [METRICS.index(name) for name in named]
         rest = [index for index in range(len(METRICS)) if index not in mine]

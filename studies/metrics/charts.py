@@ -108,7 +108,7 @@ def effects(rows: Sequence[Row]) -> Any:
 
 
 def rates(rows: Sequence[Row], what: str, panel: str | None = None) -> Any:
-    """Dots with intervals for how often a score is right, diamonds for what was published."""
+    """Dots with intervals for how often a score is right, diamonds for published rates."""
     import altair as alt
 
     data = [{**row, "whose": OURS} for row in rows if row["rate"] is not None]

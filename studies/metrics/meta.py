@@ -27,16 +27,16 @@ STAND_IN = "ridge or boosting"
 
 
 def engine() -> str:
-    """Return what searches for the regression: FLAML where it is installed."""
+    """Return the search for the regression: FLAML if it is installed."""
     there = [find_spec(name) is not None for name in ("flaml", "lightgbm", "xgboost")]
     return "FLAML" if all(there) else STAND_IN
 
 
 def meta_metrics(rows: Sequence[Row], folder: Path, *, full: bool) -> list[Row]:
-    """Train every Meta-Metric; return what each predicts for releases that it has not seen.
+    """Train every Meta-Metric; return its predictions for releases that it has not seen.
 
-    A row has the releases `held` out and what is `said` of them; of the first split also what is
-    said `elsewhere`: of all releases by another algorithm, or of another table.
+    A row has the releases `held` out and the predictions for them, `said`; the first split also has
+    predictions `elsewhere`: for all releases by another algorithm, or of another table.
     """
     chosen, seconds = engine(), FULL_SECONDS if full else SECONDS
     settings: Row = {"engine": chosen, "seconds": seconds if chosen == "FLAML" else None}
@@ -53,7 +53,7 @@ def meta_metrics(rows: Sequence[Row], folder: Path, *, full: bool) -> list[Row]:
 
 
 def train(task: Task, cells: dict[tuple[str, str], list[Row]]) -> Row:
-    """Train one Meta-Metric and ask it."""
+    """Train one Meta-Metric and predict with it."""
     import sklearn.ensemble  # noqa: F401  what is loaded later would not be limited
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -85,7 +85,7 @@ def held_out(releases: int, split: int) -> Counts:
 
 
 def features(rows: Sequence[Row]) -> Floats:
-    """(releases, metrics) what the regressions are given."""
+    """(releases, metrics) the inputs of the regressions."""
     return np.array([[row[metric] for metric in METRICS] for row in rows], dtype=np.float64)
 
 

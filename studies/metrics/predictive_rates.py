@@ -64,7 +64,7 @@ def _by_loss(rows: Sequence[Row], name: str) -> dict[_Cell, list[Pairs]]:
 
 
 def _by_others(rows: Sequence[Row]) -> dict[_Cell, list[Pairs]]:
-    """Return what is said by the same score of the other models."""
+    """Return the pairs ranked by the same score of the other models."""
     return {
         (algorithm, utility): [
             Pairs.of(values(cell, other), values(cell, utility))

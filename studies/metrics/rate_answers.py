@@ -7,7 +7,7 @@ from statistics import fmean
 
 from studies.claims import Answer
 from studies.metrics import published
-from studies.metrics.found import Found
+from studies.metrics.analysis import Analysis
 from studies.metrics.releases import METRICS
 from studies.metrics.singles import ITSELF, RANDOM
 from studies.runs import Row, groups
@@ -39,7 +39,7 @@ def _known(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["rate"] is not None]
 
 
-def modest(found: Found) -> Answer:
+def modest(found: Analysis) -> Answer:
     """Test whether all rates lie in the published range, without heart."""
     rows = _known([r for r in found.singles if r["metric"] in METRICS and r["table"] != "heart"])
     if not rows:
@@ -52,7 +52,7 @@ def modest(found: Found) -> Answer:
     return all_of(decide(_rate(row), claimed) for row in rows), f"least and most: {text}"
 
 
-def heart_stands_out(found: Found) -> Answer:
+def heart_stands_out(found: Analysis) -> Answer:
     """Test whether every metric is right most often on heart."""
     if "heart" not in found.tables_there or len(found.tables_there) < 2:
         return "undecided", "needs heart and another table"
@@ -73,7 +73,7 @@ def heart_stands_out(found: Found) -> Answer:
     )
 
 
-def near_published(found: Found) -> Answer:
+def near_published(found: Analysis) -> Answer:
     """Test the mean distance of the rates from the published ones."""
     rows = _known([row for row in found.singles if row["published"] is not None])
     off = [row["rate"] - row["published"] for row in rows]
@@ -85,7 +85,7 @@ def near_published(found: Found) -> Answer:
     )
 
 
-def references(found: Found) -> Answer:
+def references(found: Analysis) -> Answer:
     """Test whether a random score is right half of the time, and utility itself always."""
     chance = [_rate(r) for r in _known(found.singles) if r["metric"] == RANDOM]
     itself = [r["rate"] for r in _known(found.singles) if r["metric"] == ITSELF]
@@ -95,7 +95,7 @@ def references(found: Found) -> Answer:
     return all_of(decisions), f"random score {text}; utility itself {sorted(set(itself))}"
 
 
-def better_than_single(found: Found) -> Answer:
+def better_than_single(found: Analysis) -> Answer:
     """Test whether Meta-Metrics are right more often than the mean metric."""
     gains = {
         row["table"]: _rate(row).minus(average(_singles(found, row["table"])))
@@ -104,7 +104,7 @@ def better_than_single(found: Found) -> Answer:
     return all_of(decide(gain, above(0)) for gain in gains.values()), "gain: " + _listed(gains)
 
 
-def no_leap(found: Found) -> Answer:
+def no_leap(found: Analysis) -> Answer:
     """Test whether Meta-Metrics gain little on each table's best metric."""
     gains = {
         row["table"]: _rate(row).minus(
@@ -117,7 +117,7 @@ def no_leap(found: Found) -> Answer:
     )
 
 
-def _singles(found: Found, table: str) -> list[Estimate]:
+def _singles(found: Analysis, table: str) -> list[Estimate]:
     return [_rate(row) for row in _known(found.of_table(table))]
 
 
@@ -125,10 +125,10 @@ def _listed(gains: dict[str, Estimate]) -> str:
     return "; ".join(f"{table} {gain.text('+.3f')}" for table, gain in gains.items())
 
 
-def transfer_limit(name: str, limit: float) -> Callable[[Found], Answer]:
+def transfer_limit(name: str, limit: float) -> Callable[[Analysis], Answer]:
     """Test whether no Meta-Metric does better elsewhere than published."""
 
-    def test(found: Found) -> Answer:
+    def test(found: Analysis) -> Answer:
         rows = _known(getattr(found, name))
         if not rows:
             return "undecided", "needs more than one"
@@ -142,7 +142,7 @@ def transfer_limit(name: str, limit: float) -> Callable[[Found], Answer]:
     return test
 
 
-def datafly_exchange(found: Found) -> Answer:
+def datafly_exchange(found: Analysis) -> Answer:
     """Test whether Meta-Metrics transfer better between the two Datafly than with Mondrian."""
     if len(_known(found.algorithms)) < len(found.algorithms):
         return "undecided", "some rates are not defined"

@@ -1,4 +1,4 @@
-"""The releases of the metrics study: what each cost by every metric, and what it still teaches.
+"""The releases of the metrics study, with every metric and every utility.
 
 de Spoelberch, "The limits of information loss metrics as measures for utility", 2020, chapter 3.
 Releases by permuted orders are measured on the table in its own order: it is there that a distance

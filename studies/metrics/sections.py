@@ -1,4 +1,4 @@
-"""The sections of the metrics study: analysed, drawn and judged."""
+"""The sections of the metrics study: analysis, charts and verdicts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from studies.claims import judge_figure
 from studies.metrics import charts, singles, transfer
+from studies.metrics.analysis import Analysis
 from studies.metrics.claims import CLAIMS
-from studies.metrics.found import Found
 from studies.metrics.meta import (
     FULL_SECONDS,
     SECONDS,
@@ -24,13 +24,14 @@ from studies.runs import Row, groups
 
 _RATES = ["rate", "low", "high", "published"]
 _ROWS = 80  # of a table that is shown
+_RANKED = "Share of pairs ranked correctly"
 
 
 def write_study(out: Path, rows: Sequence[Row], *, full: bool) -> Path:
     """Analyse the releases; writes tables, pictures and the page, and returns the page."""
     write_rows(out / "releases.csv", rows)
     fits = meta_metrics(rows, out / "meta-metrics", full=full)
-    found = Found(
+    found = Analysis(
         rows,
         singles.single_rates(rows),
         singles.tied_shares(rows),
@@ -75,7 +76,7 @@ def _about(rows: Sequence[Row], full: bool) -> str:
     )
 
 
-def _sections(found: Found) -> list[Section]:
+def _sections(found: Analysis) -> list[Section]:
     rows, half = found.rows, len(METRICS) // 2
     by_both, said = found.lines_by_algorithm, found.said
     by_table = "A line for each table"
@@ -97,9 +98,9 @@ def _sections(found: Found) -> list[Section]:
         Section("4.1", "Utility over metrics (figures 4.1 and 4.2)", found.lines,
                 [Picture(pictures[METRICS[:half]], by_table, ".png"),
                  Picture(pictures[METRICS[half:]], by_table, "-more.png")], fit_heads),
-        Section("4.3", "How metrics are spread (figures 4.3 and 4.4)",
+        Section("4.3", "Distributions of metrics (figures 4.3 and 4.4)",
                 singles.long(rows, METRICS, "metric"), spreads),
-        Section("4.5", "How utility is spread", singles.long(rows, UTILITIES, "utility"),
+        Section("4.5", "Distributions of utility", singles.long(rows, UTILITIES, "utility"),
                 [Picture(charts.histograms(rows, UTILITIES), "Utility by table and algorithm")]),
         Section("4.6", "Utility over granularity", _of(by_both, "granularity"),
                 [Picture(shown["granularity"], by_algorithm, ".png")], fit_heads),
@@ -109,14 +110,14 @@ def _sections(found: Found) -> list[Section]:
                 [Picture(charts.effects(found.effects),
                          "Mean size, 95 % interval over regressions")],
                 ["metric", "effect", "low", "high", "alone", "regressions"]),
-        Section("Table 4.1", "Which of two? By single metrics", found.singles,
-                [Picture(charts.rates(found.singles, "metric", "table"), "Right on pairs")],
+        Section("Table 4.1", "Which of two releases? By single metrics", found.singles,
+                [Picture(charts.rates(found.singles, "metric", "table"), _RANKED)],
                 ["table", "metric", *_RATES, "ties right"]),
-        Section("4.9", "Utility by the Meta-Metric and in truth", said,
-                [Picture(charts.predicted(said), "Found over predicted, releases held out",
+        Section("4.9", "Utility as predicted by the Meta-Metric and as measured", said,
+                [Picture(charts.predicted(said), "Analysis over predicted, releases held out",
                          ".png")]),
-        Section("Table 4.2", "Which of two? By the Meta-Metric", found.home,
-                [Picture(charts.rates(found.home, "table"), "Right on pairs held out")],
+        Section("Table 4.2", "Which of two releases? By the Meta-Metric", found.home,
+                [Picture(charts.rates(found.home, "table"), f"{_RANKED}, held out")],
                 ["table", *_RATES]),
         *(
             Section(f"Table 4.{number}", f"Meta-Metrics on another {what}", rates,
@@ -129,13 +130,13 @@ def _sections(found: Found) -> list[Section]:
 
 
 def _beyond(rows: Sequence[Row], fits: Sequence[Row]) -> Section:
-    """Return how `predictive` does beside all metrics, where the releases were measured by it."""
+    """Return the rates of `predictive` beside all metrics, if the releases have it."""
     rates = predictive_rates(rows, fits) if PREDICTIVE in rows[0] else []
     bars = [{**row, "low": row["rate low"], "high": row["rate high"]} for row in rates]
-    pictures = [Picture(charts.rates(bars, "metric", "table"), "Right on pairs")] if bars else []
+    pictures = [Picture(charts.rates(bars, "metric", "table"), _RANKED)] if bars else []
     columns = ["table", "built on", "metric", *(f"{name}{end}" for name in ("rate", "ahead")
                                                 for end in ("", " low", " high"))]  # fmt: skip
-    return Section("A", "Which of two? By a loss made to predict", rates, pictures, columns)
+    return Section("A", "Which of two releases? By `predictive`", rates, pictures, columns)
 
 
 def _of(rows: Sequence[Row], metric: str) -> list[Row]:

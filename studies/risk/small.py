@@ -1,6 +1,6 @@
 """Small attacks in full: all 5 × 5 graphs, all true mappings, and many random matrices.
 
-All matchings are enumerated, so that every figure is exact but for rounding.
+All matchings are enumerated, so every figure is exact up to rounding.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def all_matchings(size: int) -> Counts:
 
 
 def all_graphs(size: int) -> Row:
-    """Return permanent, expected cracks and number of the graphs that hold a given matching.
+    """Return permanent, expected cracks and number of the graphs that contain a given matching.
 
     A graph is a set of the other pairs, as bits; a matching lies in it if its pairs do.
     """
@@ -130,7 +130,7 @@ def random_matrices(family: str, size: int, draws: int, seed: int) -> Floats:
 
 
 def _balanced(matrices: Floats) -> Floats:
-    """Scale rows and columns in turn; those that have not settled are left out."""
+    """Scale rows and columns in turn; matrices that do not converge are left out."""
     for _ in range(400):
         matrices = matrices / matrices.sum(axis=1, keepdims=True)
         matrices = matrices / matrices.sum(axis=2, keepdims=True)

@@ -15,7 +15,7 @@ _SIZE = "size of the perturbation"
 
 
 def temperatures(rows: Sequence[Row], votes: Sequence[Row]) -> Any:
-    """Dots for what each network gets right, lines for their vote."""
+    """Dots for the accuracy of each network, lines for their vote."""
     import altair as alt
 
     y = alt.Y("accuracy:Q", title="share right, held back", scale=alt.Scale(zero=False))
@@ -51,7 +51,7 @@ def by_size(rows: Sequence[Row], panels: Sequence[str], titles: Sequence[str]) -
 
 
 def own_answers(rows: Sequence[Row]) -> Any:
-    """Dots, one a network, for what it makes of the example against itself."""
+    """Dots, one per network, for its answer to the example against itself."""
     import altair as alt
 
     return (
@@ -87,7 +87,7 @@ def own_shares(rows: Sequence[Row]) -> Any:
 
 
 def attackers(rows: Sequence[Row]) -> Any:
-    """Bars for what the vote says under each attack, with the interval of what is right."""
+    """Bars for the answers of the vote under each attack, with the interval of right answers."""
     import altair as alt
 
     wide = alt.Axis(labelLimit=300)
@@ -111,7 +111,7 @@ def attackers(rows: Sequence[Row]) -> Any:
 
 
 def settings(rows: Sequence[Row], panel: str, titles: str) -> Any:
-    """Lines for what is right, clean and attacked, over the deviation of the noise."""
+    """Lines for the accuracy, clean and attacked, over the deviation of the noise."""
     import altair as alt
 
     kinds = {"vote_clean": "clean", "vote_attacked": "under attack", "single_clean": "one network"}

@@ -12,7 +12,7 @@ _VOTES = {1: ("Table 4.3", "Table 4.4"), 2: ("Table 4.6",) * 2, 3: ("Table 4.8",
 
 
 def claims_for(data: str) -> tuple[Claim[Rows], ...]:
-    """Return all claims on one set of pictures; those without figures are ours or in words.
+    """Return all claims on one set of pictures.
 
     data: mnist or cifar10, whose published figures they quote.
     """

@@ -33,7 +33,7 @@ _LABELS_HEAD, _PICTURES_HEAD = 8, 16  # bytes before the values in MNIST's files
 
 @dataclass(frozen=True)
 class Images:
-    """Pictures with labels: those to learn from, and those of the test set.
+    """Pictures with labels: the training set and the test set.
 
     pictures, tests: (rows, channels, height, width), pixels from 0 to 1.
     """

@@ -1,4 +1,4 @@
-"""What the stages of a study of robust predictions share: pictures, networks, examples, a clock."""
+"""Shared by the stages of a study of robust predictions: pictures, networks, examples, a clock."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Material:
         self.setup, self.folder, self.device = setup, folder, device
 
     def crafts(self, model: str) -> Iterator[Task]:
-        """Give the pictures of the single-network attack first, which is timed, then the rest."""
+        """Return the timed pictures of the single-network attack first, then the rest."""
         first, last = self.setup.samples, self.setup.crafted
         yield self.setup.crafting(model, 0, first)
         if last > first:
@@ -80,7 +80,7 @@ class Material:
 
 
 class Clock:
-    """Seconds by the wall of a block, with what a GPU still has to do in it."""
+    """Wall-clock seconds of a block, with the pending work of a GPU."""
 
     def __init__(self, device: str) -> None:
         self.device, self.seconds = device, 0.0
@@ -100,12 +100,12 @@ class Clock:
 
 
 def mean_of(values: Tensor) -> Any:
-    """Return the mean, None of nothing."""
+    """Return the mean, or None without values."""
     return float(values.mean()) if len(values) else None
 
 
 def name_of(device: str) -> str:
-    """Return what the device is called."""
+    """Return the name of the device."""
     if device == "cuda":
         return str(torch.cuda.get_device_name())
     return f"{torch.get_num_threads()} threads"

@@ -1,4 +1,4 @@
-"""Tests of claims on single examples: whom they fool, how large they are, what they attack."""
+"""Tests of claims on single examples: their success, their size, and the attacked networks."""
 
 from __future__ import annotations
 

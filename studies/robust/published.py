@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 
 class Accuracy(NamedTuple):
-    """Shares that are right, before an attack and under it."""
+    """Accuracy before an attack and under it."""
 
     clean: float
     attacked: float
 
 
 class Outcomes(NamedTuple):
-    """One figure each for examples that are taken for what they are, for the target, for else."""
+    """One figure each for examples classified correctly, as the target, and as another class."""
 
     correct: float
     target: float

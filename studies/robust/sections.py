@@ -1,4 +1,4 @@
-"""The sections of the studies of robust predictions: rows made tidy, drawn, and judged."""
+"""The sections of the studies of robust predictions: tidy rows, charts and verdicts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def sections_of(out: Path, rows: Sequence[Row], study: Study) -> list[Drawn]:
 
 
 def _shortened(drawn: Drawn) -> Drawn:
-    """State what the table holds: all rows, or the first ones."""
+    """Describe the table: all rows, or the first ones."""
     section, about = drawn.section, "All figures"
     if len(section.rows) > _ROWS:
         about = f"The first {_ROWS} of {len(section.rows):,} rows in {section.stem}.csv"
@@ -153,7 +153,7 @@ def _looks(out: Path, study: Study) -> list[Drawn]:
                     "label": int(labels[place]), "goal": int(each.goals[place]),
                     "perturbation": float(each.perturbations[0, place]),
                 })  # fmt: skip
-    section = Section("D", "What is added to a picture", rows)
+    section = Section("D", "Perturbations of pictures", rows)
     section.write_csv(out)
     captions = [_caption(row) for row in rows]
     write_pictures(out / f"{section.stem}.png", np.stack(shown), captions, zoom=4, force=True)

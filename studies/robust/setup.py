@@ -1,4 +1,4 @@
-"""What the studies of robust predictions train and attack, at the published size and reduced."""
+"""The settings of the study of robust predictions, at the published size and reduced."""
 
 from __future__ import annotations
 

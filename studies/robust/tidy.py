@@ -28,7 +28,7 @@ _THREATS = {
 
 
 def networks(rows: Sequence[Row]) -> list[Row]:
-    """Return what each network gets right of the pictures held back; the vote has no temperature.
+    """Return the accuracy of each network on held-back pictures; the vote has no temperature.
 
     trained: on pictures as they are, or moved by a pixel or two.
     """
@@ -80,7 +80,7 @@ def single_accuracies(rows: Sequence[Row], count: int) -> list[Row]:
 
 
 def outcomes(rows: Sequence[Row], count: int) -> list[Row]:
-    """Return tables 4.4, 4.6 and 4.8: what the vote says, and how large perturbations were."""
+    """Return tables 4.4, 4.6 and 4.8: the answers of the vote, and the sizes of perturbations."""
     found = []
     for model, name in NAMES.items():
         row = under(rows, model, count)
@@ -118,7 +118,7 @@ def bins(rows: Sequence[Row]) -> list[Row]:
 
 
 def own(rows: Sequence[Row]) -> list[Row]:
-    """Return one row for each network, picture and target: what it makes of its own example."""
+    """Return one row for each network, picture and target: its answer to its own example."""
     heats = stage(rows, "train")["temperatures"]
     found = []
     for model, name in NAMES.items():
@@ -136,7 +136,7 @@ def own(rows: Sequence[Row]) -> list[Row]:
 
 
 def answer(named: int, label: int, goal: int) -> str:
-    """Say what an answer is to the attacker."""
+    """Return what an answer means for the attacker."""
     return ANSWERS["correct" if named == label else "target" if named == goal else "other"]
 
 
@@ -162,7 +162,7 @@ def own_bins(rows: Sequence[Row]) -> list[Row]:
 def examples(rows: Sequence[Row]) -> list[Row]:
     """Return one row per example and per defence that classified it.
 
-    attacker: who made it. model: the vote that answered.
+    attacker: its author. model: the vote that classified it.
     """
     return [
         {"attacker": attacker, "model": NAMES[model], **dict(zip(names, values, strict=True))}
@@ -173,7 +173,7 @@ def examples(rows: Sequence[Row]) -> list[Row]:
 
 
 def attackers(rows: Sequence[Row]) -> list[Row]:
-    """Return what the vote says under each attack, and how large perturbations were."""
+    """Return the answers of the vote under each attack, and the sizes of perturbations."""
     found = []
     for attacker, model, judged_row in _attacked(rows):
         size = float(np.mean(judged_row["columns"]["perturbation"]))
@@ -188,7 +188,7 @@ def attackers(rows: Sequence[Row]) -> list[Row]:
 
 
 def _attacked(rows: Sequence[Row]) -> list[tuple[str, str, Row]]:
-    """Return every attack with the defence that answered, and what was judged."""
+    """Return every attack with the defence that answered, and the evaluated examples."""
     found: list[tuple[str, str, Row]] = []
     for count, name in _SUMS.items():
         found += [(name, model, under(rows, model, count)) for model in NAMES]

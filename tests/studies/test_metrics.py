@@ -29,8 +29,8 @@ from studies.metrics import (
     study,
     transfer,
 )
+from studies.metrics.analysis import Analysis
 from studies.metrics.claims import CLAIMS
-from studies.metrics.found import Found
 from studies.metrics.pairs import Pairs, mean_rate
 from studies.metrics.releases import ALGORITHMS, METRICS, UTILITIES
 from studies.metrics.sections import write_study
@@ -281,22 +281,22 @@ def test_the_page_has_every_figure_and_table_and_a_verdict_on_each(tmp_path):
     assert page.count("<td class=") == len(CLAIMS)
 
 
-def found_in(rows):
+def analysed(rows):
     """An analysis without Meta-Metrics."""
     parts = (singles.single_rates(rows), singles.tied_shares(rows), singles.effect_sizes(rows))
     both = singles.lines(rows, "table"), singles.lines(rows, "table", "algorithm")
-    return Found(rows, *parts, *both, [], [], [], [], [])
+    return Analysis(rows, *parts, *both, [], [], [], [], [])
 
 
 def test_a_metric_that_decides_has_the_largest_weight_beyond_doubt():
-    found = found_in(made_up(count=40))
+    found = analysed(made_up(count=40))
     assert answers._lead(("granularity",), 1, 1)(found)[0] == "agrees"
     assert answers._lead(("diameter",), 1, 1)(found)[0] == "disagrees"
     assert answers._lead(("granularity",), 3, -1)(found)[0] == "disagrees"
 
 
 def test_lines_that_all_fall_agree_and_do_not_cross():
-    found = found_in(made_up(count=40))
+    found = analysed(made_up(count=40))
     agreeing = answers.between_algorithms("granularity", agree=True)
     assert agreeing(found)[0] == "agrees"
     assert answers.between_algorithms("granularity", agree=False)(found)[0] == "disagrees"
@@ -304,14 +304,14 @@ def test_lines_that_all_fall_agree_and_do_not_cross():
 
 def test_equal_utilities_are_neither_a_lead_nor_a_cost():
     rows = [{**row, **dict.fromkeys(UTILITIES, 0.5)} for row in made_up()]
-    found = found_in(rows)
+    found = analysed(rows)
     assert answers.mondrian_leads(found)[0] == "disagrees"
     assert answers.shuffling_costs_nothing(found)[0] == "agrees"
 
 
 def test_a_random_score_is_half_right_and_a_rate_of_few_releases_undecided():
-    assert rate_answers.references(found_in(made_up(count=60)))[0] == "agrees"
-    assert rate_answers.references(found_in(made_up(count=4)))[0] == "undecided"
+    assert rate_answers.references(analysed(made_up(count=60)))[0] == "agrees"
+    assert rate_answers.references(analysed(made_up(count=4)))[0] == "undecided"
 
 
 def rates(*, cmc, heart, metric="entropy"):
@@ -323,7 +323,7 @@ def rates(*, cmc, heart, metric="entropy"):
     ]  # fmt: skip
     tied = [{"table": "heart", "tied": 0.1}]
     there = [{"table": "cmc"}, {"table": "heart"}]
-    return Found(there, rows, tied, [], [], [], [], [], [], [], [])
+    return Analysis(there, rows, tied, [], [], [], [], [], [], [], [])
 
 
 def test_heart_stands_out_only_if_the_difference_of_rates_is_clear_of_0():

@@ -1,4 +1,4 @@
-"""All that the metrics study found, to be drawn and judged."""
+"""The results of the metrics study, for charts and verdicts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from studies.runs import Row
 
 
 @dataclass(frozen=True)
-class Found:
-    """All that the study found; each list has the rows of one table or figure."""
+class Analysis:
+    """The results of the study; each list has the rows of one table or figure."""
 
     rows: Sequence[Row]
     singles: Sequence[Row]
