@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Literal
 
@@ -183,11 +183,6 @@ def half_width(values: Sequence[float]) -> float:
     if len(values) < 2:
         return math.inf
     return float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
-
-
-def with_draws(estimate: Estimate, draws: int) -> Estimate:
-    """Return an estimate that rests on this number of draws."""
-    return replace(estimate, draws=draws)
 
 
 def _fewest(estimates: Sequence[Estimate]) -> int | None:
