@@ -32,7 +32,7 @@ lowest:
 	.venv-lowest/bin/python -m pip install --quiet uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
 		--resolution lowest-direct --editable '.[test]'
-	NUMBA_CACHE_DIR=.venv-lowest/kernels .venv-lowest/bin/python -m pytest -n 2 \
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/kernels .venv-lowest/bin/python -m pytest -n 2 \
 		--dist worksteal --ignore-glob='*robust*'
 
 # Random faults all over the source; with MODULE=privacy/t_closeness.py, every fault that mutmut

@@ -163,6 +163,14 @@ def test_pyarrow_names_an_index_without_a_name_by_its_level():
     assert [foreign.is_unnamed_index(name) for name in names] == [False, True]
 
 
+def test_polars_marks_its_enums():
+    polars = pytest.importorskip("polars")
+    texts = polars.Series(["low", "high"])
+    frame = {"enum": texts.cast(polars.Enum(["low", "high"])), "plain": texts}
+    fields = pa.table(polars.DataFrame(frame)).schema
+    assert [foreign.is_polars_enum(field) for field in fields] == [True, False]
+
+
 def test_scikit_learn_warns_about_names_of_features():
     pandas = pytest.importorskip("pandas")
     tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier()

@@ -1,5 +1,6 @@
 from datetime import datetime
 from decimal import Decimal
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -152,6 +153,17 @@ def test_an_enum_of_polars_keeps_its_order():
     polars = pytest.importorskip("polars")
     sizes = polars.Series(["mid", "low", "high"], dtype=polars.Enum(["low", "mid", "high", "top"]))
     table = shoal.read(polars.DataFrame({"size": sizes}), roles={"size": "quasi"})
+    assert table["size"].labels == ("low", "mid", "high")
+    assert table["size"].kind == Kind.ORDINAL
+
+
+def test_an_enum_that_arrow_does_not_call_ordered_keeps_its_order():
+    sizes = pa.DictionaryArray.from_arrays([1, 0, 2], ["low", "mid", "high"])
+    field = pa.field("size", sizes.type, metadata={"_PL_ENUM_VALUES": "3;low3;mid4;high"})
+    source = SimpleNamespace(
+        __arrow_c_stream__=pa.table([sizes], schema=pa.schema([field])).__arrow_c_stream__
+    )
+    table = shoal.read(source, roles={"size": "quasi"})
     assert table["size"].labels == ("low", "mid", "high")
     assert table["size"].kind == Kind.ORDINAL
 

@@ -1,4 +1,4 @@
-"""What messages of other libraries say, without the cells that they quote."""
+"""What messages and metadata of other libraries say, without the cells that they quote."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 FEATURE_NAMES = "X does not have valid feature names"  # a warning of scikit-learn
 
@@ -58,3 +59,8 @@ def unconverted_column(message: str, names: Collection[str]) -> str | None:
 def is_unnamed_index(name: str) -> bool:
     """Return whether a column is what Arrow makes of a pandas index without a name."""
     return re.fullmatch(r"__index_level_\d+__", name) is not None
+
+
+def is_polars_enum(field: Any) -> bool:
+    """Return whether an Arrow field is an enum of polars; before 2.0 it is not called ordered."""
+    return any(key.startswith(b"_PL_ENUM_VALUES") for key in field.metadata or {})

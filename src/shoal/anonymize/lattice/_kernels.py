@@ -77,6 +77,7 @@ def note_joins(tables, source, shape, person):
     person: mask of the person field, which does not separate rows; 0 if no person is followed.
     """
     last = len(shape.levels) - 1
+    top = shape.levels[last] - 1  # 0 if the last field only numbers what is fixed
     keys, mask, shift = tables.keys[source], shape.mask[last], shape.shift[last]
     above, step_first = ~((mask << shift) | person), shape.step_first[last]
     tables.join[0] = NEVER
@@ -86,11 +87,11 @@ def note_joins(tables, source, shape, person):
             continue
         one, other = (keys[row - 1] >> shift) & mask, (keys[row] >> shift) & mask
         raised = 0
-        while one != other:
+        while one != other and raised < top:
             raised += 1
             at = step_first[raised]
             one, other = shape.steps[at + one], shape.steps[at + other]
-        tables.join[row] = raised
+        tables.join[row] = raised if one == other else NEVER
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -132,6 +133,7 @@ def note_repeats(tables, source, shape):
     rows, minus one for each row that repeats a person of the class.
     """
     last = len(shape.levels) - 1
+    top = shape.levels[last] - 1
     keys, mask, shift = tables.keys[source], shape.mask[last], shape.shift[last]
     above, step_first = ~((mask << shift) | shape.person), shape.step_first[last]
     before, repeat = tables.before, tables.repeat  # before: the last row of each person
@@ -150,11 +152,12 @@ def note_repeats(tables, source, shape):
             continue
         one, two = (keys[other] >> shift) & mask, (keys[row] >> shift) & mask
         raised = 0
-        while one != two:
+        while one != two and raised < top:
             raised += 1
             at = step_first[raised]
             one, two = shape.steps[at + one], shape.steps[at + two]
-        repeat[row] = raised
+        if one == two:
+            repeat[row] = raised
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal._compat.messages import is_unnamed_index, unconverted_column
+from shoal._compat.messages import is_polars_enum, is_unnamed_index, unconverted_column
 from shoal.errors import InputError, MissingExtra
 
 
@@ -55,7 +55,17 @@ def from_frame(source: Any) -> Any:
         # the cause may quote cells
         raise InputError(_explain(error, names)) from None
     index = [name for name in table.column_names if is_unnamed_index(name)]
-    return table.drop_columns(index)  # rows are identified by position
+    return _with_ordered_enums(table.drop_columns(index))  # rows are identified by position
+
+
+def _with_ordered_enums(table: Any) -> Any:
+    """Return a table whose enums of polars are ordered categories."""
+    for place, field in enumerate(table.schema):
+        kind = field.type
+        if pa.types.is_dictionary(kind) and not kind.ordered and is_polars_enum(field):
+            ordered = pa.dictionary(kind.index_type, kind.value_type, ordered=True)
+            table = table.set_column(place, field.name, table.column(place).cast(ordered))
+    return table
 
 
 def check_unique(names: Iterable[str]) -> None:
