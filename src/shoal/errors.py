@@ -24,13 +24,32 @@ from shoal.support.wording import option
 
 
 class ShoalError(Exception):
-    """The base of all errors; the message is one sentence."""
+    """The base of all errors of Shoal; the message is one sentence.
+
+    Attributes:
+        exit_status: The exit status of a command that ends with this error.
+
+    >>> import shoal
+    >>> try:
+    ...     shoal.KAnonymity(0)
+    ... except ShoalError as error:
+    ...     error.exit_status
+    2
+    """
 
     exit_status: ClassVar[int] = 2
 
 
 class InputError(ShoalError, ValueError):
-    """The input or an option is wrong; the message says what to do."""
+    """The input or an option is wrong; the message says what to do.
+
+    >>> import shoal
+    >>> try:
+    ...     shoal.KAnonymity(0)
+    ... except InputError as error:
+    ...     print(error)
+    k must be a whole number, 2 or more, not 0
+    """
 
 
 class HierarchyError(InputError):
@@ -38,8 +57,16 @@ class HierarchyError(InputError):
 
     `missing`: original values without an entry.
     `torn`: labels that are not nested: their members have different labels at the next level.
+
     Both contain cell values and are for the data owner only (`shoal hierarchy check`); the message
     only counts them.
+
+    >>> import shoal
+    >>> try:
+    ...     shoal.Hierarchy.from_rows([("Malta", "*"), ("Malta", "*")])
+    ... except HierarchyError as error:
+    ...     print(error)
+    hierarchy: 1 value is listed more than once
     """
 
     def __init__(
@@ -68,7 +95,15 @@ class RepeatedIdentifier(InputError):  # noqa: N818
 
 
 class UnknownColumn(InputError, KeyError):  # noqa: N818
-    """The table has no column of this name."""
+    """The table has no column of this name, or the column has no role.
+
+    >>> import shoal
+    >>> try:
+    ...     shoal.datasets.load("health-record")["weight"]
+    ... except UnknownColumn as error:
+    ...     print(error)
+    no column 'weight' with a role; there are name, age, sex, zipcode, disease
+    """
 
     __str__ = Exception.__str__  # KeyError would quote the message
 
@@ -78,7 +113,11 @@ class OutputError(InputError, OSError):
 
 
 class MissingExtra(ShoalError, ImportError):  # noqa: N818
-    """A required optional dependency is not installed."""
+    """A required optional dependency is not installed; the message says how to install it.
+
+    >>> print(MissingExtra("opendp", "dp"))
+    this needs opendp; install it with: pip install 'shoal-privacy[dp]'
+    """
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
@@ -87,25 +126,55 @@ class MissingExtra(ShoalError, ImportError):  # noqa: N818
 
 
 class Infeasible(ShoalError):  # noqa: N818
-    """The method finds no release of this table that meets the model."""
+    """The method finds no release of this table that meets the model.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> try:
+    ...     people = pa.table({"age": [31, 42], "disease": ["flu", "flu"]})
+    ...     shoal.anonymize(people, "l-diversity(2, disease)", quasi="age", sensitive="disease")
+    ... except Infeasible as error:
+    ...     print(error)
+    l-diversity(l=2, column=disease) cannot be met: even the whole table as one class breaks it
+    """
 
     exit_status = 1
 
 
 class NotConverged(ShoalError):  # noqa: N818
-    """A sampled figure did not converge, so it is not reported."""
+    """A figure of `shoal.risk` did not converge, so it is not reported."""
 
     exit_status = 1
 
 
 class NotAnonymous(ShoalError):  # noqa: N818
-    """A finished release failed verification, so it was not returned."""
+    """A guarantee does not hold: `shoal.check` finds it broken, or a release failed its check.
+
+    A release that fails its check is neither returned nor written.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> try:
+    ...     shoal.check(pa.table({"age": ["30-39", "40-49"]}), k=2, quasi="age")
+    ... except NotAnonymous as error:
+    ...     print(error)
+    k-anonymity(k=2) does not hold: 2 of 2 classes break it (2 of 2 rows)
+    """
 
     exit_status = 1
 
 
 class BudgetSpent(ShoalError):  # noqa: N818
-    """A release would exceed the budget of the ledger; it is refused before noise is drawn."""
+    """A release would exceed the budget of the ledger; it is refused before noise is drawn.
+
+    >>> from shoal.dp import DP, Ledger
+    >>> try:
+    ...     with Ledger(1.0).spend(DP(2.0, 0.0, "a histogram"), what="ages"):
+    ...         pass  # draw the noise and release
+    ... except BudgetSpent as error:
+    ...     print(error)
+    this release costs ε = 2, but only ε = 1 of the granted ε = 1 is left; nothing was released
+    """
 
     exit_status = 1
 

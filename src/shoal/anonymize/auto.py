@@ -26,6 +26,11 @@ class Auto:
 
     time_limit: time limit of the search in seconds.
     seed: seed of methods that use random numbers.
+
+    >>> import shoal
+    >>> release = shoal.anonymize(shoal.datasets.patients(100), k=5, method=Auto(time_limit=10))
+    >>> print(release.run.notes[0])
+    auto chose mondrian: it publishes labels of the hierarchies, chosen class by class
     """
 
     name: ClassVar[str] = "auto"

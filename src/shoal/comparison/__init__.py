@@ -58,6 +58,12 @@ def compare(
 
     Raises:
         InputError: A model, a method, a metric or another option is wrong.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> found = compare(table, k=2, methods=["datafly"], metrics=["ncp"])
+    >>> [(row["method"], row["status"], row["smallest class"]) for row in found.rows]
+    [('datafly', 'done', 3)]
     """
     trials = grid(models, k, methods, seed)
     asked = check_asked(metrics, measures or {})

@@ -22,12 +22,18 @@ SUPPRESSED = -1
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The classes of a table's rows.
+    """The equivalence classes of a table's rows; `Release.classes` returns those of a release.
 
-    table: the rows; its sensitive columns are counted in each class.
-    ids: (rows,) the class of each row, SUPPRESSED for a row that is not released.
-    origin: the table whose distributions are assumed to be public: the input, including suppressed
-        rows.
+    Attributes:
+        table: The rows; its sensitive columns are counted in each class.
+        ids: (rows,) the class of each row, −1 for a row that is not released.
+        origin: The table whose distributions are assumed to be public: the input, including
+            suppressed rows.
+
+    >>> from shoal import Column
+    >>> table = Table((Column.encode("age", [31, 31, 42]),))
+    >>> Classes.by_quasi(table).sizes.tolist()
+    [2, 1]
     """
 
     table: Table

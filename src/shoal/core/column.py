@@ -31,7 +31,18 @@ MAX_WEIGHT = 1e12  # so that sums and squares of weighted losses stay in the ran
 
 
 class Role(StrEnum):
-    """What a column is to the person behind the row."""
+    """What a column is to the person behind the row.
+
+    Attributes:
+        IDENTIFIER: It names the person and is never published.
+        QUASI: Others may know it; it is generalized.
+        SENSITIVE: It must not be learned about a person; it is published unchanged, and the model
+            protects it.
+        INSENSITIVE: It is published unchanged.
+
+    >>> Role("quasi-identifier")
+    <Role.QUASI: 'quasi'>
+    """
 
     IDENTIFIER = "identifier"  # names the person: never published
     QUASI = "quasi"  # known to others: generalized
@@ -67,7 +78,16 @@ _ROLE_WORDS = {
 
 
 class Kind(StrEnum):
-    """How the values of a column relate to each other."""
+    """How the values of a column relate to each other.
+
+    Attributes:
+        NUMERIC: They have an order and distances, like numbers and dates.
+        ORDINAL: They have an order only.
+        NOMINAL: They have neither.
+
+    >>> Kind("ordinal")
+    <Kind.ORDINAL: 'ordinal'>
+    """
 
     NUMERIC = "numeric"  # order and distance: numbers, dates
     ORDINAL = "ordinal"  # order only
@@ -76,21 +96,28 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One attribute of a table.
-
-    codes: (rows,) positions in `values`.
-    values: the domain in ascending order, without duplicates; a null, if any, comes last.
-    weight: cost of losing this attribute, relative to the others.
-    bounds: permissible least and greatest value, if wider than the data's.
-    hierarchy: aligned with `values`: level maps are indexed by code.
-    type: the declared type, such as `integer` or `decimal(2)`; None if it was inferred.
-    declared: whether the domain is a declared list: `values` then contains all of it, used or not,
-        and ends with the missing value.
-    spelling: (known,) the text of each value, if the type does not determine it.
-    ruler: maps the numbers of the column to positions; columns derived from it keep the ruler.
+    """One attribute of a table, made by `Column.encode`.
 
     An identifier or insensitive column is passed through unchanged: its values are in row order and
     may repeat.
+
+    Attributes:
+        name: The name of the column.
+        role: What the column is to the person behind the row.
+        kind: How its values relate to each other.
+        codes: (rows,) positions in `values`.
+        values: The domain in ascending order, without duplicates; a null, if any, comes last.
+        weight: Cost of losing this attribute, relative to the others.
+        bounds: Permissible least and greatest value, if wider than the data's.
+        hierarchy: Aligned with `values`: level maps are indexed by code.
+        type: The declared type, such as `integer` or `decimal(2)`; None if it was inferred.
+        declared: Whether the domain is a declared list: `values` then contains all of it, used or
+            not, and ends with the missing value.
+        spelling: (known,) the text of each value, if the type does not determine it.
+        ruler: Maps the numbers of the column to positions; columns derived from it keep the ruler.
+
+    >>> Column.encode("age", [31, 42, 31], "quasi").codes.tolist()
+    [0, 1, 0]
     """
 
     name: str

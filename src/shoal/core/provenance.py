@@ -9,7 +9,16 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Run:
-    """How a release was produced, in enough detail to repeat it."""
+    """How a release was produced, in enough detail to repeat it; `Release.run` has it.
+
+    Attributes:
+        method: The name of the method.
+        options: Its options.
+        seed: The random seed, if one was given.
+        versions: The version of each library that the release depends on.
+        seconds: The duration of each step.
+        notes: Remarks of the method.
+    """
 
     method: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -30,10 +39,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Proof:
-    """Proven quality of a release.
+    """Proven quality of a release; `Release.proof` has it if the method knows a bound.
 
-    loss: its weighted penalties, summed over all cells.
-    bound: lower bound on the loss of any release of this table with groups of the same least size.
+    Attributes:
+        loss: Its weighted penalties, summed over all cells.
+        bound: Lower bound on the loss of any release of this table with groups of the same least
+            size.
     """
 
     loss: float

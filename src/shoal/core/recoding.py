@@ -23,14 +23,16 @@ NO_LEVEL = -1
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """The published form of one column.
+    """The published form of one column; `Release.recodings` has one for each quasi-identifier.
 
-    column: the original.
-    codes: (rows,) the dictionary entry of each row.
-    subsets: the values that each entry may stand for.
-    labels: (entries,) the published text, None for missing.
-    low, high: (entries,) published bounds of ordered columns, at least as wide as the members.
-    levels: (entries,) hierarchy level, NO_LEVEL if an entry has none.
+    Attributes:
+        column: The original.
+        codes: (rows,) the dictionary entry of each row.
+        subsets: The values that each entry may stand for.
+        labels: (entries,) the published text, None for missing.
+        low: (entries,) published lower bounds of an ordered column, at most the least member.
+        high: (entries,) published upper bounds of an ordered column, at least the greatest member.
+        levels: (entries,) hierarchy level, −1 if an entry has none.
     """
 
     column: Column

@@ -38,15 +38,19 @@ _SHOWN = 8  # rows of a release in a notebook
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """An anonymized table.
+    """An anonymized table, returned by `shoal.anonymize` and `shoal.read_released`.
 
-    recodings: one for each quasi-identifier of the original, by name.
-    suppressed: (rows,) whether each row is suppressed, None if no row is.
-    model: the guarantee that it claims.
-    node: the level of each attribute, if a lattice method chose one for all rows.
-    candidates: nodes that it was chosen from; evaluated: number of evaluated nodes.
-    proof: bound on the distance from the optimum, if the method knows one.
-    claims: claims of the mechanism that drew it, in addition to the model.
+    Attributes:
+        original: The table that was anonymized.
+        recodings: One for each quasi-identifier of the original, by name.
+        model: The guarantee that it claims.
+        suppressed: (rows,) whether each row is suppressed, None if no row is.
+        run: How it was produced.
+        node: The level of each attribute, if a lattice method chose one for all rows.
+        candidates: Nodes that it was chosen from.
+        evaluated: Number of evaluated nodes.
+        proof: Bound on the distance from the optimum, if the method knows one.
+        claims: Claims of the mechanism that drew it, in addition to the model.
     """
 
     original: Table
@@ -87,17 +91,12 @@ class Release:
         return cls(table, recodings, model, out if out.any() else None)
 
     def __repr__(self) -> str:
+        made = f"Release({self.run.method or 'by hand'}, {self.model}"
         if self.withheld:
-            return (
-                f"Release({self.run.method or 'by hand'}, {self.model}, "
-                f"{', '.join(map(str, self.claims))}, released={len(self._rows)}, "
-                f"classes={len(self.classes)})"
-            )
-        return (
-            f"Release({self.run.method or 'by hand'}, {self.model}, "
-            f"rows={len(self.original)}, classes={len(self.classes)}, "
-            f"suppressed={self.classes.suppressed})"
-        )
+            drawn = f"{', '.join(map(str, self.claims))}, released={len(self._rows)}"
+            return f"{made}, {drawn}, classes={len(self.classes)})"
+        rows, suppressed = len(self.original), self.classes.suppressed
+        return f"{made}, rows={rows}, classes={len(self.classes)}, suppressed={suppressed})"
 
     def _repr_html_(self) -> str:
         data, checked = self.to_arrow(), self.verify()

@@ -10,7 +10,16 @@ from shoal.errors import InputError
 
 
 class UnassignedColumns(UserWarning):
-    """Warns that columns without a role are not published."""
+    """Warns that columns without a role are not published.
+
+    >>> import warnings
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", shoal.UnassignedColumns)
+    ...     shoal.read(pa.table({"age": [31], "note": ["none"]}), roles={"age": "quasi"})
+    Table(rows=1, quasi=['age'])
+    """
 
 
 def unassigned_message(names: Sequence[str]) -> str:

@@ -45,15 +45,20 @@ class Distinct:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of one length, each with a role.
+    """Columns of one length, each with a role; `shoal.read` returns one.
 
-    counts: (rows,) records of each row of a weighted table; None if each row is one record.
-    unassigned: columns of the source without a role; they are not stored.
-    person: the person of each row; None if each record is a different person.
-    household: the household of each row's person, if the table has households.
-    rows_are_people: whether the owner states that every row is a different person.
-    guessed: file settings that were neither declared nor the default, such as the encoding.
-    origin: the type of frame it was read from, None for a file.
+    Attributes:
+        columns: The columns.
+        counts: (rows,) records of each row of a weighted table; None if each row is one record.
+        unassigned: Columns of the source without a role; they are not stored.
+        person: The person of each row; None if each record is a different person.
+        household: The household of each row's person, if the table has households.
+        rows_are_people: Whether the owner states that every row is a different person.
+        guessed: File settings that were neither declared nor the default, such as the encoding.
+        origin: The type of frame it was read from, None for a file.
+
+    >>> Table((Column.encode("age", [31, 42]), Column.encode("ill", ["flu", "gout"], "sensitive")))
+    Table(rows=2, quasi=['age'], sensitive=['ill'])
     """
 
     columns: tuple[Column, ...]

@@ -60,12 +60,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """Result of an audit of a claim of (ε, δ).
+    """The result of `audit`: what the runs prove about a claim of (ε, δ).
 
-    Parameters:
+    Attributes:
+        epsilon: The claimed ε.
+        delta: The claimed δ.
         runs: Runs of each input.
         tested: Runs on which events were tested; the other runs chose the events.
         confidence: Confidence with which all findings hold simultaneously.
+        findings: What the runs prove about each event.
         noticeable_delta: Smallest probability of an event, impossible on the neighbour, that the
             audit detects 9 times out of 10.
         noticeable_epsilon: Smallest ε of a biased coin that the audit detects 9 times out of 10.
@@ -158,11 +161,32 @@ def audit(
 ) -> Audit:
     """Run a mechanism on pairs of neighbouring inputs and search for events that refute its claim.
 
-    `mechanism(input, generator)` returns one hashable outcome; a vectorised mechanism,
-    `mechanism(input, runs, generator)`, returns an array with one outcome per row: whole numbers,
-    or one real number. Half of the runs choose the events and the other half test them, unless
-    `events` gives predicates in advance. All bounds hold simultaneously, over all pairs, events and
-    directions.
+    Half of the runs choose the events and the other half test them, unless `events` gives
+    predicates in advance. All bounds hold simultaneously, over all pairs, events and directions.
+
+    Parameters:
+        mechanism: `mechanism(input, generator)` returns one hashable outcome; a vectorised
+            mechanism, `mechanism(input, runs, generator)`, returns an array with one outcome per
+            row: whole numbers, or one real number.
+        pairs: Pairs of neighbouring inputs.
+        claim: The claim to test.
+        runs: Runs of each input.
+        confidence: Confidence with which all bounds hold simultaneously.
+        seed: The same seed gives the same runs.
+        vectorised: Whether one call of the mechanism makes many runs.
+        events: Predicates of an outcome by name, or of the array of all outcomes if vectorised.
+
+    Returns:
+        The findings; `violated` says whether they refute the claim.
+
+    Raises:
+        InputError: There is no pair or no event, or an option is out of range.
+
+    >>> from shoal.dp import DP
+    >>> def sample(record, runs, generator):  # publishes the record with probability 0.1
+    ...     return np.where(generator.random(runs) < 0.1, record, -1)
+    >>> audit(sample, [(0, 1)], DP(1.0, 0.0, "a sample"), runs=1000, vectorised=True).violated
+    True
     """
     _check(pairs, runs, confidence, events)
     tested = runs - runs // 2 if events is None else runs

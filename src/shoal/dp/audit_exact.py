@@ -28,11 +28,13 @@ _LEAST = 1e-14  # error of such sums after cancellation
 
 @dataclass(frozen=True)
 class ExactAudit:
-    """The true privacy loss of a pair of inputs, compared with a claim of (ε, δ).
+    """The result of `audit_exactly`: the true privacy loss of a pair of inputs, next to a claim.
 
-    Parameters:
-        delta_found: The smallest valid δ at the claimed ε.
+    Attributes:
+        epsilon: The claimed ε.
+        delta: The claimed δ.
         epsilon_found: The smallest valid ε at the claimed δ.
+        delta_found: The smallest valid δ at the claimed ε.
         likelier: The input on which the worst event is more likely.
         outcomes: The outcomes of the worst event.
     """
@@ -86,8 +88,22 @@ def audit_exactly(
 ) -> ExactAudit:
     """Compute the privacy loss between the outcome distributions of two neighbouring inputs.
 
-    A distribution gives a probability for each outcome, by name or by position. If both use
-    fractions and e^ε is given as a fraction (`ratio`), δ is exact.
+    Parameters:
+        first: The probability of each outcome on one input, by name or by position.
+        second: The same on its neighbour.
+        claim: The claim to compare with.
+        ratio: e^ε as a fraction; δ is exact if it is given and all probabilities are fractions.
+
+    Returns:
+        The true privacy loss; `violated` says whether it refutes the claim.
+
+    Raises:
+        InputError: The probabilities are negative or do not sum to 1.
+
+    >>> from shoal.dp import DP
+    >>> answers = {"yes": 0.75, "no": 0.25}, {"yes": 0.25, "no": 0.75}  # randomized response
+    >>> round(audit_exactly(*answers, DP(1.0, 0.0, "an answer")).epsilon_found, 4)  # ln 3
+    1.0986
     """
     one, two = _read(first), _read(second)
     bound: Probability = math.exp(claim.epsilon) if ratio is None else ratio

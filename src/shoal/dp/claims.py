@@ -26,7 +26,12 @@ _NEIGHBOURS = "neighbours: two tables that differ by one added or removed record
 
 
 class Claim(ABC):
-    """A guarantee that a mechanism claims for its release."""
+    """A guarantee that a mechanism claims for its release, such as `DP` or `DPUnderSampling`.
+
+    Attributes:
+        epsilon: The ε of the claim.
+        delta: The δ of the claim.
+    """
 
     epsilon: float
     delta: float
@@ -53,6 +58,9 @@ class DP(Claim):
         epsilon: The ε of the claim.
         delta: The δ of the claim.
         what: The published result as the text names it, such as "the coefficients of the model".
+
+    >>> print(DP(1.0, 0.0, "a histogram"))
+    differential privacy(1, 0)
     """
 
     epsilon: float
@@ -94,6 +102,10 @@ class DPUnderSampling(Claim):
             their rows.
         max_rows_per_person: Maximum number of rows of one unit that are used, each in a different
             sample.
+
+    >>> claim = DPUnderSampling.of(k=50, beta=0.5, choice_epsilon=0.1)
+    >>> print(claim)
+    differential privacy under sampling(0.5, 0.7931, 9.241e-07)
     """
 
     beta: float

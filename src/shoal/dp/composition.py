@@ -22,7 +22,13 @@ _EXACT = Context(prec=2000, traps=[Inexact, InvalidOperation])  # the widest sum
 
 @dataclass(frozen=True)
 class Composed:
-    """The total of several releases: ε, δ and the composition rule."""
+    """The result of `compose`: the total of several releases.
+
+    Attributes:
+        epsilon: The total ε.
+        delta: The total δ.
+        rule: The composition rule: "basic", "advanced" or "optimal".
+    """
 
     epsilon: float
     delta: float
@@ -35,6 +41,7 @@ def compose(
     """Return the smallest valid total ε of several releases, and its δ.
 
     Parameters:
+        losses: The ε and δ of each release.
         slack: The δ that the sharper rules may add, fixed before the first release; 0 for the sum.
         adaptive: Whether an ε or δ may depend on earlier releases.
 

@@ -98,6 +98,11 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
         seed: For testing only: anyone who guesses it can remove the noise.
 
     Fitted: `coef_`, `intercept_`, `classes_`, `privacy_` (the claim), `testing_only_`.
+
+    >>> rows, labels = [[-0.5], [-0.4], [0.4], [0.5]] * 250, [0, 0, 1, 1] * 250
+    >>> model = FunctionalLogisticRegression(epsilon=2.0, classes=[0, 1], seed=1).fit(rows, labels)
+    >>> model.score(rows, labels)
+    1.0
     """
 
     def __init__(

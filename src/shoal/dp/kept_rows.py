@@ -33,6 +33,9 @@ def expected_kept(size: int | Counts, k: int, beta: Number) -> Fraction | float 
     Returns:
         The expected number: a fraction, a float or an array.
 
+    Raises:
+        InputError: A number is out of range.
+
     Examples:
         >>> expected_kept(3, 2, "0.5")
         Fraction(9, 8)
@@ -54,6 +57,16 @@ def kept_sensitivity(k: int, beta: Number) -> Fraction | float:
     sampled, it adds itself, or itself and k − 1 others. It never removes any, so the score is
     monotone. From c to c + 1 this rises exactly while c < k/β − 2, so its maximum is at
     c = ⌈k/β⌉ − 2.
+
+    Parameters:
+        k: The smallest size of a class that is released.
+        beta: Sampling rate; a fraction or a string gives an exact fraction.
+
+    Returns:
+        The largest change: a fraction or a float.
+
+    Raises:
+        InputError: A number is out of range.
 
     Examples:
         >>> kept_sensitivity(2, "0.5")

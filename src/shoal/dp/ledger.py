@@ -40,6 +40,7 @@ class Ledger:
         neighbours: The definition of neighbours; claims with another definition are converted where
             possible and refused otherwise.
         table: A name for the table; `table_digest` hides it from anyone without the key.
+        when: The date or time of the grant, stored as given.
 
     Examples:
         >>> from shoal.dp.claims import DP

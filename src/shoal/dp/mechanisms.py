@@ -41,6 +41,15 @@ def probabilities(
             tables in which one score falls while the sum of all weights rises. With monotone scores
             a record that raises them multiplies each weight by 1 to e^epsilon, and so the sum, so
             the quotient of the two stays within e^−epsilon … e^epsilon.
+
+    Returns:
+        The probabilities, which sum to 1.
+
+    Raises:
+        InputError: A score is not finite, or an option is not positive.
+
+    >>> probabilities(np.array([3.0, 1.0]), epsilon=1.0, sensitivity=1.0).round(3).tolist()
+    [0.731, 0.269]
     """
     _check(scores)
     weights = np.exp((scores - scores.max()) / scale_of(epsilon, sensitivity, monotone=monotone))
@@ -61,6 +70,24 @@ def choose(
     The highest score after Gumbel noise is such a draw. OpenDP calls it a noisy maximum under
     zero-concentrated divergence; under max-divergence it uses permute-and-flip, whose probabilities
     differ.
+
+    Parameters:
+        scores: The score of each candidate.
+        epsilon: The budget of the choice.
+        sensitivity: The largest change of a score when one record is added or removed.
+        monotone: As for `probabilities`.
+        seed: For testing only: anyone who guesses it can repeat the draw. Without a seed the draw
+            is secure and needs the extra `dp`.
+
+    Returns:
+        The index of the drawn candidate.
+
+    Raises:
+        InputError: A score is not finite, or an option is not positive.
+        MissingExtra: The draw is secure and OpenDP is not installed.
+
+    >>> choose(np.array([3.0, 1.0]), epsilon=1.0, sensitivity=1.0, seed=1)
+    0
     """
     if seed is not None:
         chances = np.cumsum(probabilities(scores, epsilon, sensitivity, monotone=monotone))
@@ -78,9 +105,23 @@ def choose(
 
 
 def bernoulli(size: int, beta: float, seed: int | None = None) -> Bools:
-    """Return whether each of `size` records is sampled: independently, with probability beta.
+    """Return whether each record is sampled, independently of the others.
 
-    beta is exact from 2**−11 upwards, and accurate to 2**−64 below.
+    Parameters:
+        size: Number of records.
+        beta: Probability that a record is sampled. It is exact from 2**−11 upwards, and accurate to
+            2**−64 below.
+        seed: For testing only: anyone who guesses it can repeat the sample. Without a seed the
+            sample is secure.
+
+    Returns:
+        (records,) whether each record is sampled.
+
+    Raises:
+        InputError: beta is not from 0 to 1.
+
+    >>> bernoulli(4, 0.5, seed=1).tolist()
+    [False, False, True, False]
     """
     if not 0 <= beta <= 1:
         raise InputError(f"beta must be from 0 to 1, not {beta!r}")
@@ -112,9 +153,24 @@ def random_ranks(groups: Codes, seed: int | None = None) -> Counts:
 
 
 def laplace(values: Floats, scale: float, seed: int | None = None) -> Floats:
-    """Return the values, each with Laplace noise of this scale: sensitivity / epsilon.
+    """Return the values, each with Laplace noise.
 
-    The sensitivity is the largest total change of all values when one record is added or removed.
+    Parameters:
+        values: The values to publish.
+        scale: The scale of the noise: sensitivity / epsilon. The sensitivity is the largest total
+            change of all values when one record is added or removed.
+        seed: For testing only: anyone who guesses it can remove the noise. Without a seed the noise
+            is secure and needs the extra `dp`.
+
+    Returns:
+        The values with noise, in the same shape.
+
+    Raises:
+        InputError: A value is not finite, or the scale is not positive.
+        MissingExtra: The noise is secure and OpenDP is not installed.
+
+    >>> laplace(np.array([10.0, 20.0]), scale=2.0, seed=1).round(2).tolist()
+    [10.05, 24.62]
     """
     _check(values)
     if not 0 < scale < math.inf:

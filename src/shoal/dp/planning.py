@@ -26,16 +26,22 @@ _TENTHS = [tenth / 10 for tenth in range(1, 10)]
 
 @dataclass(frozen=True)
 class Setting:
-    """A k and a β with their guarantee and the share of records they keep.
+    """A k and a β with their guarantee and the share of records they keep; `plan` returns them.
 
-    epsilon: The total budget; sampling_epsilon and choice_epsilon are its parts.
-    delta: Tight form, determined by a class of `size` records.
-    least_k: The smallest k that reaches the target δ at this β.
-    published_delta, published_least_k: The same in the published form; None if ε is too small
-        for it.
-    reached: Whether delta is at most the target.
-    colour: How delta compares with 1/rows.
-    kept: {class size: share of its records expected to be released}.
+    Attributes:
+        k: The smallest size of a class that is released.
+        beta: The sampling rate.
+        epsilon: The total budget.
+        sampling_epsilon: The part of it that the sample spends.
+        choice_epsilon: The part of it that the choice of the recoding spends.
+        delta: Tight form.
+        size: The size of the class that determines delta.
+        least_k: The smallest k that reaches the target δ at this β.
+        published_delta: The δ in the published form; None if ε is too small for it.
+        published_least_k: The smallest k in the published form; None if ε is too small for it.
+        reached: Whether delta is at most the target.
+        colour: How delta compares with 1/rows.
+        kept: {class size: share of its records expected to be released}.
     """
 
     k: int
@@ -76,6 +82,13 @@ def plan(
         beta: Sampling rates; by default the tenths for which a k below rows is enough.
         choice_epsilon: The part of the budget that the choice of the recoding spends.
         sizes: Class sizes for which to report the expected share of released records.
+
+    Returns:
+        The settings.
+
+    Raises:
+        InputError: An option is out of range.
+        Infeasible: No k up to `rows` reaches the target δ.
 
     Examples:
         >>> [(setting.k, setting.beta) for setting in plan(30162, 1.31, 1e-6)][-2:]

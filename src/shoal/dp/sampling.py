@@ -63,6 +63,9 @@ def sampling_delta(
     Returns:
         The δ.
 
+    Raises:
+        InputError: A number is out of range, or epsilon is too small for the published forms.
+
     Examples:
         >>> sampling_delta(2, "0.5")
         Fraction(1, 4)
@@ -73,7 +76,23 @@ def sampling_delta(
 def sampling_loss(
     k: int, beta: Number, epsilon: float | None = None, *, form: Form = "tight"
 ) -> SamplingLoss:
-    """Return the δ of `sampling_delta` and the class size that determines it."""
+    """Return the δ of `sampling_delta` and the class size that determines it.
+
+    Parameters:
+        k: The smallest size of a class that is released.
+        beta: The sampling rate; a fraction or a string gives δ as a fraction, a float as a float.
+        epsilon: The budget of this step alone, as in `sampling_delta`.
+        form: The form of δ, as in `sampling_delta`.
+
+    Returns:
+        The δ and the class size.
+
+    Raises:
+        InputError: A number is out of range, or epsilon is too small for the published forms.
+
+    >>> sampling_loss(2, "0.5")
+    SamplingLoss(delta=Fraction(1, 4), size=2)
+    """
     check_count("k", k)
     sides = _sides(as_rate(beta), epsilon, form)
     return greatest_exactly(sides, k) if is_exact(beta) else greatest(sides, k)
@@ -91,6 +110,9 @@ def least_k(epsilon: float, delta: Number, beta: Number, *, form: Form = "tight"
     Returns:
         The smallest k.
 
+    Raises:
+        InputError: A number is out of range, or epsilon is too small for the published forms.
+
     Examples:
         >>> least_k(1.25, 1e-6, 0.7), least_k(1.25, 1e-6, 0.7, form="published")
         (63, 79)
@@ -103,7 +125,20 @@ def least_k(epsilon: float, delta: Number, beta: Number, *, form: Form = "tight"
 
 
 def least_epsilon(beta: Number) -> float:
-    """Return −ln(1 − β); from this ε upwards a removed record adds no loss."""
+    """Return −ln(1 − β); from this ε upwards a removed record adds no loss.
+
+    Parameters:
+        beta: The sampling rate.
+
+    Returns:
+        The ε.
+
+    Raises:
+        InputError: beta is not between 0 and 1.
+
+    >>> round(least_epsilon(0.5), 4)  # ln 2
+    0.6931
+    """
     return -math.log1p(-float(as_rate(beta)))
 
 

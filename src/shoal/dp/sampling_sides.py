@@ -28,7 +28,12 @@ _MAX_EXACT = 50_000  # records of a class
 
 
 class SamplingLoss(NamedTuple):
-    """The δ of the sampling step, and the size of the class that determines it."""
+    """The result of `sampling_loss`: the δ of the sampling step and the class that determines it.
+
+    Attributes:
+        delta: The δ.
+        size: The size of that class.
+    """
 
     delta: Fraction | float
     size: int

@@ -16,9 +16,10 @@ from shoal.support.wording import counted
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """Columns with suggested roles and reasons, and the people who stand out.
+    """The result of `shoal.inspect`: suggested roles with reasons, and the people who stand out.
 
-    data: everything that was found, as plain data: the JSON of `shoal inspect`.
+    Attributes:
+        data: Everything that was found, as plain data: the JSON of `shoal inspect`.
     """
 
     data: dict[str, Any]

@@ -86,6 +86,13 @@ def evaluate(
 
     Raises:
         InputError: A name is not a metric, or a named metric is not defined for the release.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> evaluate(release, ["ncp", "discernibility"])
+    {'ncp': 0.25, 'discernibility': 0.3333333333333333}
     """
     if target is not None:
         target_column(release, target)
@@ -112,6 +119,13 @@ def undefined(release: Release, *, target: str | None = None) -> dict[str, str]:
 
     Returns:
         The reason by name of the metric.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> undefined(release)["precision"]
+    "column 'age' has no hierarchy"
     """
     reasons = {name: metric.undefined(release, target) for name, metric in METRICS.items()}
     return {name: reason for name, reason in reasons.items() if reason}

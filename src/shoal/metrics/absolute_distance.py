@@ -19,11 +19,25 @@ from shoal.metrics.scale import scaled
 def absolute_distance(release: Release, *, raw: bool = False) -> float:
     """Return the sum of the columns' levels divided by the sum of their heights, 0 (best) to 1.
 
-    A suppressed record counts as fully generalized. Only for releases that publish each column at
-    one level.
+    A suppressed record counts as fully generalized.
 
     Parameters:
+        release: A release that publishes each column at one level of its hierarchy.
         raw: Return the sum of levels, from 0 to the sum of heights.
+
+    Returns:
+        The loss.
+
+    Raises:
+        InputError: A column has no hierarchy, or is published at several levels.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ages = pa.table({"age": [20, 30, 40, 50]})
+    >>> recipes = {"age": {"intervals": [20]}}
+    >>> release = shoal.anonymize(ages, k=2, method="datafly", quasi="age", hierarchies=recipes)
+    >>> absolute_distance(release), absolute_distance(release, raw=True)  # level 1 of 2
+    (0.5, 1.0)
     """
     _check(release)
     cost = paid(release, _level)
@@ -31,7 +45,26 @@ def absolute_distance(release: Release, *, raw: bool = False) -> float:
 
 
 def absolute_distance_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
-    """Return the level of each column, divided by its height unless raw."""
+    """Return the level of each column, divided by its height.
+
+    Parameters:
+        release: A release that publishes each column at one level of its hierarchy.
+        raw: Return the level itself.
+
+    Returns:
+        The loss of each quasi-identifier, from 0 (best) to 1.
+
+    Raises:
+        InputError: A column has no hierarchy, or is published at several levels.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ages = pa.table({"age": [20, 30, 40, 50]})
+    >>> recipes = {"age": {"intervals": [20]}}
+    >>> release = shoal.anonymize(ages, k=2, method="datafly", quasi="age", hierarchies=recipes)
+    >>> absolute_distance_by_attribute(release)
+    {'age': 0.5}
+    """
     _check(release)
     levels = loss_by_attribute(release, _level, raw=raw)
     records = max(release.original.records, 1)

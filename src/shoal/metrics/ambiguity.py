@@ -22,8 +22,19 @@ def ambiguity(release: Release, *, raw: bool = False) -> float:
     """Return the mean number of tuples that a record may stand for, 0 (one) to 1 (whole domain).
 
     Parameters:
+        release: The release to measure.
         raw: Return the number, from 1 to the product of the domains; infinite if it overflows a
             float.
+
+    Returns:
+        The loss.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> ambiguity(release, raw=True)  # two ages, and two sexes in one of the two classes
+    3.0
     """
     boxes = released_boxes(release)
     if not len(boxes):
@@ -41,7 +52,19 @@ def ambiguity(release: Release, *, raw: bool = False) -> float:
 def ambiguity_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
     """Return the mean number of values that a cell of each attribute may stand for.
 
-    From 0 (one value) to 1 (the whole domain), or the number itself if raw.
+    Parameters:
+        release: The release to measure.
+        raw: Return the number itself.
+
+    Returns:
+        The loss of each quasi-identifier, from 0 (one value) to 1 (the whole domain).
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> ambiguity_by_attribute(release, raw=True)
+    {'age': 2.0, 'sex': 1.5}
     """
     boxes = released_boxes(release)
     found = {}

@@ -20,7 +20,18 @@ def average_class_size(release: Release, *, raw: bool = False) -> float:
     suppressed row counts as a row in a class of all people.
 
     Parameters:
+        release: The release to measure.
         raw: Return the mean / k, where k is the least class size that the model allows.
+
+    Returns:
+        The loss.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> average_class_size(release, raw=True)  # two classes of k = 2 people
+    1.0
     """
     people, classes = release.original.people, release.classes
     if not people:

@@ -45,9 +45,23 @@ def bivariate_correlation(release: Release, *, raw: bool = False, corrected: boo
     """Return the median change of correlation over pairs of attributes, from 0 (best) to 1.
 
     Parameters:
+        release: A release with at least two quasi-identifiers.
         raw: Return the median of |before − after|.
         corrected: Correct the bias of Cramér's V, which exceeds 0 by chance if there are many
             values.
+
+    Returns:
+        The loss.
+
+    Raises:
+        InputError: The release has fewer than two quasi-identifiers.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> round(bivariate_correlation(release), 3)
+    0.423
     """
     reason = without_pairs(release)
     if reason:
@@ -62,7 +76,24 @@ def bivariate_correlation(release: Release, *, raw: bool = False, corrected: boo
 def bivariate_correlation_by_pair(
     release: Release, *, corrected: bool = False
 ) -> dict[tuple[str, str], Correlations]:
-    """Return the correlation of each pair of attributes, in the original and in the release."""
+    """Return the correlation of each pair of attributes, in the original and in the release.
+
+    Parameters:
+        release: The release to measure.
+        corrected: Correct the bias of Cramér's V, which exceeds 0 by chance if there are many
+            values.
+
+    Returns:
+        The correlation of each pair, before and after.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> pair = bivariate_correlation_by_pair(release)["age", "sex"]
+    >>> round(pair.before, 3), round(pair.after, 3)
+    (1.0, 0.577)
+    """
     names = list(release.recodings)
     before, after = (
         _correlations(boxes, corrected=corrected)

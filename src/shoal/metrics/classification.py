@@ -27,8 +27,23 @@ def classification(release: Release, target: str | None = None, *, raw: bool = F
     all records.
 
     Parameters:
+        release: The release to measure.
         target: A sensitive or insensitive column; by default the only sensitive one.
         raw: Return the share itself.
+
+    Returns:
+        The loss.
+
+    Raises:
+        InputError: The target is not such a column, or none is named and there is not exactly one
+            sensitive column.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ill = pa.table({"age": [20, 30, 50, 60], "disease": ["flu", "flu", "flu", "gout"]})
+    >>> release = shoal.anonymize(ill, k=2, quasi="age", sensitive="disease")
+    >>> classification(release)  # the class [50, 60] has no majority
+    0.25
     """
     column = target_column(release, target)
     records = max(release.original.records, 1)

@@ -24,7 +24,18 @@ def diameter(release: Release, *, raw: bool = False) -> float:
     Cells differ if their published texts differ. A suppressed record has distance 0 to all others.
 
     Parameters:
+        release: The release to measure.
         raw: Return the distance, from 0 to the number of attributes; higher is better.
+
+    Returns:
+        The loss.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> diameter(release), diameter(release, raw=True)  # classes differ in age and in sex
+    (0.0, 2.0)
     """
     found = _greatest_distance(_released_tuples(release))
     if raw:

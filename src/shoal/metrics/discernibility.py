@@ -20,7 +20,18 @@ def discernibility(release: Release, *, raw: bool = False) -> float:
     A record costs the size of its class, a suppressed record the size of the table.
 
     Parameters:
+        release: The release to measure.
         raw: Return the number of pairs, including each record with itself.
+
+    Returns:
+        The loss.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> discernibility(release, raw=True)  # two classes of two records: 2² + 2²
+    8.0
     """
     records = release.original.records
     alike = _pairs(release.classes.rows) + release.classes.suppressed * records

@@ -28,6 +28,19 @@ def hierarchy_ncp(release: Release) -> float:
     costs (values − 1) / (domain − 1), where the values are those of the lowest label of the
     column's hierarchy that covers the cell, or its own if the column has no hierarchy. A suppressed
     record costs 1.
+
+    Parameters:
+        release: The release to measure.
+
+    Returns:
+        The loss.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> hierarchy_ncp(release)
+    0.375
     """
     columns = release.original.quasi_columns
     total, by_attribute = sum(c.weight for c in columns), hierarchy_ncp_by_attribute(release)
@@ -36,12 +49,40 @@ def hierarchy_ncp(release: Release) -> float:
 
 
 def hierarchy_ncp_by_attribute(release: Release) -> dict[str, float]:
-    """Return the mean penalty of each attribute's cells."""
+    """Return the mean penalty of each attribute's cells by the table's hierarchies.
+
+    Parameters:
+        release: The release to measure.
+
+    Returns:
+        The loss of each quasi-identifier, from 0 (best) to 1.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> hierarchy_ncp_by_attribute(release)
+    {'age': 0.25, 'sex': 0.5}
+    """
     return loss_by_attribute(release, _price)
 
 
 def hierarchy_ncp_by_record(release: Release) -> Floats:
-    """(rows,) the mean penalty of each record's cells, weighted by attribute."""
+    """Return the mean penalty of each record's cells by the hierarchies, weighted by attribute.
+
+    Parameters:
+        release: The release to measure.
+
+    Returns:
+        (rows,) the loss of each record, from 0 (best) to 1.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> hierarchy_ncp_by_record(release).tolist()
+    [0.125, 0.125, 0.625, 0.625]
+    """
     weights = {column.name: column.weight for column in release.original.quasi_columns}
     return loss_by_record(release, _price, weights)
 

@@ -30,7 +30,21 @@ def kl_divergence(release: Release, *, raw: bool = False) -> float:
     """Return the divergence of the released estimate, from 0 (best) to 1 (all suppressed).
 
     Parameters:
+        release: The release to measure.
         raw: Return Σ p log₂(p / q) over the original tuples, in bits per record.
+
+    Returns:
+        The loss.
+
+    Raises:
+        InputError: The release has too many different records to compare with the original.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> round(kl_divergence(release), 3), kl_divergence(release, raw=True)
+    (0.5, 0.5)
     """
     if not release.original.records:
         return 0.0
@@ -47,7 +61,22 @@ def kl_divergence(release: Release, *, raw: bool = False) -> float:
 
 
 def kl_divergence_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
-    """Return the divergence of each attribute's values, as if it were the only one."""
+    """Return the divergence of each attribute's values, as if it were the only one.
+
+    Parameters:
+        release: The release to measure.
+        raw: Return bits per record.
+
+    Returns:
+        The loss of each quasi-identifier, from 0 (best) to 1.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ages = pa.table({"age": [20, 20, 20, 30, 50, 60]})
+    >>> release = shoal.anonymize(ages, k=2, quasi="age")
+    >>> round(kl_divergence_by_attribute(release, raw=True)["age"], 3)
+    0.126
+    """
     boxes = released_boxes(release)
     return {
         column.name: _by_values(release, boxes, j, raw=raw)

@@ -14,18 +14,28 @@ Reason = Callable[[Release], str | None]
 
 @dataclass(frozen=True)
 class Metric:
-    """An information-loss metric.
+    """An information-loss metric; `METRICS` has all by name.
 
-    function: loss of a release, from 0 (the original table) to 1 (the fully suppressed table).
-    published: the value on the scale of its paper; None if that is the same.
-    title: name in words; meaning: what it counts, in a phrase.
-    formula: how it is computed, in a sentence; use: when to use it.
-    raw_range, raw_best: the scale of the paper, and which end of it is good.
-    source: the paper.
-    requires: what it needs from a release beyond its cells, in words; lacking: a function that
-        returns why a release lacks it. Such a metric is omitted unless it is named.
-    takes_target: whether it takes a target column.
-    by_attribute, by_record: the loss of each attribute, and (rows,) of each record.
+    Attributes:
+        name: Name on the command line and in `evaluate`.
+        function: Loss of a release, from 0 (the original table) to 1 (the fully suppressed table).
+        title: Name in words.
+        meaning: What it counts, in a phrase.
+        formula: How it is computed, in a sentence.
+        use: When to use it.
+        source: The paper.
+        published: The value on the scale of its paper; None if that is the same.
+        raw_range: The scale of the paper.
+        raw_best: Which end of that scale is good.
+        requires: What it needs from a release beyond its cells, in words.
+        lacking: Returns why a release lacks it. Such a metric is omitted unless it is named.
+        takes_target: Whether it takes a target column.
+        by_attribute: The loss of each attribute.
+        by_record: (rows,) the loss of each record.
+
+    >>> import shoal
+    >>> shoal.metrics.METRICS["ncp"].formula
+    'mean over cells: width of a range / extent, or (values − 1) / domain'
     """
 
     name: str

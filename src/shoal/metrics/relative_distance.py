@@ -18,11 +18,25 @@ from shoal.metrics.precision import relative_level
 def relative_distance(release: Release, *, raw: bool = False) -> float:
     """Return the mean of level / height over columns, from 0 (best) to 1.
 
-    A suppressed record counts as fully generalized. Only for releases that publish each column at
-    one level, where it equals the loss of precision.
+    A suppressed record counts as fully generalized. The value equals that of `precision`.
 
     Parameters:
+        release: A release that publishes each column at one level of its hierarchy.
         raw: Return the sum over columns, from 0 to their number.
+
+    Returns:
+        The loss.
+
+    Raises:
+        InputError: A column has no hierarchy, or is published at several levels.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ages = pa.table({"age": [20, 30, 40, 50]})
+    >>> recipes = {"age": {"intervals": [20]}}
+    >>> release = shoal.anonymize(ages, k=2, method="datafly", quasi="age", hierarchies=recipes)
+    >>> relative_distance(release)  # level 1 of 2
+    0.5
     """
     _check(release)
     cost = paid(release, relative_level)
@@ -30,7 +44,25 @@ def relative_distance(release: Release, *, raw: bool = False) -> float:
 
 
 def relative_distance_by_attribute(release: Release) -> dict[str, float]:
-    """Return the level / height of each column."""
+    """Return the level / height of each column.
+
+    Parameters:
+        release: A release that publishes each column at one level of its hierarchy.
+
+    Returns:
+        The loss of each quasi-identifier, from 0 (best) to 1.
+
+    Raises:
+        InputError: A column has no hierarchy, or is published at several levels.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ages = pa.table({"age": [20, 30, 40, 50]})
+    >>> recipes = {"age": {"intervals": [20]}}
+    >>> release = shoal.anonymize(ages, k=2, method="datafly", quasi="age", hierarchies=recipes)
+    >>> relative_distance_by_attribute(release)
+    {'age': 0.5}
+    """
     _check(release)
     return loss_by_attribute(release, relative_level)
 

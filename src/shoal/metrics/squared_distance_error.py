@@ -32,7 +32,18 @@ def squared_distance_error(release: Release, *, raw: bool = False) -> float:
     may be missing or some other value has distance 1.
 
     Parameters:
+        release: The release to measure.
         raw: Return the sum over records.
+
+    Returns:
+        The loss.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> round(squared_distance_error(release), 3)
+    0.506
     """
     moved = np.zeros(len(release.original))
     furthest = np.zeros(len(release.original))
@@ -45,7 +56,22 @@ def squared_distance_error(release: Release, *, raw: bool = False) -> float:
 
 
 def squared_distance_error_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
-    """Return the error of each attribute, as if it were the only one."""
+    """Return the error of each attribute, as if it were the only one.
+
+    Parameters:
+        release: The release to measure.
+        raw: Return the sum over records.
+
+    Returns:
+        The loss of each quasi-identifier, from 0 (best) to 1.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> people = pa.table({"age": [20, 30, 50, 60], "sex": ["F", "F", "M", "F"]})
+    >>> release = shoal.anonymize(people, k=2, quasi=["age", "sex"])
+    >>> squared_distance_error_by_attribute(release, raw=True)["age"]  # 4 · 5 / 40
+    0.5
+    """
     found = {}
     for name, recoding in with_hidden_rows(release).items():
         column = recoding.column

@@ -32,6 +32,13 @@ class AlphaKAnonymity(Model):
         k: Least number of people in a class.
         column: The sensitive column.
         value: The value to protect, as text. By default every value, including the missing one.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ill = ["flu", "flu", "gout", "gout", "flu", "flu", "flu", "gout"]
+    >>> rows = pa.table({"age": ["30-39"] * 4 + ["40-49"] * 4, "disease": ill})
+    >>> shoal.check(rows, AlphaKAnonymity(0.75, 4, "disease"), quasi="age").levels
+    {'alpha-k-anonymity(alpha=0.75, k=4, column=disease)': 0.75}
     """
 
     name: ClassVar[str] = "alpha-k-anonymity"

@@ -31,6 +31,14 @@ class BetaLikeness(Model):
         column: The sensitive column.
         enhanced: Use the bound min(beta, −ln p). It is tighter for frequent values, and no value
             can fill a whole class.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ill = ["flu", "flu", "gout", "gout", "flu", "flu", "flu", "gout"]
+    >>> rows = pa.table({"age": ["30-39"] * 4 + ["40-49"] * 4, "disease": ill})
+    >>> found = shoal.check(rows, BetaLikeness(1, "disease"), quasi="age")
+    >>> [round(level, 2) for level in found.levels.values()]
+    [0.33]
     """
 
     name: ClassVar[str] = "beta-likeness"

@@ -30,6 +30,14 @@ class DeltaDisclosure(Model):
     Parameters:
         delta: Bound on the logarithm of q / p, exclusive.
         column: The sensitive column.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ill = ["flu", "flu", "gout", "gout", "flu", "flu", "flu", "gout"]
+    >>> rows = pa.table({"age": ["30-39"] * 4 + ["40-49"] * 4, "disease": ill})
+    >>> found = shoal.check(rows, DeltaDisclosure(1, "disease"), quasi="age")
+    >>> [round(level, 2) for level in found.levels.values()]
+    [0.41]
     """
 
     name: ClassVar[str] = "delta-disclosure"

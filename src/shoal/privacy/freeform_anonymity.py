@@ -26,6 +26,12 @@ class FreeformAnonymity(CoverageModel):
 
     Parameters:
         k: Number of partners of each person and each record.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> release = shoal.anonymize(table, FreeformAnonymity(2), "doka-greedy", seed=1)
+    >>> release.verify().levels
+    {'freeform-anonymity(k=2)': 2.0}
     """
 
     name: ClassVar[str] = "freeform-anonymity"

@@ -20,6 +20,12 @@ class KAnonymity(SizeModel):
 
     Parameters:
         k: Least number of people, and of households if the table has them, in a class.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": ["30-39", "30-39", "40-49", "40-49", "40-49"]})
+    >>> shoal.check(rows, KAnonymity(2), quasi="age").smallest
+    2
     """
 
     name: ClassVar[str] = "k-anonymity"

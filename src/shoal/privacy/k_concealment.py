@@ -21,6 +21,12 @@ class KConcealment(CoverageModel):
 
     Parameters:
         k: Least number of records that a person can be matched to.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> release = shoal.anonymize(table, KConcealment(2))
+    >>> release.verify().levels
+    {'k-concealment(k=2)': 2.0}
     """
 
     name: ClassVar[str] = "k-concealment"

@@ -69,6 +69,13 @@ class LDiversity(Model):
         l: Least number of values, and of people, in a class.
         column: The sensitive column.
         count_missing: Whether a missing value counts as one of the l values.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ill = ["flu", "flu", "gout", "gout", "flu", "flu", "flu", "gout"]
+    >>> rows = pa.table({"age": ["30-39"] * 4 + ["40-49"] * 4, "disease": ill})
+    >>> shoal.check(rows, LDiversity(2, "disease"), quasi="age").levels
+    {'l-diversity(l=2, column=disease)': 2.0}
     """
 
     name: ClassVar[str] = "l-diversity"
@@ -119,6 +126,14 @@ class EntropyLDiversity(Model):
         column: The sensitive column.
         count_missing: Whether a missing value counts as a value. By default the entropy must be
             reached both with the missing value as one more value and among the people with a value.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ill = ["flu", "flu", "gout", "gout", "flu", "flu", "flu", "gout"]
+    >>> rows = pa.table({"age": ["30-39"] * 4 + ["40-49"] * 4, "disease": ill})
+    >>> found = shoal.check(rows, EntropyLDiversity(1.5, "disease"), quasi="age")
+    >>> [round(level, 2) for level in found.levels.values()]
+    [1.75]
     """
 
     name: ClassVar[str] = "entropy-l-diversity"
@@ -170,6 +185,13 @@ class RecursiveLDiversity(Model):
         column: The sensitive column.
         count_missing: Whether a missing value counts as a value. By default the inequality must
             hold both with the missing value as one more value and among the people with a value.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ill = ["flu", "flu", "gout", "gout", "flu", "flu", "flu", "gout"]
+    >>> rows = pa.table({"age": ["30-39"] * 4 + ["40-49"] * 4, "disease": ill})
+    >>> shoal.check(rows, RecursiveLDiversity(4, 2, "disease"), quasi="age").levels
+    {'recursive-l-diversity(c=4, l=2, column=disease)': 3.0}
     """
 
     name: ClassVar[str] = "recursive-l-diversity"

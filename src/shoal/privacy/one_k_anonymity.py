@@ -20,6 +20,12 @@ class OneKAnonymity(CoverageModel):
 
     Parameters:
         k: Least number of people whose released records a person fits.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> release = shoal.anonymize(table, OneKAnonymity(2))
+    >>> release.verify().levels
+    {'one-k-anonymity(k=2)': 2.0}
     """
 
     name: ClassVar[str] = "one-k-anonymity"
@@ -47,6 +53,12 @@ class KOneAnonymity(CoverageModel):
 
     Parameters:
         k: Least number of people that a released record fits.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> release = shoal.anonymize(table, KOneAnonymity(2))
+    >>> release.verify().levels
+    {'k-one-anonymity(k=2)': 2.0}
     """
 
     name: ClassVar[str] = "k-one-anonymity"
@@ -74,6 +86,12 @@ class KKAnonymity(CoverageModel):
 
     Parameters:
         k: Least number of people, in both directions.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> release = shoal.anonymize(table, KKAnonymity(2))
+    >>> release.verify().levels
+    {'k-k-anonymity(k=2)': 2.0}
     """
 
     name: ClassVar[str] = "k-k-anonymity"

@@ -40,6 +40,13 @@ class TCloseness(Model):
             `hierarchical`: the level of their lowest common label divided by the level of the
             root. By default `ordered` for a numeric or ordinal column, `hierarchical` for a nominal
             one with a hierarchy, otherwise `equal`.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ill = ["flu", "flu", "gout", "gout", "flu", "flu", "flu", "gout"]
+    >>> rows = pa.table({"age": ["30-39"] * 4 + ["40-49"] * 4, "disease": ill})
+    >>> shoal.check(rows, TCloseness(0.2, "disease"), quasi="age").levels
+    {'t-closeness(t=0.2, column=disease)': 0.125}
     """
 
     name: ClassVar[str] = "t-closeness"

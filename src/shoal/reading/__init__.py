@@ -80,6 +80,11 @@ def read(
 
     Raises:
         InputError: The file, the schema or an option is wrong.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"name": ["Ann", "Bob"], "age": [31, 42], "disease": ["flu", "gout"]})
+    >>> read(people, roles={"name": "identifier", "age": "quasi", "disease": "sensitive"})
+    Table(rows=2, identifier=['name'], quasi=['age'], sensitive=['disease'])
     """
     known = _schema(schema)
     specs = _merged(known, roles)

@@ -93,6 +93,13 @@ def read_released(
 
     Raises:
         InputError: Rows cannot be matched, or do not cover their originals.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> original = shoal.read(pa.table({"age": [31, 33, 47, 48]}), roles={"age": "quasi"})
+    >>> published = pa.table({"age": ["30-39", "30-39", "40-49", "40-49"]})
+    >>> read_released(published, original).classes.sizes.tolist()
+    [2, 2]
     """
     form: dict[str, Any]
     form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}

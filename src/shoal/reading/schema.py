@@ -47,12 +47,18 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
 
 @dataclass(frozen=True)
 class Schema:
-    """The declared properties of a table.
+    """The declared properties of a table, as in a schema file.
 
-    columns: the role and further options of each column.
-    file: the stated delimiter, quote, encoding, missing, decimal, dates, header of the data file.
-    source: the name of the schema in messages.
-    person, household: the columns that identify the unit of protection, if stated.
+    Attributes:
+        columns: The role and further options of each column.
+        file: The stated delimiter, quote, encoding, missing, decimal, dates, header of the data
+            file.
+        source: The name of the schema in messages.
+        person: The columns that identify people, if stated.
+        household: The columns that identify households, if stated.
+
+    >>> Schema.of({"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}})
+    Schema(columns=['age', 'disease'])
     """
 
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -30,6 +30,11 @@ class DokaGreedy(AssignmentRounds):
     Boxes take turns in the lexicographic order of their records. A box that already has all
     remaining records makes the cheapest trade: another box gives its record and takes a remaining
     one. A table with fewer than 2k records is assigned as by doka-hungarian.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, "freeform-anonymity(2)", DokaGreedy(seed=1))
+    Release(doka-greedy, freeform-anonymity(k=2), rows=7, classes=6, suppressed=0)
     """
 
     name: ClassVar[str] = "doka-greedy"

@@ -28,6 +28,11 @@ class DokaHungarian(AssignmentRounds):
 
     A round is a linear assignment problem over all boxes and records; the cost of a pair is the
     growth of the box. Each round is optimal, the rounds together need not be.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, "freeform-anonymity(2)", DokaHungarian(seed=1))
+    Release(doka-hungarian, freeform-anonymity(k=2), rows=7, classes=5, suppressed=0)
     """
 
     name: ClassVar[str] = "doka-hungarian"

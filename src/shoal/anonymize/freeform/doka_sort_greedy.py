@@ -32,6 +32,11 @@ class DokaSortGreedy(AssignmentRounds):
     The pairs of a round are made as if all were sorted by cost; instead, each box has a short list
     of its cheapest records. Boxes that already have all remaining records make the cheapest trade,
     as in doka-greedy. A table with fewer than 2k records is assigned as by doka-hungarian.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, "freeform-anonymity(2)", DokaSortGreedy(seed=1))
+    Release(doka-sort-greedy, freeform-anonymity(k=2), rows=7, classes=5, suppressed=0)
     """
 
     name: ClassVar[str] = "doka-sort-greedy"

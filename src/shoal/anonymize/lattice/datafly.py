@@ -28,6 +28,11 @@ class Datafly:
 
     max_suppression: share of records that may be suppressed instead of generalized; by default the
         paper's rule, at most k records.
+
+    >>> import shoal
+    >>> table = shoal.datasets.patients(100)
+    >>> shoal.anonymize(table, k=5, method=Datafly(max_suppression=0.1))
+    Release(datafly, k-anonymity(k=5), rows=100, classes=4, suppressed=0)
     """
 
     name: ClassVar[str] = "datafly"

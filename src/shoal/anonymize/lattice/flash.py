@@ -37,6 +37,11 @@ class Flash:
     local: search again among the suppressed rows, until the rest cannot form a class.
     time_limit: seconds for a lattice too large to measure completely, without local recoding; the
         release then states a bound on its distance from the optimum.
+
+    >>> import shoal
+    >>> table = shoal.datasets.patients(100)
+    >>> shoal.anonymize(table, k=5, method=Flash(objective="discernibility"))
+    Release(flash, k-anonymity(k=5), rows=100, classes=8, suppressed=3)
     """
 
     name: ClassVar[str] = "flash"

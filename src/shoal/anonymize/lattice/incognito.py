@@ -31,6 +31,11 @@ class Incognito:
 
     max_suppression: share of records that may be suppressed instead of generalized.
     objective: the loss to minimize.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, k=2, method=Incognito(objective="loss"))
+    Release(incognito, k-anonymity(k=2), rows=7, classes=2, suppressed=0)
     """
 
     name: ClassVar[str] = "incognito"

@@ -30,6 +30,11 @@ class MinGen:
 
     max_suppression: share of records that may be suppressed instead of generalized.
     prefer: function that chooses among nodes of equal Precision; by default the first by levels.
+
+    >>> import shoal
+    >>> table = shoal.datasets.patients(100)
+    >>> shoal.anonymize(table, k=5, method=MinGen(max_suppression=0.1))
+    Release(mingen, k-anonymity(k=5), rows=100, classes=4, suppressed=0)
     """
 
     name: ClassVar[str] = "mingen"

@@ -30,6 +30,11 @@ class Ola:
     max_suppression: share of records that may be suppressed instead of generalized.
     objective: the loss to minimize.
     local: search again among the suppressed rows, until the rest cannot form a class.
+
+    >>> import shoal
+    >>> table = shoal.datasets.patients(100)
+    >>> shoal.anonymize(table, k=5, method=Ola(local=True))
+    Release(ola, k-anonymity(k=5), rows=100, classes=4, suppressed=0)
     """
 
     name: ClassVar[str] = "ola"

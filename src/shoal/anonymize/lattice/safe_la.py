@@ -73,6 +73,13 @@ class SafeLA:
         allow_large_delta: Release even if δ exceeds 1/n0, so that single records may be revealed.
         published: Run the mechanism as published; its claim is not proven.
         seed: Repeats a draw, for testing only; without a seed the draw is secure.
+
+    >>> import shoal
+    >>> options = {"type": "integer", "bounds": [0, 99], "hierarchy": {"intervals": [50]}}
+    >>> table = shoal.Table((shoal.Column.encode("age", [*range(100)] * 2, **options),))
+    >>> release = shoal.anonymize(table, k=20, method=SafeLA(beta=0.5, n0=250, seed=1))
+    >>> print(release.claims[0])
+    differential privacy under sampling(0.5, 1.5, 1.802e-05) (for testing only)
     """
 
     name: ClassVar[str] = "safe-la"

@@ -24,6 +24,11 @@ class Samarati:
     """Full-domain generalization with the least sum of levels.
 
     max_suppression: share of records that may be suppressed instead of generalized.
+
+    >>> import shoal
+    >>> table = shoal.datasets.patients(100)
+    >>> shoal.anonymize(table, k=5, method=Samarati(max_suppression=0.1))
+    Release(samarati, k-anonymity(k=5), rows=100, classes=4, suppressed=0)
     """
 
     name: ClassVar[str] = "samarati"

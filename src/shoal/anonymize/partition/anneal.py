@@ -37,6 +37,11 @@ class Anneal:
     seed: random seed; the same seed gives the same release with any number of threads.
     threads: number of threads, by default one per core.
     weights: cost of losing each quasi-identifier, by name or in order.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, k=3, method=Anneal(steps=10, seed=1))
+    Release(anneal, k-anonymity(k=3), rows=7, classes=2, suppressed=0)
     """
 
     name: ClassVar[str] = "anneal"

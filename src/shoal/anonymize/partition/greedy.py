@@ -33,6 +33,11 @@ class Greedy:
         of the weight: a second value then costs twice as much as a third.
     outliers_first: start with records far from the mean instead of the published order; loses
         less.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, k=3, method=Greedy(outliers_first=True))
+    Release(greedy, k-anonymity(k=3), rows=7, classes=2, suppressed=0)
     """
 
     name: ClassVar[str] = "greedy"

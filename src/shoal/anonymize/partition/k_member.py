@@ -26,6 +26,11 @@ class KMember:
     """Groups of k around distant records; ties go to the earlier record.
 
     weights: cost of losing each quasi-identifier, by name or in order.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, k=3, method=KMember(weights={"age": 2, "sex": 1, "zipcode": 1}))
+    Release(k-member, k-anonymity(k=3), rows=7, classes=2, suppressed=0)
     """
 
     name: ClassVar[str] = "k-member"

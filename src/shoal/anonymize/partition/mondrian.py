@@ -50,6 +50,11 @@ class Mondrian:
         if that cut is not allowed. With strict=False it cuts in halves, and records at the median
         may be separated. A column with a hierarchy is cut at the end of the branch nearest to the
         median; a nominal column without one is in the order of its values.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, k=3, method=Mondrian(effort="high"))
+    Release(mondrian, k-anonymity(k=3), rows=7, classes=2, suppressed=0)
     """
 
     name: ClassVar[str] = "mondrian"

@@ -43,6 +43,13 @@ class Optimal:
         waits for the proof. Runs that stop early may differ, except at 0, which does not search.
     seed: random seed of the first groupings.
     weights: cost of losing each quasi-identifier, by name or in order.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> ages = pa.table({"age": [20, 30, 50, 60]})
+    >>> release = shoal.anonymize(ages, k=2, quasi="age", method=Optimal(time_limit=None))
+    >>> release.proof
+    Proof(loss=1.0, bound=1.0)
     """
 
     name: ClassVar[str] = "optimal"

@@ -38,6 +38,11 @@ class Sorted:
     grouping: consecutive makes groups of k with the rest in the last group; best minimizes the loss
         over groups of k to 2k − 1 neighbours.
     weights: cost of losing each quasi-identifier, by name or in order.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, k=3, method=Sorted(grouping="consecutive"))
+    Release(sorted, k-anonymity(k=3), rows=7, classes=2, suppressed=0)
     """
 
     name: ClassVar[str] = "sorted"

@@ -47,6 +47,11 @@ class SplitCarry:
     order: variance sorts by the attribute of least variance, then the next; hilbert follows a curve
         that keeps neighbours together in all attributes.
     weights: weights of attributes, by name or in order; they override those of the table.
+
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> shoal.anonymize(table, k=3, method=SplitCarry(order="hilbert"))
+    Release(split-carry, k-anonymity(k=3), rows=7, classes=2, suppressed=0)
     """
 
     name: ClassVar[str] = "split-carry"

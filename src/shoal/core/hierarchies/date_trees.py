@@ -80,6 +80,16 @@ def dates(column: Any, levels: Sequence[str] = ("month", "year", "decade")) -> H
     A week begins on a Monday. Weeks cross months and years, so they go with `week-year`, the year
     of ISO 8601, which is made of whole weeks.
 
+    Parameters:
+        column: A `Column` of dates or times, or plain values.
+        levels: The groupings, from the finest to the coarsest.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: The values are not dates, or the levels are not in this order.
+
     >>> dates([date(2024, 3, 9)]).rows()
     [('2024-03-09', '2024-03', '2024', '2020s', '*')]
     >>> dates([date(2024, 12, 30)], ["week", "week-year"]).rows()

@@ -57,15 +57,19 @@ class Level:
 class Hierarchy:
     """Levels over values: level 0 is the values themselves, the last level is a single root.
 
-    values: the domain as text, None for missing.
-    origin: what its groups are derived from:
-        `declared`: its owner's rows or tree, or a recipe over a declared domain;
-        `file`: a file, which is public because its owner says so;
-        `values`: a recipe that fixes the group of each value, over values of unknown origin;
-        `data`: the values that a table happens to have.
-    source: the recipe as text, or the hierarchy that this one was aligned from, which has all
-        values and not only those of a column.
-    ruler: maps the bounds of its groups to positions.
+    Attributes:
+        values: The domain as text, None for missing.
+        levels: The grouping of each level.
+        origin: What its groups are derived from. `declared`: its owner's rows or tree, or a recipe
+            over a declared domain; `file`: a file, which is public because its owner says so;
+            `values`: a recipe that fixes the group of each value, over values of unknown origin;
+            `data`: the values that a table happens to have.
+        source: The recipe as text, or the hierarchy that this one was aligned from, which has all
+            values and not only those of a column.
+        ruler: Maps the bounds of its groups to positions.
+
+    >>> Hierarchy.from_rows([("Malta", "Europe", "*"), ("Japan", "Asia", "*")]).height
+    2
     """
 
     values: tuple[str | None, ...]

@@ -32,6 +32,17 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
 
     Interval ends are multiples of the widths, counted from `origin` and never from the data.
 
+    Parameters:
+        column: A numeric `Column`, or plain values.
+        widths: The width of the intervals at each level.
+        origin: A number at which intervals begin.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: The values are not numbers, or a width is not a multiple of the one before.
+
     >>> intervals([21, 24, 25], [5]).rows()
     [('21', '[20, 25[', '*'), ('24', '[20, 25[', '*'), ('25', '[25, 30[', '*')]
     """

@@ -39,6 +39,19 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
     """Group an ordered column into ranges with about the same number of rows, such as 16, then 4.
 
     The boundaries are computed from the data and so reveal something about it.
+
+    Parameters:
+        column: A numeric or ordinal `Column`, or plain values.
+        groups: The number of groups at each level, each a divisor of the one before.
+
+    Returns:
+        The hierarchy over the values; its origin is the data.
+
+    Raises:
+        InputError: The column is nominal, or the numbers of groups are not divisors.
+
+    >>> quantiles([20, 21, 30, 60], [2]).rows()[0]
+    ('20', '[20, 21]', '*')
     """
     column = as_column(column)
     if column.known and not column.ordered:
@@ -67,6 +80,16 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
 
 def ordering(column: Any, fanout: int = 2) -> Hierarchy:
     """Group an ordered column by position: `fanout` neighbours per group, then groups of groups.
+
+    Parameters:
+        column: A `Column`, or plain values, which are taken in ascending order.
+        fanout: Number of members of a group, at least 2.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: The fanout is not a whole number of 2 or more.
 
     >>> ordering(["low", "mid", "high", "top"]).rows()[0]
     ('high', '[high, low]', '*')
@@ -106,9 +129,18 @@ def mask(
     """Hide one more character at each level, from the right or from the left.
 
     Parameters:
+        column: A `Column`, or plain values.
+        side: The side on which characters are hidden first, `"right"` or `"left"`.
+        sign: The character that replaces hidden ones.
         length: Length of the longest possible value; by default of the longest value in the column.
         keep: Number of characters that the first level shows of every value. Further characters,
             such as the end of 12345-6789, are hidden at the first level.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: An argument is wrong, or a value is longer than `length`.
 
     >>> mask(["28411", "28426"]).rows()[0]
     ('28411', '2841*', '284**', '28***', '2****', '*')
@@ -152,7 +184,14 @@ def mask(
 def tree(nested: Mapping[str, Any] | Sequence[Any]) -> Hierarchy:
     """Build a hierarchy from an explicit tree; branches may differ in depth.
 
-    The tree is `{group: [value, …] or {group: …}}`.
+    Parameters:
+        nested: The tree as `{group: [value, …] or {group: …}}`.
+
+    Returns:
+        The hierarchy over the values of the tree.
+
+    Raises:
+        HierarchyError: The tree has no values, or a value or a group is in two places.
 
     >>> tree({"Europe": ["France", "Malta"], "Asia": ["Japan"]}).rows()[0]
     ('France', 'Europe', '*')
@@ -176,13 +215,33 @@ def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def suppression(column: Any) -> Hierarchy:
-    """Keep or suppress: each value directly below the root."""
+    """Keep or suppress: each value directly below the root.
+
+    Parameters:
+        column: A `Column`, or plain values.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    >>> suppression(["F", "M"]).rows()
+    [('F', '*'), ('M', '*')]
+    """
     column = over_domain(column)
     return nested(column, known_labels(column), (), fixed=True)
 
 
 def suggest(column: Column) -> Hierarchy:
-    """Return a draft hierarchy for any column, for its owner to edit."""
+    """Return a draft hierarchy for any column, for its owner to edit.
+
+    Parameters:
+        column: The column.
+
+    Returns:
+        The hierarchy; its origin is the data.
+
+    >>> suggest(Column.encode("sex", ["F", "M", "F"])).rows()
+    [('F', '*'), ('M', '*')]
+    """
     return replace(_suggest(column), origin="data")
 
 
@@ -217,7 +276,22 @@ RECIPES: dict[str, Callable[..., Hierarchy]] = {
 
 
 def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
-    """Build the hierarchy of a recipe such as `{mask: right}`."""
+    """Build the hierarchy of a recipe such as `{"mask": "right"}`.
+
+    Parameters:
+        column: The column.
+        recipe: The name of one of the `RECIPES` with its first argument; further arguments by name.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: The recipe is unknown, or its arguments are wrong.
+        HierarchyError: The groups of the recipe are not nested.
+
+    >>> build(Column.encode("age", [21, 37]), {"intervals": [10], "origin": 5}).rows()
+    [('21', '[15, 25[', '*'), ('37', '[35, 45[', '*')]
+    """
     names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
     if len(names) != 1:
         known = ", ".join((*RECIPES, "from"))
