@@ -56,7 +56,7 @@ class HierarchyError(InputError):
     """A hierarchy does not fit a column, or is not nested.
 
     `missing`: original values without an entry.
-    `torn`: labels that are not nested: their members have different labels at the next level.
+    `not_nested`: labels that are not nested: their members have different labels at the next level.
 
     Both contain cell values and are for the data owner only (`shoal hierarchy check`); the message
     only counts them.
@@ -70,11 +70,11 @@ class HierarchyError(InputError):
     """
 
     def __init__(
-        self, message: str, missing: Sequence[str] = (), torn: Sequence[tuple[int, str]] = ()
+        self, message: str, missing: Sequence[str] = (), not_nested: Sequence[tuple[int, str]] = ()
     ) -> None:
         super().__init__(message)
         self.missing = tuple(missing)
-        self.torn = tuple(torn)
+        self.not_nested = tuple(not_nested)
 
 
 class RepeatedIdentifier(InputError):  # noqa: N818

@@ -449,12 +449,12 @@ def test_hierarchy_check_shows_its_owner_the_values_that_are_missing(shoal, fold
 
 
 def test_hierarchy_check_shows_torn_labels(shoal, folder):
-    (folder / "torn.csv").write_text("a;[x];p;*\nb;[x];q;*\n")
-    found = shoal("hierarchy", "check", "torn.csv")
+    (folder / "not_nested.csv").write_text("a;[x];p;*\nb;[x];q;*\n")
+    found = shoal("hierarchy", "check", "not_nested.csv")
     assert found.status == 2
     assert "[x]" in found.out
-    data = parsed(shoal("hierarchy", "check", "torn.csv", "--json"), status=2)
-    assert [torn["label"] for torn in data["torn"]] == ["[x]"]
+    data = parsed(shoal("hierarchy", "check", "not_nested.csv", "--json"), status=2)
+    assert [not_nested["label"] for not_nested in data["not_nested"]] == ["[x]"]
 
 
 def test_methods_lists_methods_and_models_with_their_options(shoal):

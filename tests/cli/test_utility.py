@@ -92,9 +92,9 @@ def test_a_report_with_a_target(shoal, files, folder):
 def test_what_misleads_keeps_none_and_what_cannot_be_told_a_dash():
     from shoal.cli.utility import _kept
 
-    assert _kept({"kept": -14.0, "telling": True}) == "none"
-    assert _kept({"kept": -14.0, "telling": False}) == "–"
-    assert _kept({"kept": 0.25, "telling": True}) == "0.25"
+    assert _kept({"kept": -14.0, "meaningful": True}) == "none"
+    assert _kept({"kept": -14.0, "meaningful": False}) == "–"
+    assert _kept({"kept": 0.25, "meaningful": True}) == "0.25"
 
 
 def visits(first, people):

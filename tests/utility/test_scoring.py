@@ -123,7 +123,7 @@ def test_results_as_frames_and_text():
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "raw", "telling"),
+    ("low", "high", "raw", "meaningful"),
     [
         (0.4, 0.6, 0.7, True),  # 0.2 above the majority, 0.1 by chance
         (0.4, 0.6, 0.55, False),
@@ -131,7 +131,7 @@ def test_results_as_frames_and_text():
         (0.4, 0.6, 0.5, False),  # nothing to learn
     ],
 )
-def test_a_share_says_something_where_raw_rows_teach_more_than_chance(low, high, raw, telling):
+def test_a_share_says_something_where_raw_rows_teach_more_than_chance(low, high, raw, meaningful):
     score = Score("m", "accuracy", 0.45, low, high, raw, 0.5)
-    assert score.telling is telling
-    assert score.to_dict()["telling"] is telling
+    assert score.meaningful is meaningful
+    assert score.to_dict()["meaningful"] is meaningful

@@ -129,7 +129,7 @@ def _show(data: dict[str, Any]) -> None:
 
 def _kept(score: dict[str, Any]) -> str:
     """Return the share kept: "–" if it is not meaningful, "none" if it is not positive."""
-    if not score["telling"]:
+    if not score["meaningful"]:
         return "–"
     return "none" if score["kept"] <= 0 else _figure(score["kept"])
 

@@ -56,7 +56,7 @@ class Score:
         return (self.value - self.majority) / (self.raw - self.majority)
 
     @property
-    def telling(self) -> bool:
+    def meaningful(self) -> bool:
         """Whether the raw model's gain exceeds chance, so that the kept share is meaningful.
 
         The gain must exceed half the width of the interval, if there is one.
@@ -68,7 +68,7 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, the kept share and whether it is meaningful as plain data."""
-        return {**asdict(self), "kept": self.kept, "telling": self.telling}
+        return {**asdict(self), "kept": self.kept, "meaningful": self.meaningful}
 
 
 @dataclass(frozen=True, repr=False)

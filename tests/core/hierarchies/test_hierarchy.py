@@ -41,7 +41,7 @@ def test_levels_group_the_values():
         ([("a", "top"), ("b", "bottom")], "last level has 2 labels"),
         ([("a", "x", "1", "*"), ("b", "x", "2", "*")], "1 group is not nested"),
     ],
-    ids=["empty", "ragged", "twice", "two roots", "torn"],
+    ids=["empty", "ragged", "twice", "two roots", "not_nested"],
 )
 def test_what_is_no_hierarchy_is_refused(rows, message):
     with pytest.raises(HierarchyError, match=message):
@@ -52,7 +52,7 @@ def test_torn_groups_are_named_to_the_owner_but_not_in_the_message():
     rows = [("a", "secret", "1", "*"), ("b", "secret", "2", "*")]
     with pytest.raises(HierarchyError) as caught:
         Hierarchy.from_rows(rows)
-    assert caught.value.torn == ((2, "secret"),)  # its members part at level 2
+    assert caught.value.not_nested == ((2, "secret"),)  # its members part at level 2
     assert "secret" not in str(caught.value)
 
 

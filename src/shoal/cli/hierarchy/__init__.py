@@ -137,7 +137,12 @@ def check(
     """
     from shoal.core.hierarchies.hierarchy import Hierarchy
 
-    data: dict[str, Any] = {"hierarchy": str(hierarchy), "fits": True, "missing": [], "torn": []}
+    data: dict[str, Any] = {
+        "hierarchy": str(hierarchy),
+        "fits": True,
+        "missing": [],
+        "not_nested": [],
+    }
     try:
         tree = Hierarchy.read(hierarchy)
         data |= _measures(tree)
@@ -150,7 +155,7 @@ def check(
             "fits": False,
             "problem": str(error),
             "missing": list(error.missing),
-            "torn": [{"level": level, "label": label} for level, label in error.torn],
+            "not_nested": [{"level": level, "label": label} for level, label in error.not_nested],
         }
     emit(json, data, lambda: _show_check(data, most))
     if not data["fits"]:
@@ -240,10 +245,10 @@ def _show_check(data: dict[str, Any], most: int) -> None:
         for value in data["missing"][:most]:
             rows.add_row(value)
         out.print(rows)
-    if data["torn"]:
+    if data["not_nested"]:
         rows = grid("level", "label that is not nested")
-        for torn in data["torn"][:most]:
-            rows.add_row(str(torn["level"] - 1), torn["label"])
+        for split in data["not_nested"][:most]:
+            rows.add_row(str(split["level"] - 1), split["label"])
         out.print(rows)
 
 

@@ -79,19 +79,19 @@ class Hierarchy:
     ruler: Ruler = PLAIN
 
     def __post_init__(self) -> None:
-        torn = [
+        not_nested = [
             (height, fine.labels[int(g)] or "")
             for height, (fine, coarse) in enumerate(
                 zip(self.levels, self.levels[1:], strict=False), start=1
             )
-            for g in _torn(fine, coarse)
+            for g in _split_groups(fine, coarse)
         ]
-        if torn:
+        if not_nested:
             raise HierarchyError(
-                f"hierarchy: {counted(len(torn), 'group is', 'groups are')} not nested: members "
-                "have different labels at a higher level; values that share a label must share all "
+                f"hierarchy: {counted(len(not_nested), 'group is', 'groups are')} not nested: "
+                "members have different labels at a higher level; values that share a label must share all "
                 "labels above it",
-                torn=torn,
+                not_nested=not_nested,
             )
         if len(self.levels[-1]) > 1:
             raise HierarchyError(
@@ -179,7 +179,7 @@ class Hierarchy:
                 f"{path}: not readable as CSV; look for a quotation mark that is not closed"
             ) from None
         except HierarchyError as error:
-            raise HierarchyError(f"{path}: {error}", error.missing, error.torn) from None
+            raise HierarchyError(f"{path}: {error}", error.missing, error.not_nested) from None
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the hierarchy as rows `(value, level 1, …, root)`."""
@@ -282,7 +282,7 @@ def _on_ruler(level: Level, old: Ruler, new: Ruler) -> Level:
     return replace(level, bounds=frozen(new.converted(level.bounds, old)))
 
 
-def _torn(fine: Level, coarse: Level) -> Counts:
+def _split_groups(fine: Level, coarse: Level) -> Counts:
     low = np.full(len(fine), len(coarse), dtype=np.int64)
     high = np.full(len(fine), -1, dtype=np.int64)
     np.minimum.at(low, fine.groups, coarse.groups)

@@ -307,7 +307,7 @@ def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
     except HierarchyError as error:
         message = str(error).removeprefix("hierarchy: ")
         raise HierarchyError(
-            f"column {column.name!r}: {name}: {message}", error.missing, error.torn
+            f"column {column.name!r}: {name}: {message}", error.missing, error.not_nested
         ) from None
     except ShoalError:
         raise
