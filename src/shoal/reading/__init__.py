@@ -80,6 +80,11 @@ def read(
 
     Raises:
         InputError: The file, the schema or an option is wrong.
+
+    >>> import pyarrow as pa
+    >>> ages = pa.table({"age": [31, 33, 47, 48], "disease": ["flu", "asthma", "flu", "gout"]})
+    >>> read(ages, roles={"age": "quasi", "disease": "sensitive"})
+    Table(rows=4, quasi=['age'], sensitive=['disease'])
     """
     known = _schema(schema)
     specs = _merged(known, roles)

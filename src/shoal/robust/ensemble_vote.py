@@ -21,9 +21,9 @@ _LEAD = 1e-3  # of the winner of a vote in the logits that an attack uses
 
 @dataclass(frozen=True)
 class Votes:
-    """The votes of an ensemble on some rows.
+    """The votes of an ensemble on some rows, from `EnsembleVote.vote`.
 
-    Parameters:
+    Attributes:
         counts: (rows, classes) number of networks that predict each class.
         labels: (rows,) the class with most votes; ties are broken by the higher mean probability
             over all networks, then by the lower class.
