@@ -28,7 +28,7 @@ class Trial:
         seed: The random seed, for randomized methods.
 
     >>> import shoal
-    >>> Trial(shoal.Mondrian(strict=False), KAnonymity(5), seed=0).options
+    >>> Trial(shoal.Mondrian(strict=False), shoal.KAnonymity(5), seed=0).options
     {'strict': False}
     """
 

@@ -14,6 +14,7 @@ class UnassignedColumns(UserWarning):
 
     Ignore it if that is intended:
 
+    >>> import warnings
     >>> import pyarrow as pa
     >>> import shoal
     >>> ages = pa.table({"age": [31, 33, 47, 48], "cost": [10, 20, 30, 40]})

@@ -36,6 +36,7 @@ def binned(table: Table, bins: int = 20, columns: Sequence[str] | None = None) -
     Raises:
         InputError: An option is out of range, or a column is not a quasi-identifier.
 
+    >>> import pyarrow as pa
     >>> import shoal
     >>> rows = pa.table({"age": [31, 33, 47, 48]})
     >>> table = shoal.read(rows, roles={"age": "quasi"})
@@ -81,6 +82,7 @@ def permuted(table: Table, seed: int = 0, columns: Sequence[str] | None = None) 
     Raises:
         InputError: An option is out of range, or a column is not a quasi-identifier.
 
+    >>> import pyarrow as pa
     >>> import shoal
     >>> rows = pa.table({"age": [31, 33, 47, 48]})
     >>> table = shoal.read(rows, roles={"age": "quasi"})
@@ -117,6 +119,7 @@ def random_hierarchies(
     Raises:
         InputError: The seed is negative, or a column is not a quasi-identifier.
 
+    >>> import pyarrow as pa
     >>> import shoal
     >>> rows = pa.table({"age": [31, 33, 47, 48]})
     >>> table = shoal.read(rows, roles={"age": "quasi"})

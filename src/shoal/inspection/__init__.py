@@ -83,6 +83,7 @@ def describe(
     Raises:
         InputError: A column does not exist.
 
+    >>> import pyarrow as pa
     >>> people = pa.table({"name": ["Ann", "Bob", "Cid"], "age": [31, 42, 53]})
     >>> [(column["name"], column["role"]) for column in describe(people)["columns"]]
     [('name', 'identifier'), ('age', 'quasi')]
@@ -138,6 +139,7 @@ def unchanged(
     Returns:
         The figures as plain data, None if no column is published unchanged.
 
+    >>> from shoal import Column, Role
     >>> ill = Column.encode("ill", ["no", "no", "yes"])
     >>> unchanged({"ill": ill}, {"ill": Role.SENSITIVE})["columns"][0]["alone"]
     1
@@ -183,6 +185,7 @@ def given_away(
     Returns:
         The checks of `shoal.risk.checks` as plain data.
 
+    >>> import pyarrow as pa
     >>> rows = pa.table({"age": [31, 31, 47, 47], "ill": ["no", "no", "yes", "no"]})
     >>> given_away(rows, ["age"], {"ill": {}})[0]["sentence"]
     '2 of 4 people: all records that may be theirs show one value of ill'
@@ -256,6 +259,7 @@ def type_words(kind: Any) -> str:
     Returns:
         Words such as `whole number`, `text` or `date`.
 
+    >>> import pyarrow as pa
     >>> type_words(pa.int64()), type_words(pa.decimal128(9, 2))
     ('whole number', 'exact decimal, 2 places')
     """

@@ -34,6 +34,7 @@ def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, A
     Returns:
         The recipe, None if none clearly suits.
 
+    >>> from shoal import Column
     >>> suggest_recipe(Column.encode("age", list(range(20, 80))))
     {'intervals': [5, 10, 20, 40]}
     """

@@ -96,6 +96,7 @@ def suggest_schema(
     Returns:
         The text of the schema file.
 
+    >>> import pyarrow as pa
     >>> from shoal.inspection import describe
     >>> people = pa.table({"name": ["Ann", "Bob", "Cid"], "age": [31, 42, 53]})
     >>> print(suggest_schema(describe(people)).partition("columns:\n")[2], end="")

@@ -31,6 +31,7 @@ def standing_out(columns: Sequence[Column], person: Unit | None = None) -> list[
         For each set of columns its names, the number and the share of unique people, and the size
         of the smallest group.
 
+    >>> from shoal import Column
     >>> age, sex = Column.encode("age", [31, 31, 47]), Column.encode("sex", ["f", "m", "f"])
     >>> [(found["columns"], found["unique"]) for found in standing_out([age, sex])]
     [(['age'], 1), (['sex'], 1), (['age', 'sex'], 3)]
@@ -77,6 +78,7 @@ def near_keys(columns: Sequence[Column], person: Unit | None = None) -> list[dic
     Returns:
         The sets as plain data, as `shoal.risk.identifying_columns` finds them.
 
+    >>> from shoal import Column
     >>> age, sex = Column.encode("age", [31, 31, 47]), Column.encode("sex", ["f", "m", "f"])
     >>> near_keys([age, sex])[0]["columns"]
     ['age', 'sex']

@@ -47,6 +47,7 @@ def read_arrow(
     Raises:
         InputError: The file cannot be read, or has no rows.
 
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     size = Path(folder, "ages.csv").write_text("age;sex\n31;f\n47;m\n")

@@ -98,6 +98,7 @@ def read_released(
     Raises:
         InputError: Rows cannot be matched, or do not cover their originals.
 
+    >>> import pyarrow as pa
     >>> import shoal
     >>> table = shoal.read(pa.table({"age": [31, 33, 47, 48]}), roles={"age": "quasi"})
     >>> released = pa.table({"age": ["30-39", "30-39", "40-49", "40-49"]})

@@ -77,6 +77,7 @@ def write_report(
     >>> import shoal
     >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
     >>> release = shoal.anonymize(rows, k=2, quasi="age", sensitive="ill")
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     write_report(release, Path(folder, "report.html"))

@@ -48,6 +48,7 @@ def draw_release(release: Release, path: str | Path, *, force: bool = False) -> 
         OutputError: The file cannot be written, or its ending is another.
         MissingExtra: The extra `pictures` is not installed.
 
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import shoal
     >>> release = shoal.anonymize(shoal.datasets.load("health-record"), k=2, method="datafly")
@@ -104,6 +105,7 @@ def draw_lattice(
         OutputError: The file cannot be written, or its ending is another.
         MissingExtra: The extra `pictures` is not installed.
 
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")

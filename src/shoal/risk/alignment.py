@@ -41,6 +41,7 @@ def aligned(
         InputError: No column is a quasi-identifier, a frame lacks a column, rows cannot be aligned,
             or sensitive values of a person differ.
 
+    >>> import pyarrow as pa
     >>> one = pa.table({"id": [1, 2, 3], "age": ["30-39", "30-39", "40-49"]})
     >>> other = pa.table({"id": [3, 2, 1], "age": ["40-44", "30-34", "30-34"]})
     >>> [classes.ids.tolist() for classes in aligned([one, other], {"age": "quasi"}, key="id")]

@@ -80,7 +80,7 @@ def known_rows(
     >>> import shoal
     >>> visits = pa.table({"id": [1, 1, 2, 2, 3, 3], "month": [3, 6, 3, 9, 6, 9]})
     >>> table = shoal.read(visits, roles={"month": "quasi"}, person="id")
-    >>> [(each.rows, each.average) for each in known_rows(Classes.by_quasi(table))]
+    >>> [(each.rows, each.average) for each in known_rows(shoal.Classes.by_quasi(table))]
     [(1, 0.5), (2, 1.0)]
     """
     check_whole("most", most, 1)

@@ -31,6 +31,7 @@ class Votes:
             networks.
         tied: (rows,) whether the tie had to be broken by probabilities.
 
+    >>> import torch
     >>> from torch import nn
     >>> votes = EnsembleVote([nn.Linear(4, 2), nn.Linear(4, 2)]).vote(torch.rand(3, 4))
     >>> votes.counts.sum(dim=1)
@@ -55,6 +56,7 @@ class EnsembleVote(Classifier):
         members: Networks of one architecture in a sequence, an ensemble, or a noisy model.
         bounds: Lowest and highest value of a pixel; by default the members', or 0 and 1.
 
+    >>> import torch
     >>> from torch import nn
     >>> EnsembleVote([nn.Linear(4, 2), nn.Linear(4, 2)]).labels(torch.rand(3, 4)).shape
     torch.Size([1, 3])

@@ -72,6 +72,7 @@ def judge(
     Raises:
         InputError: There are no examples, or labels and goals are no classes of the model.
 
+    >>> import torch
     >>> from torch import nn
     >>> from shoal.robust import FGSM
     >>> network, labels = nn.Linear(4, 2), torch.tensor([0, 1])
@@ -134,6 +135,7 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
     Raises:
         InputError: `bins` is less than 1, or `greatest` is not above 0.
 
+    >>> import torch
     >>> from torch import nn
     >>> from shoal.robust import FGSM
     >>> network, labels = nn.Identity(), torch.tensor([0, 1])
@@ -189,6 +191,7 @@ def accuracies(judged: dict[str, Judged]) -> Any:
     Returns:
         An Arrow table with a row per model (Tables 4.3, 4.5 and 4.7 of the thesis).
 
+    >>> import torch
     >>> from torch import nn
     >>> from shoal.robust import FGSM
     >>> network, labels = nn.Identity(), torch.tensor([0, 1])
@@ -219,6 +222,7 @@ def classifications(judged: dict[str, Judged]) -> Any:
     Returns:
         An Arrow table with a row per model and outcome (Tables 4.4a, 4.6a and 4.8a of the thesis).
 
+    >>> import torch
     >>> from torch import nn
     >>> from shoal.robust import FGSM
     >>> network, labels = nn.Identity(), torch.tensor([0, 1])
@@ -240,6 +244,7 @@ def mean_perturbations(judged: dict[str, Judged]) -> Any:
         An Arrow table with a row per model and outcome; the mean is missing if there is no example
         (Tables 4.4b, 4.6b and 4.8b of the thesis).
 
+    >>> import torch
     >>> from torch import nn
     >>> from shoal.robust import FGSM
     >>> network, labels = nn.Identity(), torch.tensor([0, 1])
