@@ -31,7 +31,7 @@ _CELLS = ("center", "bounds", "text")
 
 
 class UncoveredRows(UserWarning):
-    """Rows that no class of the fitted release covers."""
+    """Warns that no class of the release covers some rows; `Anonymizer.transform` gives it."""
 
 
 class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -156,13 +156,27 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return made
 
     def covered(self, X: Any) -> Bools:  # noqa: N803
-        """Return, for each row, whether some class of the release covers it."""
+        """Return, for each row, whether some class of the release covers it.
+
+        Parameters:
+            X: Rows with the same columns as those of `fit`.
+
+        Returns:
+            (rows,) whether `transform` gives the row the cells of a class.
+        """
         check_is_fitted(self)
         covered: Bools = self._classes(self._data(X, reset=False)) != UNCOVERED
         return covered
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns that `transform` returns."""
+        """Return the names of the columns that `transform` returns.
+
+        Parameters:
+            input_features: Ignored.
+
+        Returns:
+            The names as an array.
+        """
         check_is_fitted(self)
         empty = self.release_.original.to_arrow().slice(0, 0)
         none = np.zeros(0, dtype=np.int64)

@@ -20,7 +20,17 @@ METHODS_BY_DEFAULT = ("mondrian", "greedy", "sorted", "datafly", "flash")
 
 @dataclass(frozen=True)
 class Trial:
-    """One release to make."""
+    """One release to make: a run of a comparison.
+
+    Parameters:
+        algorithm: The method, with its options.
+        model: The guarantee.
+        seed: The random seed, for randomized methods.
+
+    >>> import shoal
+    >>> Trial(shoal.Mondrian(strict=False), shoal.KAnonymity(5), seed=0).options
+    {'strict': False}
+    """
 
     algorithm: Any  # Algorithm
     model: Model

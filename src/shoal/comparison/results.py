@@ -29,7 +29,7 @@ _WHOLE = ("k", "seed", *SHAPE)
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The results of all runs, returned by `shoal.compare`.
+    """Result of `shoal.compare`: one row for each run.
 
     Attributes:
         rows: A dict for each run, all with the same keys: the run, its cost, the shape and the

@@ -30,7 +30,12 @@ _THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a task, or the reason why there is none."""
+    """The result of a task, or the reason why there is none, from `run_tasks`.
+
+    Attributes:
+        result: The result as plain data, None if there is none.
+        reason: Why there is no result, in words.
+    """
 
     result: Mapping[str, Any] | None
     reason: str = ""
@@ -58,6 +63,13 @@ def run_tasks(
 
     Returns:
         The outcome of each task.
+
+    Raises:
+        InputError: `processes` or `time_limit` is out of range.
+        OutputError: The folder cannot be created.
+
+    >>> run_tasks({"first": {"rows": 100}}, dict)["first"]
+    Outcome(result={'rows': 100}, reason='')
     """
     cores = _cores()
     parallel = cores if processes is None else processes

@@ -10,20 +10,33 @@ from shoal.errors import InputError
 
 
 class UnassignedColumns(UserWarning):
-    """Warns that columns without a role are not published.
+    """Warns that columns without a role are not published; `read` and `anonymize` give it.
+
+    Ignore it if that is intended:
 
     >>> import warnings
     >>> import pyarrow as pa
     >>> import shoal
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", shoal.UnassignedColumns)
-    ...     shoal.read(pa.table({"age": [31], "note": ["none"]}), roles={"age": "quasi"})
-    Table(rows=1, quasi=['age'])
+    >>> ages = pa.table({"age": [31, 33, 47, 48], "cost": [10, 20, 30, 40]})
+    >>> with warnings.catch_warnings(action="ignore", category=UnassignedColumns):
+    ...     release = shoal.anonymize(ages, k=2, quasi="age")
+    >>> release.to_native().column_names
+    ['age']
     """
 
 
 def unassigned_message(names: Sequence[str]) -> str:
-    """Return a message about columns that are not published, and how to publish them."""
+    """Return a message about columns that are not published, and how to publish them.
+
+    Parameters:
+        names: The columns without a role.
+
+    Returns:
+        The text of an `UnassignedColumns` warning.
+
+    >>> unassigned_message(["cost"]).partition(";")[0]
+    'no role for cost: not published'
+    """
     return (
         f"no role for {', '.join(names)}: not published; give a column the role insensitive "
         "to pass it through unchanged"

@@ -27,6 +27,9 @@ def load(name: str, roles: Mapping[str, Any] | None = None) -> Table:
 
     Raises:
         InputError: The name is unknown, or the file of a public table is not found.
+
+    >>> load("health-record")
+    Table(rows=7, identifier=['name'], quasi=['age', 'sex', 'zipcode'], sensitive=['disease'])
     """
     from shoal.datasets import public, published
 
@@ -52,6 +55,12 @@ def patients(rows: int, seed: int = 0) -> Table:
 
     Returns:
         The table.
+
+    Raises:
+        InputError: The number of rows is out of range.
+
+    >>> patients(100).quasi
+    ('birth_date', 'sex', 'postcode', 'ethnicity', 'occupation', 'admission_date')
     """
     import pyarrow as pa
 
@@ -60,11 +69,20 @@ def patients(rows: int, seed: int = 0) -> Table:
 
 
 def patient_chunks(rows: int, seed: int = 0) -> Any:
-    """Yield the generated hospital table in chunks, as Arrow tables.
+    """Return the generated hospital table in chunks, as Arrow tables.
 
     Parameters:
         rows: Number of rows, up to 100 million.
         seed: The same rows and seed give the same table.
+
+    Returns:
+        An iterator of Arrow tables.
+
+    Raises:
+        InputError: The number of rows is out of range.
+
+    >>> [chunk.num_rows for chunk in patient_chunks(100)]
+    [100]
     """
     from shoal.datasets._patients import generate
 
@@ -72,14 +90,28 @@ def patient_chunks(rows: int, seed: int = 0) -> Any:
 
 
 def patient_schema() -> dict[str, Any]:
-    """Return the schema of the generated hospital table as the content of a schema file."""
+    """Return the schema of the generated hospital table as the content of a schema file.
+
+    Returns:
+        The schema as plain data, as `shoal.read` takes it.
+
+    >>> patient_schema()["columns"]["sex"]
+    {'role': 'quasi', 'kind': 'nominal'}
+    """
     from shoal.datasets._patients import SCHEMA
 
     return SCHEMA
 
 
 def catalogue() -> dict[str, str]:
-    """Return the description of every example table, by name."""
+    """Return the description of every example table, by name.
+
+    Returns:
+        The descriptions; `load` takes the names.
+
+    >>> catalogue()["health-record"]
+    '7 patients of a published worked example'
+    """
     from shoal.datasets.public import SOURCES
 
     return {**_BUILT_IN, **{name: source.about for name, source in SOURCES.items()}}

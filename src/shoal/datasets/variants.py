@@ -32,6 +32,16 @@ def binned(table: Table, bins: int = 20, columns: Sequence[str] | None = None) -
 
     Returns:
         The table with binned columns.
+
+    Raises:
+        InputError: An option is out of range, or a column is not a quasi-identifier.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48]})
+    >>> table = shoal.read(rows, roles={"age": "quasi"})
+    >>> binned(table, bins=2)["age"].labels
+    ('31 to 33', '47 to 48')
     """
     _check_whole("bins", bins, 2)
 
@@ -68,6 +78,16 @@ def permuted(table: Table, seed: int = 0, columns: Sequence[str] | None = None) 
 
     Returns:
         The table with permuted columns.
+
+    Raises:
+        InputError: An option is out of range, or a column is not a quasi-identifier.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48]})
+    >>> table = shoal.read(rows, roles={"age": "quasi"})
+    >>> permuted(table, seed=2)["age"].labels
+    ('48', '47', '31', '33')
     """
     _check_whole("seed", seed, 0)
 
@@ -95,6 +115,16 @@ def random_hierarchies(
 
     Returns:
         The table with random hierarchies.
+
+    Raises:
+        InputError: The seed is negative, or a column is not a quasi-identifier.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48]})
+    >>> table = shoal.read(rows, roles={"age": "quasi"})
+    >>> random_hierarchies(table, seed=4)["age"].hierarchy.rows()[0]
+    ('31', '{31, 33}', '*')
     """
     _check_whole("seed", seed, 0)
 
@@ -117,9 +147,11 @@ def random_k(count: int, seed: int = 0, *, mean: float = 1.0, least: int = 2) ->
     Returns:
         The values.
 
-    Examples:
-        >>> random_k(8, seed=3)
-        [2, 2, 4, 3, 2, 3, 3, 3]
+    Raises:
+        InputError: An option is out of range.
+
+    >>> random_k(8, seed=3)
+    [2, 2, 4, 3, 2, 3, 3, 3]
     """
     _check_whole("count", count, 0)
     _check_whole("seed", seed, 0)

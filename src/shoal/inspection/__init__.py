@@ -79,6 +79,14 @@ def describe(
 
     Returns:
         The description as plain data.
+
+    Raises:
+        InputError: A column does not exist.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"name": ["Ann", "Bob", "Cid"], "age": [31, 42, 53]})
+    >>> [(column["name"], column["role"]) for column in describe(people)["columns"]]
+    [('name', 'identifier'), ('age', 'quasi')]
     """
     for name in (*quasi, *(sensitive or {}), *insensitive, *person, *household):
         if name not in data.column_names:
@@ -121,7 +129,21 @@ def describe(
 def unchanged(
     encoded: Mapping[str, Column | None], roles: Mapping[str, Role], person: Unit | None = None
 ) -> dict[str, Any] | None:
-    """Return how many people the columns published unchanged single out; None without any."""
+    """Return how many people the columns published unchanged single out.
+
+    Parameters:
+        encoded: The columns by name; None for columns with nested values, which are ignored.
+        roles: The role of each column; sensitive and insensitive columns are published unchanged.
+        person: The person of each row, None if each row is a different person.
+
+    Returns:
+        The figures as plain data, None if no column is published unchanged.
+
+    >>> from shoal import Column, Role
+    >>> ill = Column.encode("ill", ["no", "no", "yes"])
+    >>> unchanged({"ill": ill}, {"ill": Role.SENSITIVE})["columns"][0]["alone"]
+    1
+    """
     columns = tuple(
         replace(column, role=roles[name])
         for name, column in encoded.items()
@@ -152,7 +174,22 @@ def given_away(
     sensitive: Mapping[str, Mapping[str, Any]],
     person: Unit | None = None,
 ) -> list[dict[str, Any]]:
-    """Return what rows with equal quasi-identifiers reveal about the sensitive columns."""
+    """Return what rows with equal quasi-identifiers reveal about the sensitive columns.
+
+    Parameters:
+        data: The table as Arrow.
+        quasi: The quasi-identifiers.
+        sensitive: Sensitive columns with their kind, order or hierarchy if known.
+        person: The person of each row, None if each row is a different person.
+
+    Returns:
+        The checks of `shoal.risk.checks` as plain data.
+
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"age": [31, 31, 47, 47], "ill": ["no", "no", "yes", "no"]})
+    >>> given_away(rows, ["age"], {"ill": {}})[0]["sentence"]
+    '2 of 4 people: all records that may be theirs show one value of ill'
+    """
     known = [name for name in quasi if name not in sensitive]
     if not known or not sensitive:
         return []
@@ -216,6 +253,13 @@ def _may_be_misread(column: Mapping[str, Any]) -> bool:
 def type_words(kind: Any) -> str:
     """Return an Arrow type in plain words.
 
+    Parameters:
+        kind: The type.
+
+    Returns:
+        Words such as `whole number`, `text` or `date`.
+
+    >>> import pyarrow as pa
     >>> type_words(pa.int64()), type_words(pa.decimal128(9, 2))
     ('whole number', 'exact decimal, 2 places')
     """

@@ -25,6 +25,7 @@ def suggest_hierarchies(table: Table) -> dict[str, Hierarchy]:
     Returns:
         The hierarchy of each quasi-identifier, to edit or to `write`.
 
+    >>> from shoal import Column, Table
     >>> table = Table((Column.encode("age", list(range(20, 80))),))
     >>> suggest_hierarchies(table)["age"].rows()[0]
     ('20', '[20, 25[', '[20, 30[', '[20, 40[', '[0, 40[', '*')

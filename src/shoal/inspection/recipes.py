@@ -25,9 +25,18 @@ _DEGREES = (0.01, 0.1, 1, 10)  # of latitude: about 1, 11, 111 and 1,113 km
 
 
 def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, Any] | None:
-    """Return a recipe for a hierarchy that suits the values, or None if none clearly does.
+    """Return a recipe for a hierarchy that suits the values of a column.
 
-    missing: codes that may mean missing; interval widths ignore them.
+    Parameters:
+        column: The column.
+        missing: Codes that may mean a missing value; interval widths ignore them.
+
+    Returns:
+        The recipe, None if none clearly suits.
+
+    >>> from shoal import Column
+    >>> suggest_recipe(Column.encode("age", list(range(20, 80))))
+    {'intervals': [5, 10, 20, 40]}
     """
     values = column.values[: column.known]
     if pa.types.is_date(values.type):

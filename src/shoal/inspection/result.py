@@ -16,7 +16,7 @@ from shoal.support.wording import counted
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """The result of `shoal.inspect`: suggested roles with reasons, and the people who stand out.
+    """Result of `shoal.inspect`: columns with suggested roles, and the people who stand out.
 
     Attributes:
         data: Everything that was found, as plain data: the JSON of `shoal inspect`.
@@ -100,6 +100,9 @@ def inspect(
 
     Returns:
         An `Inspection`, whose `roles` and `schema` are a start for `shoal.read`.
+
+    Raises:
+        InputError: The file cannot be read, or a column does not exist.
 
     >>> import pyarrow as pa
     >>> people = pa.table({"name": ["Ann", "Bob", "Cid"], "age": [31, 42, 53]})

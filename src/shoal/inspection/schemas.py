@@ -85,11 +85,23 @@ def suggest_order(column: Column | None, role: Role, missing: Collection[str]) -
 def suggest_schema(
     described: dict[str, Any], file: Mapping[str, Any] | None = None, *, list_values: bool = True
 ) -> str:
-    """Return the suggestions as a YAML schema, one line per column.
+    r"""Return the suggestions as a YAML schema, one line per column.
 
-    file: the file format, as far as it was stated or detected.
-    list_values: whether to list the values of small categories, for a file that is protected like
-        the data.
+    Parameters:
+        described: The result of `describe`.
+        file: The file format, as far as it was stated or detected.
+        list_values: Whether to list the values of small categories, for a file that is protected
+            like the data.
+
+    Returns:
+        The text of the schema file.
+
+    >>> import pyarrow as pa
+    >>> from shoal.inspection import describe
+    >>> people = pa.table({"name": ["Ann", "Bob", "Cid"], "age": [31, 42, 53]})
+    >>> print(suggest_schema(describe(people)).partition("columns:\n")[2], end="")
+      name: {role: identifier, type: text}
+      age: {role: quasi, type: integer, hierarchy: {intervals: [2, 4]}}  # bounds: [?, ?]
     """
     form = {option: list(v) if isinstance(v, tuple) else v for option, v in (file or {}).items()}
     head = _dump({"file": _Line(form)}) if form else ""

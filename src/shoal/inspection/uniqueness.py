@@ -22,6 +22,19 @@ def standing_out(columns: Sequence[Column], person: Unit | None = None) -> list[
     """Return how many people are unique by single columns, pairs, triples and all columns.
 
     Only the pairs and triples that single out the most people are listed.
+
+    Parameters:
+        columns: The columns to combine.
+        person: The person of each row, None if each row is a different person.
+
+    Returns:
+        For each set of columns its names, the number and the share of unique people, and the size
+        of the smallest group.
+
+    >>> from shoal import Column
+    >>> age, sex = Column.encode("age", [31, 31, 47]), Column.encode("sex", ["f", "m", "f"])
+    >>> [(found["columns"], found["unique"]) for found in standing_out([age, sex])]
+    [(['age'], 1), (['sex'], 1), (['age', 'sex'], 3)]
     """
     found: list[dict[str, Any]] = []
     for width in (1, 2, 3):
@@ -56,7 +69,20 @@ def count_uniques(columns: Sequence[Column], person: Unit | None) -> dict[str, A
 
 
 def near_keys(columns: Sequence[Column], person: Unit | None = None) -> list[dict[str, Any]]:
-    """Return the smallest sets of columns, up to three, that identify nearly everyone."""
+    """Return the smallest sets of columns, up to three, that identify nearly everyone.
+
+    Parameters:
+        columns: The columns to combine.
+        person: The person of each row, None if each row is a different person.
+
+    Returns:
+        The sets as plain data, as `shoal.risk.identifying_columns` finds them.
+
+    >>> from shoal import Column
+    >>> age, sex = Column.encode("age", [31, 31, 47]), Column.encode("sex", ["f", "m", "f"])
+    >>> near_keys([age, sex])[0]["columns"]
+    ['age', 'sex']
+    """
     if not columns or not len(columns[0]):
         return []
     limit = _MAX_COLUMNS_FOR_TRIPLES

@@ -82,9 +82,9 @@ def read(
         InputError: The file, the schema or an option is wrong.
 
     >>> import pyarrow as pa
-    >>> people = pa.table({"name": ["Ann", "Bob"], "age": [31, 42], "disease": ["flu", "gout"]})
-    >>> read(people, roles={"name": "identifier", "age": "quasi", "disease": "sensitive"})
-    Table(rows=2, identifier=['name'], quasi=['age'], sensitive=['disease'])
+    >>> ages = pa.table({"age": [31, 33, 47, 48], "disease": ["flu", "asthma", "flu", "gout"]})
+    >>> read(ages, roles={"age": "quasi", "disease": "sensitive"})
+    Table(rows=4, quasi=['age'], sensitive=['disease'])
     """
     known = _schema(schema)
     specs = _merged(known, roles)

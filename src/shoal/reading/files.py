@@ -31,11 +31,28 @@ def read_arrow(
     may_be_empty: bool = False,
     expected: Collection[str] = (),
 ) -> Any:
-    """Return a file as an Arrow table.
+    r"""Return a file as an Arrow table.
 
-    keep_text: columns released unchanged, which stay text; None infers the types of all columns.
-    expected: columns that the file should have; if it has one, its first line is a header.
-    may_be_empty: accept a file without rows.
+    Parameters:
+        path: The file; its ending sets the format. A database is `postgresql://host/database`.
+        form: The format of a text file, as far as it is known.
+        keep_text: Columns that are released unchanged, which stay text; None infers the types of
+            all columns.
+        may_be_empty: Accept a file without rows.
+        expected: Columns that the file should have; if it has one, its first line is a header.
+
+    Returns:
+        The table.
+
+    Raises:
+        InputError: The file cannot be read, or has no rows.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     size = Path(folder, "ages.csv").write_text("age;sex\n31;f\n47;m\n")
+    ...     read_arrow(Path(folder, "ages.csv"), Format(delimiter=";")).to_pydict()
+    {'age': [31, 47], 'sex': ['f', 'm']}
     """
     if is_database(path):
         table = read_query(str(path), form.query)

@@ -24,15 +24,24 @@ _UNDATED = b"shoal.undated"
 class Format:
     r"""The format of a text file; settings that are None are detected.
 
-    delimiter: one character; a tab may be written \t.
-    missing: texts that mean a missing value, in addition to empty fields.
-    decimal: the decimal mark of numbers, a comma or a point; by default a point.
-    dates: the format of dates, such as DD.MM.YYYY; by default like 2024-03-09.
-    names: the column names of a file without a header line.
-    header: whether the first line of a CSV file contains the column names.
-    sheet: the sheet of a spreadsheet; needed if it has several.
-    query: the query to run on a database.
-    missing_in: further texts that mean a missing value, by column.
+    Parameters:
+        delimiter: The delimiter of a CSV file, one character; a tab may be written \t.
+        quote: The quote character of a CSV file; an empty text if there is none.
+        encoding: The encoding of a text file.
+        missing: Texts that mean a missing value, in addition to empty fields.
+        names: The column names of a file without a header line.
+        decimal: The decimal mark of numbers, a comma or a point; by default a point.
+        dates: The format of dates, such as DD.MM.YYYY; by default like 2024-03-09.
+        header: Whether the first line of a CSV file contains the column names.
+        sheet: The sheet of a spreadsheet; needed if it has several.
+        query: The query to run on a database.
+        missing_in: Further texts that mean a missing value, by column.
+
+    Raises:
+        InputError: A setting is wrong.
+
+    >>> Format(missing=("?",), missing_in={"age": ("999",)}).missing_of("age")
+    ('?', '999')
     """
 
     delimiter: str | None = None

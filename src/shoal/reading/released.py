@@ -42,7 +42,11 @@ MATCHED = (
 
 @dataclass(frozen=True)
 class Unclaimed:
-    """The guarantee of a file that claims none: it always holds."""
+    """The guarantee of a release that claims none, from `read_released`: it always holds.
+
+    Attributes:
+        parts: The models that it consists of: none.
+    """
 
     parts: tuple[Any, ...] = ()
 
@@ -96,10 +100,10 @@ def read_released(
 
     >>> import pyarrow as pa
     >>> import shoal
-    >>> original = shoal.read(pa.table({"age": [31, 33, 47, 48]}), roles={"age": "quasi"})
-    >>> published = pa.table({"age": ["30-39", "30-39", "40-49", "40-49"]})
-    >>> read_released(published, original).classes.sizes.tolist()
-    [2, 2]
+    >>> table = shoal.read(pa.table({"age": [31, 33, 47, 48]}), roles={"age": "quasi"})
+    >>> released = pa.table({"age": ["30-39", "30-39", "40-49", "40-49"]})
+    >>> read_released(released, table).classes.sizes
+    array([2, 2])
     """
     form: dict[str, Any]
     form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}

@@ -47,18 +47,21 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
 
 @dataclass(frozen=True)
 class Schema:
-    """The declared properties of a table, as in a schema file.
+    """The declared properties of a table, as `shoal.read` takes them.
 
-    Attributes:
+    `Schema.read` reads a YAML file, and `Schema.of` takes the same as plain data.
+
+    Parameters:
         columns: The role and further options of each column.
-        file: The stated delimiter, quote, encoding, missing, decimal, dates, header of the data
-            file.
+        file: The stated format of the data file: delimiter, quote, encoding, missing, decimal,
+            dates, header, sheet, query.
         source: The name of the schema in messages.
-        person: The columns that identify people, if stated.
-        household: The columns that identify households, if stated.
+        person: The columns that identify the person of a row, if stated.
+        household: The columns that identify the household of a row, if stated.
 
-    >>> Schema.of({"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}})
-    Schema(columns=['age', 'disease'])
+    >>> schema = Schema.of({"person": "id", "columns": {"id": "identifier", "age": "quasi"}})
+    >>> schema.person, schema
+    (('id',), Schema(columns=['id', 'age']))
     """
 
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -72,7 +75,17 @@ class Schema:
 
     @classmethod
     def read(cls, path: str | Path) -> Schema:
-        """Read a YAML schema; paths of hierarchy files are relative to it."""
+        """Read a YAML schema; paths of hierarchy files are relative to it.
+
+        Parameters:
+            path: The file.
+
+        Returns:
+            The schema.
+
+        Raises:
+            InputError: The file cannot be read, or is not a valid schema.
+        """
         path = Path(path)
         try:
             data = load_yaml(read_text(path))
@@ -87,7 +100,18 @@ class Schema:
 
     @classmethod
     def of(cls, data: Any, path: Path | None = None) -> Schema:
-        """Return a schema given as plain data; hierarchy files are relative to `path`."""
+        """Return a schema given as plain data.
+
+        Parameters:
+            data: The content of a schema file.
+            path: The file, to which paths of hierarchy files are relative.
+
+        Returns:
+            The schema.
+
+        Raises:
+            InputError: The data is not a valid schema.
+        """
         source = str(path) if path else "schema"
         where = f"{source}: "
         if not isinstance(data, Mapping) or not isinstance(data.get("columns"), Mapping):

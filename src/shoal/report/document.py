@@ -70,7 +70,19 @@ def write_report(
 
     Raises:
         NotAnonymous: The guarantee does not hold on the released values.
-        OutputError: The file cannot be written.
+        OutputError: The file cannot be written, or its ending is another.
+        InputError: An option is wrong.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> release = shoal.anonymize(rows, k=2, quasi="age", sensitive="ill")
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_report(release, Path(folder, "report.html"))
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['report.html']
     """
     path = Path(path)
     check_report(path, force=force)
@@ -126,6 +138,13 @@ def contents(
 
     Raises:
         NotAnonymous: The guarantee does not hold on the released values.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> release = shoal.anonymize(rows, k=2, quasi="age", sensitive="ill")
+    >>> contents(release)["guarantee"]["promise"]
+    "Anyone who knows a person's quasi-identifiers finds at least 2 matching people."
     """
     report_progress("report", 0, _STAGES)
     checked = _checked(release)

@@ -41,6 +41,21 @@ def draw_release(release: Release, path: str | Path, *, force: bool = False) -> 
         release: A release of a full-domain method.
         path: The file to write: .png, .svg or .html.
         force: Overwrite an existing file.
+
+    Raises:
+        InputError: The method searched no lattice, or its lattice depends on records that are not
+            released.
+        OutputError: The file cannot be written, or its ending is another.
+        MissingExtra: The extra `pictures` is not installed.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import shoal
+    >>> release = shoal.anonymize(shoal.datasets.load("health-record"), k=2, method="datafly")
+    >>> with TemporaryDirectory() as folder:
+    ...     draw_release(release, Path(folder, "lattice.html"))
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['lattice.html']
     """
     if release.node is None:
         raise InputError(
@@ -84,6 +99,20 @@ def draw_lattice(
         objective: The cost of a node.
         chosen: A node to highlight, such as `release.node`.
         force: Overwrite an existing file.
+
+    Raises:
+        InputError: A quasi-identifier has no hierarchy, or an option is wrong.
+        OutputError: The file cannot be written, or its ending is another.
+        MissingExtra: The extra `pictures` is not installed.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import shoal
+    >>> table = shoal.datasets.load("health-record")
+    >>> with TemporaryDirectory() as folder:
+    ...     draw_lattice(table, shoal.KAnonymity(2), Path(folder, "lattice.html"))
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['lattice.html']
     """
     check_picture(Path(path), force=force)
     spots = place_nodes(

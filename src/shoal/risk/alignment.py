@@ -36,6 +36,16 @@ def aligned(
 
     Returns:
         The classes of each release, with aligned rows.
+
+    Raises:
+        InputError: No column is a quasi-identifier, a frame lacks a column, rows cannot be aligned,
+            or sensitive values of a person differ.
+
+    >>> import pyarrow as pa
+    >>> one = pa.table({"id": [1, 2, 3], "age": ["30-39", "30-39", "40-49"]})
+    >>> other = pa.table({"id": [3, 2, 1], "age": ["40-44", "30-34", "30-34"]})
+    >>> [classes.ids.tolist() for classes in aligned([one, other], {"age": "quasi"}, key="id")]
+    [[0, 0, 1], [0, 0, 1]]
     """
     data = [from_frame(frame) for frame in frames]
     specs = {name: {"role": t} if isinstance(t, str) else dict(t) for name, t in roles.items()}

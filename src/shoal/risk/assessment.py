@@ -52,7 +52,7 @@ _NOBODY = {
 class Assessment:
     """Result of `assess`: how many people an attacker with this knowledge re-identifies.
 
-    Parameters:
+    Attributes:
         known: The attributes that the attacker knows of everyone.
         people: Number of released people.
         records: Number of their released records.
@@ -221,6 +221,12 @@ def assess(
 
     Raises:
         InputError: An option is wrong, or the release is too large for the method.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> assess(shoal.anonymize(rows, k=2, quasi="age", sensitive="ill"))
+    Assessment(known=['age'], 2 [2, 2] of 4 people, exact, forced=0, highest_risk=0.5)
     """
     check_choice("method", method, METHODS)
     check_range("half_width", half_width, 0.0, 1.0, above=True)

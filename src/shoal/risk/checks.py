@@ -24,9 +24,9 @@ ADVANTAGE = 0.1  # additional correct guesses, as a share of people, that need a
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one kind of attack on a release.
+    """The result of one kind of attack on a release, from `checks`.
 
-    Parameters:
+    Attributes:
         name: Name of the check, such as `homogeneity`.
         title: Title for readers.
         column: The sensitive column, None if the check covers all.
@@ -60,6 +60,13 @@ def checks(source: Source) -> tuple[Check, ...]:
 
     Returns:
         The checks.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> release = shoal.anonymize(rows, k=2, quasi="age", sensitive="ill")
+    >>> [(check.name, check.severity) for check in checks(release)]
+    [('homogeneity', 'serious'), ('skewness', 'fine')]
     """
     release = source if isinstance(source, Release) else None
     table = source.original if isinstance(source, Release) else source.table

@@ -36,9 +36,9 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Exposed:
-    """The risk if an attacker knows these attributes.
+    """The risk if an attacker knows these attributes, from `exposure`.
 
-    Parameters:
+    Attributes:
         known: The attributes.
         value: Expected number of re-identified people, as in an assessment.
         low: Lower end of its interval.
@@ -59,9 +59,9 @@ class Exposed:
 
 @dataclass(frozen=True)
 class Exposure:
-    """The sets of attributes that re-identify the most people, by size, worst first.
+    """Result of `exposure`: the sets of attributes that re-identify the most people, worst first.
 
-    Parameters:
+    Attributes:
         people: Number of released people.
         exposed: The worst sets of each size.
         sets: Number of possible sets.
@@ -113,6 +113,16 @@ def exposure(
 
     Returns:
         The worst sets of each size.
+
+    Raises:
+        InputError: An option is wrong, or there are too many sets.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "sex": ["f", "m", "f", "m"]})
+    >>> release = shoal.anonymize(rows, k=2, quasi=["age", "sex"])
+    >>> [(each.known, each.value) for each in exposure(release).exposed]
+    [(('sex',), 2.0), (('age',), 1.5), (('age', 'sex'), 2.0)]
     """
     for name, value in (("most", most), ("top", top), ("limit", limit)):
         check_whole(name, value, 1)

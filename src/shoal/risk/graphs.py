@@ -30,9 +30,9 @@ _MAX_PAIRS = 2**26  # pairs of kinds that are stored
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Kinds of people, kinds of records, and which of them can match.
+    """Kinds of people, kinds of records, and which can match, from `consistency`.
 
-    Parameters:
+    Attributes:
         person: (rows,) the kind of each row's person, −1 if the person is unknown.
         record: (rows,) the kind of the person's own record, −1 if there is none.
         people: The number of people of each kind.
@@ -145,6 +145,16 @@ def consistency(
 
     Returns:
         The consistency graph.
+
+    Raises:
+        InputError: An attribute is not released, there are too many pairs, or values are outside
+            their published cells.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> consistency(shoal.anonymize(rows, k=2, quasi="age", sensitive="ill"))
+    Graph(people=4, kinds=4, records=2 kinds, edges=4)
     """
     graph = fitting(release, check_known(release, known), present=present)
     return graph if present else _with_hidden(release, graph)

@@ -15,9 +15,9 @@ NEARLY = 0.9  # share of one value that makes it nearly certain
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """People whose value of a sensitive column is certain, or nearly so.
+    """Result of `homogeneity`: people whose value of a column is certain, or nearly so.
 
-    Parameters:
+    Attributes:
         column: The sensitive column.
         people: Released people.
         groups: Number of classes, or of kinds of people if each record is generalized on its own.
@@ -61,6 +61,16 @@ def homogeneity(source: Source, column: str) -> Homogeneity:
 
     Returns:
         The number of people and classes, and the largest shares of one value.
+
+    Raises:
+        UnknownColumn: The table has no such column.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> release = shoal.anonymize(rows, k=2, quasi="age", sensitive="ill")
+    >>> homogeneity(release, "ill").certain
+    2
     """
     found = Candidates.of(source, column)
     return Homogeneity(

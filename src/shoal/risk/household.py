@@ -21,9 +21,9 @@ from shoal.support.arrays import Bools, Floats
 
 @dataclass(frozen=True)
 class HouseholdRisk:
-    """The risk of households.
+    """The risk of households, from `assess` and `record_risk`.
 
-    Parameters:
+    Attributes:
         households: Households with a released member.
         k: Smallest number of households in a class, 0 if none is released.
         expected: Expected number of households found.

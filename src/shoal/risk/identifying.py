@@ -34,9 +34,9 @@ _MAX_SETS = 200_000  # sets of columns
 
 @dataclass(frozen=True)
 class ColumnSet:
-    """How well a set of columns distinguishes people.
+    """How well a set of columns distinguishes people, from `identifying_columns`.
 
-    Parameters:
+    Attributes:
         columns: The columns.
         distinction: Mean over people of 1 / (number of people who share the values of their most
             identifying row); distinct tuples / rows if each row is a person.
@@ -63,10 +63,11 @@ class ColumnSet:
 
 @dataclass(frozen=True)
 class IdentifyingColumns:
-    """Sets of columns by how well they distinguish people.
+    """Result of `identifying_columns`: sets of columns by how well they distinguish people.
 
-    Parameters:
-        rows, people: Rows and people of the table.
+    Attributes:
+        rows: Number of rows of the table.
+        people: Number of people of the table.
         sampled: Number of rows that were evaluated.
         wanted: The distinction of a near-key.
         sets: All evaluated sets, most identifying first.
@@ -122,6 +123,13 @@ def identifying_columns(
 
     Raises:
         InputError: There are too many sets of columns.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 31, 47, 47], "sex": ["f", "m", "f", "m"]})
+    >>> table = shoal.read(rows, roles={"age": "quasi", "sex": "quasi"})
+    >>> [key.columns for key in identifying_columns(table).keys]
+    [('age', 'sex')]
     """
     check_whole("most", most, 1)
     check_range("distinction", distinction, 0, 1, above=True)

@@ -29,10 +29,15 @@ from shoal.support.arrays import Codes, Counts
 
 @dataclass(frozen=True)
 class Crowds:
-    """Among how many each person is hidden; of several rows the one with the fewest counts.
+    """Among how many people each person is hidden, from `intersect`.
 
-    fewest, mean: the smallest number, and the mean over people.
-    below: people among fewer than k; alone: people among themselves only.
+    If a person has several rows, the row with the fewest people counts.
+
+    Attributes:
+        fewest: The smallest number of people.
+        mean: The mean over people.
+        below: Number of people who are hidden among fewer than k.
+        alone: Number of people who are hidden among no one else.
     """
 
     fewest: int
@@ -54,9 +59,9 @@ class Crowds:
 
 @dataclass(frozen=True)
 class View:
-    """What one release shows, or several together.
+    """What one release shows, or several together, from `intersect`.
 
-    Parameters:
+    Attributes:
         people: People in at least one of the releases.
         classes: Number of kinds of rows.
         alike: People with rows that are equal in every release.
@@ -84,9 +89,9 @@ class View:
 
 @dataclass(frozen=True)
 class Composition:
-    """People whose value of a sensitive column becomes certain.
+    """People whose value of a sensitive column becomes certain, from `intersect`.
 
-    Parameters:
+    Attributes:
         column: The sensitive column.
         alone: For each release, people whose class in it has one value.
         linked: People whose rows, equal in all releases, have one value: for attackers who know
@@ -103,9 +108,9 @@ class Composition:
 
 @dataclass(frozen=True)
 class Intersection:
-    """Several releases of the same people, separately and together.
+    """Result of `intersect`: several releases of the same people, separately and together.
 
-    Parameters:
+    Attributes:
         k: People with fewer than k others like them are counted as `below`.
         releases: What each release shows.
         together: What they show together.
@@ -154,6 +159,17 @@ def intersect(*releases: Release, k: int | None = None) -> Intersection:
 
     Returns:
         The figures of each release and of all together.
+
+    Raises:
+        InputError: There are fewer than two releases, or they are not of the same table.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> table = shoal.read(pa.table({"age": [31, 33, 47, 48]}), roles={"age": "quasi"})
+    >>> one = shoal.read_released(pa.table({"age": ["30-39"] * 2 + ["40-49"] * 2}), table)
+    >>> other = shoal.read_released(pa.table({"age": ["30-32"] + ["33-49"] * 3}), table)
+    >>> intersect(one, other).together.alike
+    Crowds(fewest=1, mean=1.5, below=2, alone=2)
     """
     combined = overlay(releases)
     every = [release.classes for release in releases]
@@ -180,6 +196,16 @@ def intersect_classes(every: Sequence[Classes], k: int | None = None) -> Interse
 
     Returns:
         The figures of each release and of all together.
+
+    Raises:
+        InputError: There are fewer than two releases, or they differ in their number of rows.
+
+    >>> import pyarrow as pa
+    >>> from shoal.risk import aligned
+    >>> one = pa.table({"age": ["30-39", "30-39", "40-49", "40-49"]})
+    >>> other = pa.table({"age": ["30-32", "33-49", "33-49", "33-49"]})
+    >>> intersect_classes(aligned([one, other], {"age": "quasi"})).together.alike
+    Crowds(fewest=1, mean=1.5, below=2, alone=2)
     """
     if len(every) < 2:
         raise InputError("give at least two releases to intersect")

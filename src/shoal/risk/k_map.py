@@ -30,9 +30,9 @@ from shoal.support.arrays import Counts
 
 @dataclass(frozen=True, eq=False)
 class KMap:
-    """The number of people of a population that each released record matches.
+    """Result of `k_map`: how many people of a population each released record matches.
 
-    Parameters:
+    Attributes:
         columns: The compared columns.
         people: (released rows,) the number of people of the population who fit the row, however
             many rows they have.
@@ -92,6 +92,13 @@ def k_map(
 
     Raises:
         InputError: The tables share no column to compare.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> release = shoal.anonymize(pa.table({"age": [31, 33, 47, 48]}), k=2, quasi="age")
+    >>> everyone = shoal.read(pa.table({"age": range(30, 50)}), roles={"age": "quasi"})
+    >>> k_map(release, everyone).people
+    array([3, 3, 2, 2])
     """
     names = shared_columns(source, population, known)
     if isinstance(source, Table):

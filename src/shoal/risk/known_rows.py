@@ -26,12 +26,12 @@ _BLOCK = 4_096  # sets whose candidates are counted at once
 
 @dataclass(frozen=True)
 class KnownRows:
-    """Risk if an attacker knows a number of rows of a person, and the classes they are in.
+    """Risk if an attacker knows some rows of a person and their classes, from `known_rows`.
 
     The candidates are all people with at least as many rows in each of these classes; the risk is 1
     divided by their number.
 
-    Parameters:
+    Attributes:
         rows: Number of known rows.
         people: People with at least this many released rows.
         average: The risk with the most identifying rows of each person, averaged over people.
@@ -72,6 +72,16 @@ def known_rows(
 
     Returns:
         One entry for each number of rows that someone has; none if each row is a person.
+
+    Raises:
+        InputError: `most` or `max_sets` is less than 1.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> visits = pa.table({"id": [1, 1, 2, 2, 3, 3], "month": [3, 6, 3, 9, 6, 9]})
+    >>> table = shoal.read(visits, roles={"month": "quasi"}, person="id")
+    >>> [(each.rows, each.average) for each in known_rows(shoal.Classes.by_quasi(table))]
+    [(1, 0.5), (2, 1.0)]
     """
     check_whole("most", most, 1)
     check_whole("max_sets", max_sets, 1)

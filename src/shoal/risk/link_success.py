@@ -22,9 +22,9 @@ _DRAWS = 50  # random ways to break ties, over which the people found are averag
 
 @dataclass(frozen=True)
 class Success:
-    """How often links are right.
+    """How often the links of `link` are right, if the truth is given.
 
-    Parameters:
+    Attributes:
         present: Identified people with a released record.
         hits: People with a correct link.
         expected: Expected number of such people over random ways to break ties.

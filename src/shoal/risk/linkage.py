@@ -32,9 +32,9 @@ from shoal.support.options import check_seed
 
 @dataclass(frozen=True)
 class Linkage:
-    """Result of linking identified people with released records.
+    """Result of `link`: identified people linked with released records.
 
-    Parameters:
+    Attributes:
         columns: The compared columns.
         people: Number of identified people.
         records: Number of released records.
@@ -67,9 +67,9 @@ class Linkage:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A table split into a part to release and an identified file.
+    """Result of `split_for_linkage`: a table to release and an identified file.
 
-    Parameters:
+    Attributes:
         released: The table to release.
         identified: The identified people.
         truth: (identified rows,) the row of each person in `released`, ABSENT if there is none.
@@ -99,6 +99,10 @@ def split_for_linkage(table: Table, share: float = 0.5, seed: int = 0) -> Split:
 
     Raises:
         InputError: The table is weighted.
+
+    >>> import shoal
+    >>> split_for_linkage(shoal.datasets.patients(100), share=0.2)
+    Split(released=60, identified=60, both=20)
     """
     check_range("share", share, 0, 1)
     check_seed(seed)
@@ -146,6 +150,18 @@ def link(
 
     Returns:
         The links and, if the truth is given, their success.
+
+    Raises:
+        InputError: A table is weighted or has no rows, the tables share no column to compare, or
+            the truth is not valid.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> release = shoal.anonymize(pa.table({"age": [31, 33, 47, 48]}), k=2, quasi="age")
+    >>> voters = shoal.read(pa.table({"age": [33, 47, 60]}), roles={"age": "quasi"})
+    >>> found = link(release, voters)
+    >>> found.links, found.certain, found.lost
+    (2, 0, 1)
     """
     for table in (identified, source.original if isinstance(source, Release) else source):
         if table.counts is not None:

@@ -27,9 +27,9 @@ from shoal.support.arrays import Bools, Codes
 
 @dataclass(frozen=True)
 class Minimality:
-    """Classes whose coarseness reveals something.
+    """Result of `minimality`: classes whose coarseness reveals something.
 
-    Parameters:
+    Attributes:
         k: The size that the model requires of every class; 1 if it requires none.
         guarded: The sensitive columns that the model protects.
         classes: Number of classes.
@@ -70,6 +70,20 @@ def minimality(release: Release) -> Minimality:
     attacker becomes depends on all cuts together and on the attacker's knowledge of the method. A
     class that could be cut without violating the model reveals nothing: the method was not minimal
     there.
+
+    Parameters:
+        release: The release.
+
+    Returns:
+        The number of such classes, and of the people in them.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> model = "l-diversity(2, ill)"
+    >>> release = shoal.anonymize(rows, model, k=2, quasi="age", sensitive="ill")
+    >>> minimality(release).held
+    1
     """
     k = max((int(getattr(part, "k", 1)) for part in release.model.parts), default=1)
     classes, sizes = release.classes, release.classes.sizes

@@ -36,6 +36,14 @@ def overlay(releases: Sequence[Release]) -> Release:
 
     Raises:
         InputError: The releases are not of the same table.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> table = shoal.read(pa.table({"age": [31, 33, 47, 48]}), roles={"age": "quasi"})
+    >>> one = shoal.read_released(pa.table({"age": ["30-39"] * 2 + ["40-49"] * 2}), table)
+    >>> other = shoal.read_released(pa.table({"age": ["30-32"] + ["33-49"] * 3}), table)
+    >>> overlay([one, other]).to_native().column("age").to_pylist()
+    ['31', '33', '[47, 48]', '[47, 48]']
     """
     check_same_people(releases)
     first = releases[0]

@@ -34,13 +34,14 @@ THRESHOLD = 0.2  # five candidates, as is customary for health data
 
 @dataclass(frozen=True, eq=False)
 class Attacker:
-    """The risk to one kind of attacker.
+    """The risk to one kind of attacker, from `record_risk`.
 
-    Parameters:
+    Attributes:
         name: "prosecutor" or "journalist".
         knows: What the attacker is assumed to know, in words.
-        risks, weights: The probability that people are found, and how many people have it. For a
-            person with several records, the highest probability counts.
+        risks: The probability that people are found. For a person with several records, the
+            highest probability counts.
+        weights: How many people have each of these probabilities.
         highest: Highest risk of a person.
         threshold: The risk that a person should not exceed.
     """
@@ -84,13 +85,15 @@ class Attacker:
 
 @dataclass(frozen=True, eq=False)
 class RecordRisk:
-    """The risk of a release or table to three kinds of attacker.
+    """Result of `record_risk`: the risk of a release or table to three kinds of attacker.
 
-    Parameters:
-        records, people: Released records, and the people behind them.
+    Attributes:
+        records: Number of released records.
+        people: Number of people behind them.
         k: Number of people in the smallest class, or the smallest number that fits a record.
         threshold: The risk that a person should not exceed.
-        prosecutor, journalist: The risk to these attackers; no journalist without a population.
+        prosecutor: The risk to the prosecutor.
+        journalist: The risk to the journalist, None without a population.
         marketer: Expected share of people with at least one correctly linked record.
         basis: The source of the population, in words.
         short: People with a record that matches more released people than people of the population
@@ -164,6 +167,12 @@ def record_risk(
 
     Raises:
         InputError: Both a population and a sampling fraction are given, or columns of a release.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> record_risk(shoal.anonymize(rows, k=2, quasi="age", sensitive="ill")).prosecutor
+    Attacker(prosecutor, highest=0.5, average=0.5)
     """
     check_range("threshold", threshold, 0, 1)
     if population is not None and sampling_fraction is not None:

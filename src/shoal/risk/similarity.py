@@ -24,9 +24,9 @@ NARROW = 0.1  # share of the people of the table inside a narrow range
 
 @dataclass(frozen=True)
 class Similarity:
-    """People whose candidates have similar sensitive values.
+    """Result of `similarity`: people whose candidates have similar sensitive values.
 
-    Parameters:
+    Attributes:
         column: The sensitive column.
         by: How values are compared: by their order or their hierarchy.
         people: Released people.
@@ -72,6 +72,13 @@ def similarity(source: Source, column: str) -> Similarity:
 
     Raises:
         InputError: The column is nominal and has no hierarchy.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": range(30, 62), "income": range(20, 52)})
+    >>> release = shoal.anonymize(rows, k=2, quasi="age", sensitive="income")
+    >>> similarity(release, "income").different_share
+    1.0
     """
     found = Candidates.of(source, column)
     if found.column.ordered:

@@ -19,12 +19,12 @@ MUCH = 0.5  # rise of a share that counts as large
 
 @dataclass(frozen=True)
 class Skewness:
-    """How much more likely sensitive values become for an attacker who finds a person's class.
+    """Result of `skewness`: how much likelier sensitive values become in a person's class.
 
     A value with the share p in the input table and q among a person's candidates gains q / p and
     rises by q − p.
 
-    Parameters:
+    Attributes:
         column: The sensitive column.
         people: Released people.
         gain: Largest gain of a value.
@@ -68,6 +68,16 @@ def skewness(source: Source, column: str) -> Skewness:
 
     Returns:
         The largest gains and rises, and the share of correct guesses.
+
+    Raises:
+        UnknownColumn: The table has no such column.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> release = shoal.anonymize(rows, k=2, quasi="age", sensitive="ill")
+    >>> skewness(release, "ill").rise
+    0.25
     """
     found = Candidates.of(source, column)
     usual = found.usual[found.values.codes]

@@ -28,6 +28,8 @@ class Classifier(ABC):
         temperatures: (networks,) divisor of the logits in the softmax of each network.
         bounds: Lowest and highest value of a pixel.
 
+    >>> import torch
+    >>> from torch import nn
     >>> model = as_classifier(nn.Sequential(nn.Flatten(), nn.Linear(4, 2)))
     >>> model(torch.rand(3, 1, 2, 2)).shape, model.labels(torch.rand(3, 1, 2, 2)).shape
     (torch.Size([3, 2]), torch.Size([1, 3]))
@@ -129,6 +131,7 @@ class Single(Classifier):
     Raises:
         InputError: The bounds or the temperature are invalid.
 
+    >>> from torch import nn
     >>> Single(nn.Linear(4, 2))
     <Single network (Linear) on cpu>
     """
@@ -192,6 +195,7 @@ def as_classifier(model: Any, *, bounds: tuple[float, float] | None = None) -> C
     Raises:
         InputError: The model is none of these, or has other bounds.
 
+    >>> from torch import nn
     >>> as_classifier([nn.Linear(4, 2), nn.Linear(4, 2)])
     <Ensemble of 2 networks (MappedStack) on cpu>
     """

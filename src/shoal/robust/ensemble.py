@@ -39,6 +39,8 @@ class Ensemble(Classifier):
     Raises:
         InputError: The bounds or the temperatures are invalid.
 
+    >>> import torch
+    >>> from torch import nn
     >>> ensemble = Ensemble.of([nn.Linear(4, 2), nn.Linear(4, 2)])
     >>> ensemble(torch.rand(3, 4)).shape
     torch.Size([2, 3, 2])

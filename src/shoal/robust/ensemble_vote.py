@@ -21,9 +21,9 @@ _LEAD = 1e-3  # of the winner of a vote in the logits that an attack uses
 
 @dataclass(frozen=True)
 class Votes:
-    """The votes of an ensemble on some rows.
+    """The votes of an ensemble on some rows, from `EnsembleVote.vote`.
 
-    Parameters:
+    Attributes:
         counts: (rows, classes) number of networks that predict each class.
         labels: (rows,) the class with most votes; ties are broken by the higher mean probability
             over all networks, then by the lower class.
@@ -31,6 +31,7 @@ class Votes:
             networks.
         tied: (rows,) whether the tie had to be broken by probabilities.
 
+    >>> import torch
     >>> from torch import nn
     >>> votes = EnsembleVote([nn.Linear(4, 2), nn.Linear(4, 2)]).vote(torch.rand(3, 4))
     >>> votes.counts.sum(dim=1)
@@ -55,6 +56,7 @@ class EnsembleVote(Classifier):
         members: Networks of one architecture in a sequence, an ensemble, or a noisy model.
         bounds: Lowest and highest value of a pixel; by default the members', or 0 and 1.
 
+    >>> import torch
     >>> from torch import nn
     >>> EnsembleVote([nn.Linear(4, 2), nn.Linear(4, 2)]).labels(torch.rand(3, 4)).shape
     torch.Size([1, 3])

@@ -29,7 +29,7 @@ _OUTCOMES = ("correct", "target", "other")
 class Judged:
     """Examples and how a model classified them; `judge` returns them.
 
-    Parameters:
+    Attributes:
         examples: Arrow table with one row per example.
         networks: Number of networks of the model.
         single_clean: Mean accuracy of a single network before the attack.
@@ -72,6 +72,7 @@ def judge(
     Raises:
         InputError: There are no examples, or labels and goals are no classes of the model.
 
+    >>> import torch
     >>> from torch import nn
     >>> from shoal.robust import FGSM
     >>> network, labels = nn.Linear(4, 2), torch.tensor([0, 1])
@@ -133,6 +134,15 @@ def by_bin(judged: Judged, *, bins: int = 40, greatest: float | None = None) -> 
 
     Raises:
         InputError: `bins` is less than 1, or `greatest` is not above 0.
+
+    >>> import torch
+    >>> from torch import nn
+    >>> from shoal.robust import FGSM
+    >>> network, labels = nn.Identity(), torch.tensor([0, 1])
+    >>> pictures = torch.tensor([[0.6, 0.4], [0.1, 0.9]])
+    >>> judged = judge(FGSM().run(network, pictures, 1 - labels), labels, network)
+    >>> by_bin(judged, bins=4)["examples"].to_pylist()
+    [0, 0, 0, 2]
     """
     import pyarrow as pa
 
@@ -180,6 +190,15 @@ def accuracies(judged: dict[str, Judged]) -> Any:
 
     Returns:
         An Arrow table with a row per model (Tables 4.3, 4.5 and 4.7 of the thesis).
+
+    >>> import torch
+    >>> from torch import nn
+    >>> from shoal.robust import FGSM
+    >>> network, labels = nn.Identity(), torch.tensor([0, 1])
+    >>> pictures = torch.tensor([[0.6, 0.4], [0.1, 0.9]])
+    >>> judged = judge(FGSM().run(network, pictures, 1 - labels), labels, network)
+    >>> accuracies({"identity": judged}).select(["vote_clean", "vote_attacked"]).to_pylist()
+    [{'vote_clean': 1.0, 'vote_attacked': 0.5}]
     """
     import pyarrow as pa
 
@@ -202,6 +221,15 @@ def classifications(judged: dict[str, Judged]) -> Any:
 
     Returns:
         An Arrow table with a row per model and outcome (Tables 4.4a, 4.6a and 4.8a of the thesis).
+
+    >>> import torch
+    >>> from torch import nn
+    >>> from shoal.robust import FGSM
+    >>> network, labels = nn.Identity(), torch.tensor([0, 1])
+    >>> pictures = torch.tensor([[0.6, 0.4], [0.1, 0.9]])
+    >>> judged = judge(FGSM().run(network, pictures, 1 - labels), labels, network)
+    >>> classifications({"identity": judged})["value"].to_pylist()
+    [0.5, 0.5, 0.0]
     """
     return _by_outcome(judged, lambda _, those: float(np.mean(those)))
 
@@ -215,6 +243,16 @@ def mean_perturbations(judged: dict[str, Judged]) -> Any:
     Returns:
         An Arrow table with a row per model and outcome; the mean is missing if there is no example
         (Tables 4.4b, 4.6b and 4.8b of the thesis).
+
+    >>> import torch
+    >>> from torch import nn
+    >>> from shoal.robust import FGSM
+    >>> network, labels = nn.Identity(), torch.tensor([0, 1])
+    >>> pictures = torch.tensor([[0.6, 0.4], [0.1, 0.9]])
+    >>> judged = judge(FGSM().run(network, pictures, 1 - labels), labels, network)
+    >>> found = mean_perturbations({"identity": judged}).to_pylist()
+    >>> [(row["outcome"], round(row["value"], 3)) for row in found if row["value"]]
+    [('correct', 0.312), ('target', 0.392)]
     """
 
     def mean(table: Any, those: Bools) -> float | None:

@@ -42,6 +42,8 @@ def as_module(model: Classifier) -> nn.Module:
     Raises:
         InputError: The model has several networks.
 
+    >>> import torch
+    >>> from torch import nn
     >>> model = Single(nn.Sequential(nn.Flatten(), nn.Linear(4, 2)))
     >>> as_module(model)(torch.rand(3, 1, 2, 2)).shape
     torch.Size([3, 2])
@@ -65,6 +67,7 @@ def from_probabilities(
     Returns:
         A classifier whose logits are the logarithms of the probabilities.
 
+    >>> import torch
     >>> model = from_probabilities(lambda rows: torch.full((len(rows), 2), 0.5))
     >>> model.probabilities(torch.rand(1, 1, 2, 2))
     tensor([[[0.5000, 0.5000]]])

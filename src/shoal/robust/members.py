@@ -23,6 +23,7 @@ class Member:
         temperature: Divisor of its logits in the softmax.
         rows: Positions of its training pictures.
 
+    >>> import torch
     >>> Member(seed=1, temperature=2.0, rows=torch.arange(3)).rows
     tensor([0, 1, 2])
     """

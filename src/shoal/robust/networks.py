@@ -40,6 +40,7 @@ class Architecture:
     Raises:
         InputError: An option is out of range, or pictures are too small for the convolutions.
 
+    >>> import torch
     >>> network = Architecture("tiny", (1, 8, 8), (4, 4), (16,)).build(seed=0)
     >>> network(torch.rand(3, 1, 8, 8)).shape
     torch.Size([3, 10])

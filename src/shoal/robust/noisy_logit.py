@@ -81,6 +81,7 @@ class NoisyLogit(Classifier):
     Raises:
         InputError: The model is none, or the noise is invalid.
 
+    >>> import torch
     >>> from torch import nn
     >>> model = NoisyLogit(nn.Sequential(nn.Flatten(), nn.Linear(4, 2)), scale=0.1)
     >>> model, model(torch.rand(3, 1, 2, 2)).shape

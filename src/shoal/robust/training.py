@@ -114,6 +114,8 @@ def train(
         InputError: Pictures, labels, members or the checkpoint do not match the networks.
         NotConverged: The weights of a network are no longer finite.
 
+    >>> import torch
+    >>> from torch import nn
     >>> from shoal.robust import shared
     >>> images, labels = torch.rand(20, 4), torch.arange(20) % 2
     >>> members = shared(20, temperatures=[1.0, 5.0])

@@ -59,6 +59,7 @@ def sweep(
     Raises:
         InputError: Pictures, labels or options do not match the model.
 
+    >>> import torch
     >>> from torch import nn
     >>> from shoal.robust import FGSM
     >>> network, images, labels = nn.Linear(4, 2), torch.rand(2, 4), torch.tensor([0, 1])

@@ -17,9 +17,9 @@ _NUMBERS = ("value", "low", "high", "raw", "majority", "kept")
 
 @dataclass(frozen=True)
 class Score:
-    """A score of a model that was trained on a release.
+    """A score of a model that was trained on a release, from `evaluate`.
 
-    Parameters:
+    Attributes:
         model: Name of the model.
         score: Name of the score.
         value: The score on raw rows, None if it is undefined.
@@ -75,7 +75,7 @@ class Score:
 class Utility:
     """The learning utility of a release: a sequence of scores, from `evaluate`.
 
-    Parameters:
+    Attributes:
         target: The column to predict.
         task: classification or regression.
         encoding: The encoding of cells as features.

@@ -89,8 +89,8 @@ class Hierarchy:
         if not_nested:
             raise HierarchyError(
                 f"hierarchy: {counted(len(not_nested), 'group is', 'groups are')} not nested: "
-                "members have different labels at a higher level; values that share a label must share all "
-                "labels above it",
+                "members have different labels at a higher level; values that share a label must "
+                "share all labels above it",
                 not_nested=not_nested,
             )
         if len(self.levels[-1]) > 1:

@@ -32,8 +32,15 @@ def degree_of_anonymity(matrix: Any, *, threads: int = 1) -> float:
         matrix: (n, n) weights, of which only the zeros matter.
         threads: Number of threads; the result does not depend on it.
 
+    Returns:
+        The degree of anonymity.
+
     Raises:
-        InputError: A component is too large to solve exactly; use `degree_bounds`.
+        InputError: The matrix is not valid, or a component is too large to solve exactly; then use
+            `degree_bounds`.
+
+    >>> round(degree_of_anonymity([[1, 1, 0], [1, 1, 0], [0, 0, 1]]), 4)
+    0.3869
     """
     from shoal.risk.matchings.exact import exact
 
@@ -50,8 +57,16 @@ def degree_bounds(matrix: Any) -> tuple[float, float]:
     Parameters:
         matrix: (n, n) weights, of which only the zeros matter.
 
+    Returns:
+        The lower and the upper bound.
+
     Raises:
+        InputError: The matrix is not valid.
         NotConverged: Belief propagation did not converge.
+
+    >>> low, high = degree_bounds([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
+    >>> round(low, 2), round(high, 2)
+    (0.48, 1.0)
     """
     from shoal.risk.matchings.belief import believe, log_bethe
 
@@ -81,8 +96,12 @@ def crack_probabilities(matrix: Any, method: Literal["exact", "fast"] = "exact")
         (n, n) probabilities; each row and each column sums to 1.
 
     Raises:
-        InputError: A component is too large to solve exactly.
+        InputError: The matrix is not valid, or a component is too large to solve exactly.
         NotConverged: Belief propagation did not converge.
+
+    >>> crack_probabilities([[3, 1], [1, 1]])
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
     """
     check_choice("method", method, ("exact", "fast"))
     structure = split(matrix)
@@ -113,6 +132,15 @@ def heuristic(matrix: Any, mapping: Sequence[int] | Counts | None = None) -> flo
     Parameters:
         matrix: (n, n) probabilities; rows and columns must sum to 1.
         mapping: (n,) the column of each row's true record, by default its own number.
+
+    Returns:
+        H, an approximation of Ψ.
+
+    Raises:
+        InputError: The matrix or the mapping is not valid.
+
+    >>> heuristic([[0.75, 0.25], [0.25, 0.75]])
+    1.5
     """
     stored = check_matrix(matrix, sums="both")
     true = check_mapping(mapping, stored.shape[0])
@@ -128,6 +156,15 @@ def nmape(matrix: Any, *, mappings: int = 10_000, seed: int | None = None) -> fl
         matrix: (n, n) probabilities; rows and columns must sum to 1.
         mappings: Number of mappings to draw if there are more than 8 rows.
         seed: Seed of drawn mappings.
+
+    Returns:
+        The mean error of H.
+
+    Raises:
+        InputError: The matrix is not valid, or a component is too large to solve exactly.
+
+    >>> round(nmape([[0.75, 0.25], [0.25, 0.75]]), 4)
+    0.15
     """
     check_whole("mappings", mappings, 1)
     stored = check_matrix(matrix, sums="both")

@@ -28,15 +28,16 @@ _TOLERANCE = 1e-4  # how far the scaled sums of rows and columns may be from 1
 
 @dataclass(frozen=True, eq=False)
 class Psi:
-    """The expected number of re-identified people, Ψ.
+    """Result of `psi` and `expected_cracks`: the expected number of re-identified people, Ψ.
 
-    Parameters:
-        low: Lower end of the interval of Ψ, with the certainty that `guarantee` states: "exact" up
-            to rounding, "95 %" of such intervals, or "none": then it is a bound for any attack of
-            this kind.
+    Attributes:
+        value: Ψ.
+        low: Lower end of the interval of Ψ.
         high: Upper end of the interval of Ψ.
         method: "exact", "worm" (a random walk over matchings, possibly with exact parts), or
             "belief propagation".
+        guarantee: The certainty of the interval: "exact" up to rounding, "95 %" of such intervals,
+            or "none": then its ends are bounds for any attack of this kind.
         marginals: (rows,) the probability that each row is re-identified.
         forced: Rows that are matched with their own record in every perfect matching.
         rhat: How well the chains of the walk agree, 1 at best; None without a walk.
@@ -86,6 +87,9 @@ def psi(
     Raises:
         InputError: The matrix is not valid, or is too large for the method "exact".
         NotConverged: The walk did not become narrow enough.
+
+    >>> psi([[3, 1], [1, 1]]).value
+    1.5
     """
     check_choice("method", method, ("auto", "exact", "fast"))
     check_range("half_width", half_width, 0, 1, above=True)
@@ -123,6 +127,13 @@ def expected_cracks(
 
     Returns:
         The value with its interval.
+
+    Raises:
+        InputError: The matrix is not valid, or is too large for the method "exact".
+        NotConverged: The walk did not become narrow enough.
+
+    >>> expected_cracks([[3, 1], [1, 1]]).value
+    1.0
     """
     return psi(split(matrix, mapping).unweighted, method=method, **options)
 

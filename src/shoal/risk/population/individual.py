@@ -36,18 +36,19 @@ LIMITS = (
 
 @dataclass(frozen=True, eq=False)
 class IndividualUniqueness:
-    """The probability of each record to be unique in the population.
+    """Result of `individual_uniqueness`: how likely each record is unique in the population.
 
     A person with several rows counts once for each different row: a row is unique if no other
     person has its values.
 
-    Parameters:
+    Attributes:
         chances: (rows,) the probability ξ.
         given_sample: (rows,) the same for an attacker who knows the sample: 0 for rows that are not
             unique in it, and only people outside the sample can share the values of the others.
         population: Number of people in the population.
         share: Expected share of records that are unique in the population.
-        low, high: 95 % interval of the share.
+        low: Lower end of the 95 % interval of the share.
+        high: Upper end of that interval.
         simulated: The share in a population drawn from the model before scaling; NaN if the
             population is too large.
         sample_share: Share of records that are unique in the sample.
@@ -97,6 +98,11 @@ def individual_uniqueness(
 
     Raises:
         InputError: There are fewer than two records.
+
+    >>> import shoal
+    >>> sample = shoal.datasets.patients(100)
+    >>> individual_uniqueness(sample, sampling_fraction=0.1, known=["sex", "occupation"])
+    IndividualUniqueness(rows=100, share=0.004693)
     """
     check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
     view = classes_by(table, known)

@@ -33,9 +33,9 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """The number of people who are unique in the population.
+    """Result of `population_uniqueness`: how many people are unique in the population.
 
-    Parameters:
+    Attributes:
         records: Records of the sample; records of one person with equal values count once.
         sample_uniques: Records whose values no other person of the sample has.
         sampling_fraction: Share of the population that the sample contains.
@@ -43,7 +43,8 @@ class Uniqueness:
         model: The model of the reported estimate.
         estimates: The estimates of all models, None for models that cannot be fitted.
         uniques: Estimated number of people who are unique in the population.
-        low, high: Interval with 95 % of the refits, NaN without refits.
+        low: Lower end of the interval with 95 % of the refits, NaN without refits.
+        high: Upper end of that interval.
     """
 
     records: int
@@ -118,6 +119,12 @@ def population_uniqueness(
 
     Raises:
         InputError: The model or a column does not exist.
+
+    >>> import shoal
+    >>> sample = shoal.datasets.patients(100)
+    >>> found = population_uniqueness(sample, 0.1, known=["sex", "occupation"], refits=0)
+    >>> found.sample_uniques, round(found.uniques), found.model
+    (24, 98, 'pitman')
     """
     check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
     check_whole("refits", refits, 0)

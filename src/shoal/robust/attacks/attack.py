@@ -34,6 +34,7 @@ class Examples:
     Raises:
         InputError: The shapes do not match.
 
+    >>> import torch
     >>> originals, goals = torch.tensor([[3.0, 4.0]]), torch.tensor([1])
     >>> found = torch.tensor([[[3.0, 4.5]]])
     >>> Examples(originals, goals, found, torch.tensor([[True]])).perturbations
@@ -118,6 +119,7 @@ def every_target(
     Raises:
         InputError: The labels are no classes.
 
+    >>> import torch
     >>> every_target(torch.rand(2, 1, 8, 8), torch.tensor([0, 2]), classes=3)
     (tensor([0, 0, 1, 1]), tensor([1, 2, 0, 1]), tensor([0, 0, 2, 2]))
     """
