@@ -37,6 +37,7 @@ class Item:
 _NO_DATA = "describes the published census extract, which is not public"
 _EXPLAINS = "an illustration without a measurement"
 _PARTITION = "tests/anonymize/partition"
+_MATCHINGS = "tests/risk/matchings"
 
 
 def _grouping(document: str, names: dict[str, str]) -> list[Item]:
@@ -163,15 +164,24 @@ _METRICS = [
          ("4.1", "4.6", "4.7")),
 ]  # fmt: skip
 _RISK = [
-    Item(MALIK, "Figures 2.1 to 2.3", "anonymity, a release, its matchings",
-         tests="tests/risk/matchings/test_degrees.py"),
+    Item(MALIK, "Figure 2.1", "complete anonymity and none", reason=_EXPLAINS),
+    Item(MALIK, "Figures 2.2 and 2.3", "a release and its 18 matchings",
+         tests=f"{_MATCHINGS}/test_published_figures.py"),
     Item(MALIK, "Figure 2.4", "permanents and cracks of all 5 × 5 graphs", "risk", ("2.4",)),
-    Item(MALIK, "Figures 3.1 to 3.3", "flows of data and their matrices", reason=_EXPLAINS),
+    Item(MALIK, "Figure 3.1", "a network of data and its matrix",
+         tests="tests/risk/attacks/test_network.py"),
+    Item(MALIK, "Figure 3.2", "functions and bijections", reason=_EXPLAINS),
+    Item(MALIK, "Figure 3.3", "a network whose matrix is flat",
+         tests="tests/risk/attacks/test_network.py"),
     Item(MALIK, "Figures 3.4 and 3.5", "matrices, flat and not",
-         tests="tests/risk/matchings/test_sinkhorn.py"),
-    Item(MALIK, "Metric Ψ", "the unified metric", tests="tests/risk/matchings/test_psi.py"),
+         tests=f"{_MATCHINGS}/test_published_figures.py"),
+    Item(MALIK, "Theorem 4.1.1", "Ψ of a flat matrix is ε",
+         tests=f"{_MATCHINGS}/test_published_figures.py"),
+    Item(MALIK, "Metric Ψ", "the unified metric", tests=f"{_MATCHINGS}/test_psi.py"),
     Item(MALIK, "Heuristic H", "the quick estimate", "risk", ("4.1", "A")),
     Item(MALIK, "Figure 4.1", "Ψ and H of Q for all mappings", "risk", ("4.1",)),
     Item(MALIK, "Figure 4.2", "NMAPE of random matrices", "risk", ("4.2",)),
+    Item(MALIK, "Chapter 5", "Ψ and H of sets, and of any distribution, left open there",
+         tests=f"{_MATCHINGS}/test_set_psi.py"),
 ]  # fmt: skip
 ITEMS = (*_THESIS, *_JOURNAL, *_LATTICE, *_METRICS, *_RISK)
