@@ -73,6 +73,11 @@ _THESIS = [
     Item(LIANG, "Table 3.6", "the attributes of CENSUS", reason=_NO_DATA),
     *_grouping(LIANG, {f"3.{n}": f"Figure 3.{n}" for n in range(2, 9)}),
     Item(LIANG, "Noisy Logit, Ensemble Voting", "the defence", "robust/mnist", ("A",)),
+    Item(LIANG, "Equation 4.2.5", "the probability that a vote is right",
+         reason="no probability: two networks that are right with 0.9 each give 1.71; "
+         "[a test](../tests/studies/test_vote_success.py) has the exact one"),
+    Item(LIANG, "Chapter 5", "networks of different architectures in one vote, left open there",
+         tests="tests/robust/test_mixed.py"),
     Item(LIANG, "Superimposition", "sums of perturbations", "robust/mnist",
          ("Table 4.6", "Table 4.8")),
     Item(LIANG, "Table 4.1", "architectures", tests="tests/robust/test_networks.py"),
@@ -94,8 +99,10 @@ _THESIS = [
          reason="its counts fit only k = 3, while figure 3.5 states k = 4"),
     Item(LIANG, "Tables A.3 and A.4", "variances of CENSUS", reason=_NO_DATA),
     *_grouping(LIANG, {"A.1": "Figure A.1"}),
-    Item(LIANG, "Tables B.1 and B.2", "answers on single samples",
-         reason="which test pictures were used is not stated"),
+    Item(LIANG, "Table B.1", "answers to sums, two pictures of MNIST", "robust/mnist",
+         ("Table B.1",)),
+    Item(LIANG, "Table B.2", "answers to sums, two pictures of CIFAR-10", "robust/cifar10",
+         ("Table B.2",)),
     Item(LIANG, "Figures B.1 to B.4", "pictures of sums", "robust/mnist", ("D",)),
 ]  # fmt: skip
 _JOURNAL = [
