@@ -9,6 +9,7 @@ from tests.risk.matchings.enumeration import FLAT, TRUE, UNEVEN, Enumerated, att
 
 from shoal.errors import InputError
 from shoal.risk import Matchings, heuristic, psi, set_heuristic, set_psi
+from shoal.risk.attacks import MatchingAttack
 
 ILLNESSES = ("viral", "viral", "viral", "lungs", "lungs")  # of Malik's five diagnoses
 
@@ -55,6 +56,12 @@ def test_one_person_in_each_set_gives_psi_and_h():
     assert set_psi(UNEVEN, apart, TRUE).value == pytest.approx(psi(UNEVEN, TRUE).value)
     assert set_psi(UNEVEN, apart, TRUE).people == pytest.approx(psi(UNEVEN, TRUE).value)
     assert set_heuristic(UNEVEN, apart, TRUE).value == pytest.approx(heuristic(UNEVEN, TRUE))
+
+
+def test_an_attack_has_its_own_matrix_and_mapping():
+    attack = MatchingAttack(UNEVEN, TRUE, ())
+    found, same = attack.set_psi(ILLNESSES), set_psi(UNEVEN, ILLNESSES, TRUE)
+    assert (found.value, found.people) == (same.value, same.people)
 
 
 def test_a_set_of_everyone_is_found():
