@@ -10,15 +10,15 @@ leaves both open in chapter 5, as well as H for distributions over matchings tha
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.risk.matchings.structure import Component, Structure, check_mapping, check_matrix, split
-from shoal.support.arrays import Bools, Counts, Floats, frozen
+from shoal.risk.matchings.structure import check_mapping, check_matrix, split
+from shoal.support.arrays import Counts, Floats, frozen
 
 _UNIT = 2.0**-53
 _SUM_TOLERANCE = 1e-6  # how far the probabilities of matchings may be from a sum of 1
@@ -124,24 +124,31 @@ def set_psi(
     from shoal.risk.matchings.exact import all_marginals
 
     structure = split(attack, mapping)
-    members = _members(sets, structure.size)
-    pairs = all_marginals(structure)
-    chances, errors = np.ones(len(members)), np.zeros(len(members))
+    set_of = _numbered(sets, structure.size)  # (rows,)
+    set_of_record = np.empty_like(set_of)
+    set_of_record[structure.mapping] = set_of
+    count = int(set_of.max()) + 1
+    chances, errors, people = np.ones(count), np.zeros(count), 0.0
     for component in structure.components:
+        rows, columns = set_of[component.rows], set_of_record[component.columns]
+        people += float(all_marginals(component.dense)[rows[:, None] == columns].sum())
+        present = np.union1d(rows, columns)
+        if len(present) == 1:
+            continue  # all rows and columns are of one set
         whole, error = _log_permanent(component.dense, threads)
-        for number, inside, own in _parts(component, structure, members):
+        for number in present:
+            inside, own = rows == number, columns == number
             if inside.sum() != own.sum():
                 chances[number] = 0.0
                 continue
             (first, one), (second, two) = (
-                _log_permanent(component.dense[np.ix_(rows, columns)], threads)
-                for rows, columns in ((inside, own), (~inside, ~own))
+                _log_permanent(component.dense[np.ix_(some, others)], threads)
+                for some, others in ((inside, own), (~inside, ~own))
             )
             chances[number] *= math.exp(min(first + second - whole, 0.0))
             errors[number] += error + one + two + 8 * _UNIT
-    people = math.fsum(pairs[np.ix_(rows, structure.mapping[rows])].sum() for rows in members)
-    error = math.fsum(chances * errors) + _UNIT * len(members)
-    return SetPsi(math.fsum(chances), people, frozen(chances), error)
+    bound = math.fsum(chances * errors) + _UNIT * count
+    return SetPsi(math.fsum(chances), people, frozen(chances), bound)
 
 
 def set_heuristic(
@@ -199,6 +206,13 @@ def _enumerate(attack: Matchings, sets: Any, mapping: Any) -> SetPsi:
 
 def _members(sets: Any, size: int) -> list[Counts]:
     """Return the rows of each set, in the sorted order of the labels."""
+    numbers = _numbered(sets, size)
+    ends = np.cumsum(np.bincount(numbers))[:-1]
+    return np.split(np.argsort(numbers, kind="stable"), ends)
+
+
+def _numbered(sets: Any, size: int) -> Counts:
+    """Return (rows,) the number of each row's set, in the sorted order of the labels."""
     labels = list(sets)
     if len(labels) != size:
         raise InputError(f"sets must give one label for each of {size} rows, not {len(labels)}")
@@ -208,19 +222,7 @@ def _members(sets: Any, size: int) -> list[Counts]:
         raise InputError(
             "the labels of sets must be hashable and of one type, so that they can be sorted"
         ) from None
-    ids = np.array([numbers[label] for label in labels])
-    return np.split(np.argsort(ids, kind="stable"), np.cumsum(np.bincount(ids))[:-1])
-
-
-def _parts(
-    component: Component, structure: Structure, members: list[Counts]
-) -> Iterator[tuple[int, Bools, Bools]]:
-    """Yield each set that has some pairs of the component: its number, its rows and its columns."""
-    for number, rows in enumerate(members):
-        inside = np.isin(component.rows, rows)
-        own = np.isin(component.columns, structure.mapping[rows])
-        if (inside.any() or own.any()) and not (inside.all() and own.all()):
-            yield number, inside, own
+    return np.array([numbers[label] for label in labels])
 
 
 def _log_permanent(block: Floats, threads: int) -> tuple[float, float]:
