@@ -116,7 +116,8 @@ def _private(options: Mapping[str, Any], *, few: bool = False) -> Method:
     return run
 
 
-def _as_published(study: Study) -> dict[str, Any]:
+def as_published(study: Study) -> dict[str, Any]:
+    """Return the options of ε-safe LA as published."""
     return {
         "epsilon": EPSILON,
         "choice": CHOICE,
@@ -142,9 +143,9 @@ METHODS: Mapping[str, Method] = {
     "raw, few attributes": _raw(few=True),
     "ola": _released("ola", lambda _: {"max_suppression": 0.15}, few=False),
     "safe-la, published": _released(
-        "safe-la", lambda study: {**_as_published(study), "published": True}, few=False
+        "safe-la", lambda study: {**as_published(study), "published": True}, few=False
     ),
-    "safe-la, sound": _released("safe-la", _as_published, few=False),
+    "safe-la, sound": _released("safe-la", as_published, few=False),
     "safe-la, sound, interpolated": _interpolated,
     "safe-la, sound, few attributes": _released("safe-la", _ours, few=True),
     "safe-la, sound, few, planned k": _released("safe-la", _planned, few=True),

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from studies.claims import judge_figure
-from studies.lattice import charts, published
+from studies.lattice import charts, deltas, published, six
 from studies.lattice.claims import CLAIMS
 from studies.lattice.guesses import CLAIMS as MORE_CLAIMS
 from studies.lattice.guesses import ways
@@ -20,7 +20,7 @@ from studies.verdicts import estimate_mean
 
 def sections_of(out: Path, rows: Sequence[Row]) -> list[Drawn]:
     """Write a CSV and a picture for each section; returns them drawn, empty ones left out."""
-    claims = (*CLAIMS, *MORE_CLAIMS)
+    claims = (*CLAIMS, *MORE_CLAIMS, *six.CLAIMS, *deltas.CLAIMS)
     return [
         section.draw(out, judge_figure(claims, section.name, rows), ".4g").unless_longer(60)
         for section in _sections(rows)
@@ -44,12 +44,19 @@ def _sections(rows: Sequence[Row]) -> list[Section]:
         ("guessed", "mean off", "most off", "variation", "good", "good, guessed", "same best"),
     )
     times, both = _times(rows), _both(rows)
+    delta_heads = ["k", "beta", "as printed", "printed", "published", "tight"]
     here = [r for r in guessed if len(guessed) <= 12 or r["attributes"] in (6, 10)]
     heads = ["table", "method", "accuracy", "low", "high", "published", "auc", "rows", "columns"]
     return [
-        Section("5.6", "Accuracy (tables 5.2, 5.4, 5.6)", learned,
+        Section("5.6", "Accuracy (tables 5.4 and 5.6)", learned,
                 [Picture(charts.accuracies(_with_published(learned, "accuracy")),
                          "Accuracy, ε = 1.704 in all")], heads),
+        Section("Table 5.1", "δ by k and β, adult", deltas.delta_rows(rows, "adult"),
+                heads=delta_heads),
+        Section("Table 5.2", "Accuracy with six attributes", six.six_rows(rows), heads=[
+            "table", "method", "accuracy", "low", "high", "published", "rows", "columns"]),
+        Section("Table 5.5", "δ by k and β, the second table", deltas.delta_rows(rows, "ipums"),
+                heads=delta_heads),
         Section("5.7", "Time (table 5.7)", learned,
                 [Picture(charts.seconds(_with_published(learned, "seconds")),
                          "Time of release and fit")],
@@ -153,7 +160,7 @@ def _times(rows: Sequence[Row]) -> list[Row]:
     )
     for row in measured:
         labels = {"table": row["table"], "attributes": row["attributes"], "nodes": row["nodes"]}
-        if row["table"] == "adult" or len({r["table"] for r in rows}) == 1:
+        if row["table"] == "adult" or len({r["table"] for r in measured}) == 1:
             for how in ("pass", "singly", "singly, half guessed"):
                 name = {"pass": "one pass", "singly": "one by one"}.get(how, how)
                 name = name.replace("singly", "one by one")

@@ -12,7 +12,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from studies.lattice import published, six
 from studies.lattice.budget import in_a_row
+from studies.lattice.deltas import measure_deltas
 from studies.lattice.methods import METHODS, run_once
 from studies.lattice.nodes import best_node, good_nodes, interpolated, timed
 from studies.lattice.sections import sections_of
@@ -72,12 +74,21 @@ def tasks_for(tables: tuple[str, ...], *, full: bool) -> Iterator[dict[str, Any]
             for method in METHODS:
                 yield {"part": "learning", "table": table, "method": method, "seed": seed}
             yield {"part": "row", "table": table, "seed": seed}
+        if six.ATTRIBUTES in study.named:
+            for seed, method in product(range(runs), six.METHODS):
+                yield {"part": "six", "table": table, "method": method, "seed": seed}
+    for printed in published.DELTAS:
+        yield {"part": "delta", "printed": printed}
 
 
 def measure(task: Task) -> Row:
     """Run one task."""
-    study = load(task["table"])
     part = task["part"]
+    if part == "delta":
+        return measure_deltas(task["printed"])
+    study = load(task["table"])
+    if part == "six":
+        return six.learn_from_six(study, task["method"], task["seed"])
     if part == "learning":
         return run_once(study, task["method"], task["seed"])
     if part == "row":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from studies.claims import Claim, Rows
 from studies.robust import answers, own_answers, published
+from studies.robust.appendix import claims_on_samples
 from studies.robust.attackers import ATTACKERS, SETTINGS
 from studies.robust.figures import percent
 
@@ -16,7 +17,8 @@ def claims_for(data: str) -> tuple[Claim[Rows], ...]:
 
     data: mnist or cifar10, whose published figures they quote.
     """
-    return (*_networks(data), *_tables(data), *_noise(data), *ATTACKERS, *SETTINGS)
+    samples = claims_on_samples(data)
+    return (*_networks(data), *_tables(data), *_noise(data), *samples, *ATTACKERS, *SETTINGS)
 
 
 def _networks(data: str) -> list[Claim[Rows]]:

@@ -15,7 +15,7 @@ from shoal.report.robust_pictures import address, triptychs, write_pictures
 from shoal.robust import superimpose
 from studies.claims import judge_figure
 from studies.page import Drawn, Picture, Section, write_rows
-from studies.robust import charts, published, tidy
+from studies.robust import appendix, charts, published, tidy
 from studies.robust.attackers import settings
 from studies.robust.charts import NAMES
 from studies.robust.claims import claims_for
@@ -97,7 +97,15 @@ def _attacked(rows: Sequence[Row]) -> list[Section]:
                          "b.svg")],
                 ["model", "network", "temperature", "sample", "label", "goal", "named",
                  "perturbation"]),
+        *_samples(rows, data),
     ]  # fmt: skip
+
+
+def _samples(rows: Sequence[Row], data: str) -> list[Section]:
+    """Return the table of answers to two pictures, if they are among the attacked ones."""
+    found = appendix.sample_rows(rows, data)
+    title = "Answers to sums of perturbations of two pictures"
+    return [Section(appendix.TABLES[data], title, found, [], list(found[0]))] if found else []
 
 
 def _known(rows: Sequence[Row]) -> list[Section]:

@@ -15,7 +15,7 @@ from torch import nn
 from shoal.errors import InputError
 from shoal.robust import convolutions
 from shoal.robust.convolutions import as_products, filled_up, quick_convolution
-from shoal.robust.stack import ChainStack, MappedStack, check_trainable, stack
+from shoal.robust.stack import ChainStack, MappedStack, MixedStack, check_trainable, stack
 from shoal.robust.stacked_layers import pools_first
 
 
@@ -82,9 +82,47 @@ def test_a_layer_that_is_not_there_is_said_so():
         stack([chain()])(torch.rand(1, 2, 2, 3), "9")
 
 
-def test_networks_of_several_makes_are_refused():
-    with pytest.raises(InputError, match="the same architecture"):
-        stack([chain(), Forked()])
+def test_networks_of_several_architectures_answer_at_their_positions():
+    torch.manual_seed(3)
+    networks = [each.eval() for each in (chain(), Forked(), chain(), Forked(), chain())]
+    made = stack(networks).eval()
+    assert type(made) is MixedStack
+    assert made.groups == ((0, 2, 4), (1, 3))
+    assert [type(part) for part in made.layers] == [ChainStack, MappedStack]
+    inputs = torch.rand(5, 4, 2, 3, requires_grad=True)
+    answers = made(inputs)
+    (slopes,) = torch.autograd.grad(answers.square().sum(), inputs)
+    for place, network in enumerate(networks):
+        alone = inputs[place].detach().requires_grad_()
+        answer = network(alone)
+        (slope,) = torch.autograd.grad(answer.square().sum(), alone)
+        assert close(answers[place], answer, rtol=1e-4, atol=1e-5)
+        assert close(slopes[place], slope, rtol=1e-4, atol=1e-5)
+        for name, value in network.state_dict().items():
+            assert torch.equal(made.weights_of(place)[name], value)
+
+
+def test_only_layers_that_all_architectures_have_can_be_asked():
+    small, large = (
+        nn.Sequential(OrderedDict(flat=nn.Flatten(), middle=nn.Linear(6, n), end=nn.Linear(n, 3)))
+        for n in (4, 5)
+    )
+    made, rows = stack([small, large]), torch.rand(2, 4, 2, 3)
+    assert made.layer_names == ("flat", "middle", "end")
+    assert torch.equal(made(rows, "flat"), rows.flatten(2))
+    with pytest.raises(InputError, match="different outputs at the layer 'middle'"):
+        made(rows, "middle")
+    with pytest.raises(InputError, match="no layer 'left'"):
+        stack([chain(), Forked()])(rows, "left")
+
+
+def test_networks_of_different_classes_are_refused_when_they_answer():
+    networks = [nn.Linear(4, 2), nn.Linear(4, 3)]
+    with pytest.raises(InputError, match="different numbers of classes"):
+        stack(networks)(torch.rand(2, 5, 4))
+
+
+def test_an_empty_list_of_networks_is_refused():
     with pytest.raises(InputError, match="at least one"):
         stack([])
 
@@ -161,17 +199,15 @@ def test_pools_come_before_the_relu_that_they_look_at():
     assert torch.equal(*slopes)
 
 
-def test_networks_that_differ_in_more_than_weights_are_refused():
+def test_networks_that_differ_in_more_than_weights_are_not_stacked_together():
     def chain(*more, bend=nn.ReLU, share=0.1):
         parts = [nn.Flatten(), nn.Linear(4, 3), bend(), nn.Dropout(share), nn.Linear(3, 2), *more]
         return nn.Sequential(*parts)
 
-    for other in (chain(bend=nn.Tanh), chain(nn.ReLU())):
-        with pytest.raises(InputError, match="same architecture: their layers differ"):
-            stack([chain(), other])
-    with pytest.raises(InputError, match="same architecture: their weights differ"):
+    for other in (chain(bend=nn.Tanh), chain(nn.ReLU()), chain(share=0.5)):
+        assert stack([chain(), other, chain()]).groups == ((0, 2), (1,))
+    with pytest.raises(InputError, match="must have one type, on one device"):
         stack([chain(), chain().double()])
-    assert stack([chain(), chain(share=0.5)]).networks == 2  # who is asked drops nothing
 
 
 def test_layers_keep_the_names_that_they_have():

@@ -11,6 +11,7 @@ import pytest
 
 from shoal.anonymize.lattice.sampled_draw import in_large_classes
 from studies import STUDIES
+from studies.lattice import deltas, six
 from studies.lattice import nodes as dp_nodes
 from studies.lattice import study as dp_learning
 from studies.lattice import tables as dp_learning_tables
@@ -45,6 +46,9 @@ def test_the_study_runs_from_end_to_end_and_goes_on_where_it_stopped(study, tmp_
     monkeypatch.setattr(dp_learning, "DRAWS", 2)
     page = STUDIES["lattice"].run(tmp_path, data="patients")
     text = page.read_text()
+    for table in ("Table 5.1", "Table 5.5"):
+        assert f"{table}:" in text
+    assert "Table 5.2:" not in text  # no six attributes
     for name in ("5.6", "5.7", "5.1", "A", "5.3", "B"):
         assert f"Figure {name}:" in text
         assert (tmp_path / f"figure-{name.replace('.', '-')}.csv").is_file()
@@ -164,9 +168,10 @@ def test_an_interval_is_students(monkeypatch):
 
 
 def test_claims_without_rows_are_undecided_and_belong_to_a_figure():
-    for claim in (*CLAIMS, *MORE_CLAIMS):
+    tables = ("Table 5.1", "Table 5.2", "Table 5.5")
+    for claim in (*CLAIMS, *MORE_CLAIMS, *six.CLAIMS, *deltas.CLAIMS):
         assert claim.judge([]).word == "undecided"
-        assert claim.figure in ("5.1", "5.3", "5.5", "5.6", "5.7", "A", "B")
+        assert claim.figure in ("5.1", "5.3", "5.5", "5.6", "5.7", "A", "B", *tables)
 
 
 def accuracies(method, *values):
@@ -177,6 +182,14 @@ def accuracies(method, *values):
 def claim(begins):
     (found,) = [c for c in (*CLAIMS, *MORE_CLAIMS) if c.text.startswith(begins)]
     return found
+
+
+def test_a_wide_interval_around_the_published_value_is_undecided():
+    spread = (0.35, 0.48, 0.57, 0.66, 0.805)  # 0.573 on average, published 0.530
+    assert (
+        claim("Functional regression on adult").judge(accuracies("FLR, published", *spread)).word
+        == "undecided"
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,6 +212,51 @@ def test_methods_are_compared_draw_by_draw():
     nearly = accuracies("ola", *(v + d for v, d in zip(spread, (0.01, 0.02) * 3, strict=False)))
     assert better.judge(nearly + safe).word == "agrees"
     assert better.judge(accuracies("ola", *spread[::-1]) + safe).word == "undecided"
+
+
+def test_the_printed_deltas_are_reproduced_but_for_one_digit():
+    rows = [
+        {"part": "delta", "printed": table, **deltas.measure_deltas(table)}
+        for table in ("adult", "ipums")
+    ]
+    first, chosen, second, chosen_there = (claim.judge(rows) for claim in deltas.CLAIMS)
+    assert (first.word, chosen.word, chosen_there.word) == ("agrees", "agrees", "agrees")
+    assert first.found.startswith("30 of 30")
+    assert second.word == "disagrees"
+    assert "k = 80, β = 0.75: 3.94 here, 3.93 in print" in second.found
+    assert "59 by the tight form" in chosen.found
+    assert len(deltas.delta_rows(rows, "ipums")) == 15
+
+
+def test_six_attributes_are_learned_from_as_published(study):
+    names = tuple(study.wide.quasi)
+    smaller = replace(study, named={six.ATTRIBUTES: names})
+    rows = [
+        {"part": "six", "table": "t", "method": method, "seed": seed}
+        | six.learn_from_six(smaller, method, seed)
+        for method in six.METHODS
+        for seed in range(2)
+    ]
+    raw, safe, _ = six.six_rows(rows)
+    assert raw["rows"] == pytest.approx(0.7 * study.train, rel=0.05)
+    assert safe["rows"] < raw["rows"]
+    assert {claim.judge(rows).word for claim in six.CLAIMS} == {"undecided"}  # two splits
+
+
+def six_runs(method, accuracy, kept=1.0):
+    row = {"part": "six", "table": "adult", "method": method, "kept": kept}
+    return [{**row, "seed": s, "accuracy": accuracy + d} for s, d in enumerate(SMALL)]
+
+
+SMALL = (0.0, 0.001, -0.001, 0.0005, -0.0005)
+
+
+def test_table_5_2_is_judged_by_its_splits():
+    rows = six_runs("raw", 0.82) + six_runs("majority", 0.754)
+    close = [claim.judge(rows + six_runs("safe-la, published", 0.75, 0.93)) for claim in six.CLAIMS]
+    assert [verdict.word for verdict in close] == ["agrees"] * 4
+    far = [claim.judge(rows + six_runs("safe-la, published", 0.79, 0.5)) for claim in six.CLAIMS]
+    assert [verdict.word for verdict in far] == ["agrees", *["disagrees"] * 3]
 
 
 def grids(attributes, peaks):

@@ -12,7 +12,7 @@ from tests.examples import examples
 
 pytest.importorskip("torch")
 
-from studies.robust import published, tidy
+from studies.robust import appendix, published, tidy
 from studies.robust.claims import claims_for
 from studies.robust.figures import ahead, difference, is_whole, mean_over_draws, own_share, share
 from studies.robust.own_answers import less_right_between
@@ -325,3 +325,44 @@ def test_published_tables_agree_with_each_other(data):
     for model, there in published.VOTE[data].items():
         found = published.CLASSIFICATIONS[1][data][model].correct
         assert found == pytest.approx(there.attacked, abs=1e-4)
+
+
+def answered(voted, *, model, count, labels=(7, 2)):
+    """Return sums of some pictures in which the vote names one class for each picture."""
+    pairs = [
+        (place, goal) for place, label in enumerate(labels) for goal in range(10) if goal != label
+    ]
+    columns = {
+        "sample": [place for place, _ in pairs],
+        "label": [labels[place] for place, _ in pairs],
+        "goal": [goal for _, goal in pairs],
+        "voted": [voted(labels[place], goal) for place, goal in pairs],
+    }
+    settings = {**asdict(PUBLISHED["mnist"]), "stage": "superimposed", "model": model}
+    return {**settings, "count": count, "columns": columns}
+
+
+def test_answers_to_two_pictures_are_listed_beside_those_in_print_and_decide_nothing():
+    rows = [
+        answered(lambda label, _: label, model=model, count=count)
+        for model in ("plain", "noisy")
+        for count in (2, 3)
+    ]
+    rows.append({**asdict(PUBLISHED["mnist"]), "stage": "single", "model": "plain"})
+    listed = appendix.sample_rows(rows, "mnist")
+    assert [(row["label"], row["goal"]) for row in listed[:2]] == [(7, 0), (7, 1)]
+    assert listed[1]["two, without noise, published"] == 2
+    assert listed[1]["two, without noise"] == 7
+    printed = "".join("".join(each) for each in appendix.PRINTED["mnist"].values())
+    assert len(printed) == 72
+    found = verdict_on(rows, "a seven and a two")
+    assert found.word == "undecided"
+    # in print 5 + 9 + 0 + 9 answers to the seven are right, and 6 + 8 + 2 + 6 to the two
+    assert "62.5 % of 72 answers" in found.found
+    assert "72 are right here, 45 in print; 2 pictures are too few" in found.found
+
+
+def test_pictures_without_the_printed_labels_are_not_listed():
+    rows = [answered(lambda label, _: label, model="plain", count=3, labels=(0, 1))]
+    assert appendix.sample_rows(rows, "mnist") == []
+    assert verdict_on(rows, "a seven and a two").found == "not enough runs"

@@ -28,6 +28,7 @@ from shoal.risk.matchings.degrees import (
     nmape,
 )
 from shoal.risk.matchings.psi import Psi, expected_cracks, psi
+from shoal.risk.matchings.set_psi import Matchings, SetPsi, set_heuristic, set_psi
 from shoal.risk.minimality import Minimality, minimality
 from shoal.risk.overlaps import overlay
 from shoal.risk.population.individual import IndividualUniqueness, individual_uniqueness
@@ -54,9 +55,11 @@ __all__ = [
     "KMap",
     "KnownRows",
     "Linkage",
+    "Matchings",
     "Minimality",
     "Psi",
     "RecordRisk",
+    "SetPsi",
     "Similarity",
     "Skewness",
     "Split",
@@ -87,6 +90,8 @@ __all__ = [
     "population_uniqueness",
     "psi",
     "record_risk",
+    "set_heuristic",
+    "set_psi",
     "similarity",
     "skewness",
     "split_for_linkage",

@@ -1,4 +1,4 @@
-"""An ensemble: networks of one architecture that are queried, trained, saved and loaded as one."""
+"""An ensemble: networks that are queried, trained, saved and loaded as one."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ _METADATA_KEY = "shoal"  # of a file's description in its metadata
 
 
 class Ensemble(Classifier):
-    """Trained networks of one architecture.
+    """Trained networks, of one architecture or of several.
 
     Parameters:
         networks: The networks; their weights no longer collect gradients.
         temperatures: Divisor of the logits in the softmax of each network; by default 1.
         bounds: Lowest and highest value of a pixel.
-        architecture: The architecture, with which a saved ensemble can be loaded.
+        architecture: The architecture of all networks, or a sequence with that of each; a saved
+            ensemble can be loaded with it.
 
     Raises:
-        InputError: The bounds or the temperatures are invalid.
+        InputError: The bounds or the temperatures are invalid, or the architectures have different
+            pictures or classes.
 
     >>> import torch
     >>> from torch import nn
@@ -52,7 +54,7 @@ class Ensemble(Classifier):
         *,
         temperatures: Sequence[float] | None = None,
         bounds: tuple[float, float] = (0.0, 1.0),
-        architecture: Architecture | None = None,
+        architecture: Architecture | Sequence[Architecture] | None = None,
     ) -> None:
         self.stack = networks.eval().requires_grad_(False)
         self.networks = networks.networks
@@ -60,33 +62,42 @@ class Ensemble(Classifier):
         check_temperatures(divisors, self.networks)
         self.temperatures = torch.tensor(divisors, dtype=torch.float32, device=networks.device)
         self.bounds = check_bounds(bounds)
-        self.architecture = architecture
+        self.architectures = one_architecture_each(architecture, self.networks)
+
+    @property
+    def architecture(self) -> Architecture | None:
+        """The architecture of all networks; None if it is unknown or they have several."""
+        known = set(self.architectures or ())
+        return known.pop() if len(known) == 1 else None
 
     @property
     def intake(self) -> Intake:
         """Device and type of the weights, and the shape of pictures that the networks expect."""
         weight = next(self.stack.parameters(), self.temperatures)
-        shape = self.architecture.shape if self.architecture else None
+        shape = self.architectures[0].shape if self.architectures else None
         return Intake(weight.device, weight.dtype, shape)
 
     def classes(self, inputs: Tensor) -> int:
         """Return the number of classes."""
-        return self.architecture.classes if self.architecture else super().classes(inputs)
+        return self.architectures[0].classes if self.architectures else super().classes(inputs)
 
     def __repr__(self) -> str:
-        kind = self.architecture.name if self.architecture else type(self.stack).__name__
+        names = dict.fromkeys(each.name for each in self.architectures or ())
+        kind = ", ".join(names) or type(self.stack).__name__
         return f"<Ensemble of {self.networks} networks ({kind}) on {self.device}>"
 
     @classmethod
     def of(cls, networks: Sequence[nn.Module], **options: Any) -> Ensemble:
-        """Return networks of one architecture as an ensemble.
+        """Return networks as an ensemble.
+
+        Networks with the same layers run as one; each other architecture adds a run.
 
         Parameters:
-            networks: Torch modules with the same layers.
+            networks: Torch modules for the same pictures and classes.
             options: Those of the constructor.
 
         Raises:
-            InputError: The networks have different architectures.
+            InputError: The weights differ in type or device.
         """
         return cls(stack(networks), **options)
 
@@ -102,18 +113,19 @@ class Ensemble(Classifier):
         Raises:
             InputError: A position is out of range, or the architecture is unknown.
         """
-        if not self.architecture:
+        if not self.architectures:
             raise InputError("only networks with a named architecture can be extracted")
         if not all(0 <= member < self.networks for member in members):
             raise InputError(f"members must be positions from 0 to {self.networks - 1}")
-        subset = _empty(self.architecture.build, len(members))
-        chosen = torch.as_tensor(list(members), device=self.device)
-        subset.load_weights({name: w[chosen] for name, w in self.stack.weights().items()})
+        known, networks = [self.architectures[member] for member in members], []
+        for member, architecture in zip(members, known, strict=True):
+            networks.append(architecture.build(0))
+            networks[-1].load_state_dict(self.stack.weights_of(member))
         return Ensemble(
-            subset.to(self.device),
-            temperatures=self.temperatures[chosen].tolist(),
+            stack(networks).to(self.device),
+            temperatures=self.temperatures[list(members)].tolist(),
             bounds=self.bounds,
-            architecture=self.architecture,
+            architecture=known,
         )
 
     def to(self, device: str | torch.device) -> Ensemble:
@@ -138,22 +150,29 @@ class Ensemble(Classifier):
             "networks": self.networks,
             "temperatures": self.temperatures.tolist(),
             "bounds": list(self.bounds),
-            "architecture": self.architecture.to_dict() if self.architecture else None,
+            "architecture": self._described_architectures(),
         }
+
+    def _described_architectures(self) -> Any:
+        """Return one description for all networks, a list with one for each, or None."""
+        if self.architecture:
+            return self.architecture.to_dict()
+        return [each.to_dict() for each in self.architectures] if self.architectures else None
 
     @classmethod
     def load(
         cls,
         path: str | Path,
         *,
-        build: Callable[[int], nn.Module] | None = None,
+        build: Callable[[int], nn.Module] | Sequence[Callable[[int], nn.Module]] | None = None,
         device: str | torch.device = "cpu",
     ) -> Ensemble:
         """Read an ensemble that `save` wrote.
 
         Parameters:
             path: The file.
-            build: Returns a network for a seed; needed if the architecture has no name.
+            build: Returns a network for a seed, or a sequence of such functions, one for each
+                network; needed if the architectures have no name.
             device: Where to put the weights.
 
         Raises:
@@ -162,26 +181,29 @@ class Ensemble(Classifier):
         chosen = usable_device(device)
         weights, saved = read_tensors(Path(path), _FORMAT)
         try:
-            known = Architecture.from_dict(saved["architecture"]) if saved["architecture"] else None
+            known = _read_architectures(saved["architecture"])
             temperatures = [float(value) for value in saved["temperatures"]]
             networks, bounds = saved["networks"], check_bounds(saved["bounds"])
         except (KeyError, TypeError, ValueError, InputError):
             raise InputError(
                 f"{path}: the file is damaged; the description of its networks is missing"
             ) from None
-        if known is None and build is None:
+        if not known and build is None:
             raise InputError(
                 f"{path}: its networks have no named architecture; in Python, give build="
             )
         wrong = f"{path}: its weights do not fit this network"
-        if not weights or {weight.shape[:1] for weight in weights.values()} != {(networks,)}:
+        given = [build] if callable(build) else list(build or ())
+        builders = given or [each.build for each in known]
+        if not weights or not _fit(weights, networks, len(builders)):
             raise InputError(wrong)
-        stacked = _empty(build or known.build, networks)  # type: ignore[union-attr]
+        stacked = stack([each(0) for each in builders] * (networks // len(builders)))
         try:
             stacked.load_weights(weights)
         except RuntimeError:
             raise InputError(wrong) from None
-        return cls(stacked.to(chosen), temperatures=temperatures, bounds=bounds, architecture=known)
+        named = known or None
+        return cls(stacked.to(chosen), temperatures=temperatures, bounds=bounds, architecture=named)
 
 
 def check_temperatures(temperatures: Sequence[float], networks: int) -> None:
@@ -190,8 +212,35 @@ def check_temperatures(temperatures: Sequence[float], networks: int) -> None:
         raise InputError(f"there must be {networks} temperatures, all above 0")
 
 
-def _empty(build: Callable[[int], nn.Module], networks: int) -> Stack:
-    return stack([build(0)] * networks)
+def one_architecture_each(
+    architecture: Architecture | Sequence[Architecture] | None, networks: int
+) -> tuple[Architecture, ...] | None:
+    """Return the architecture of each network, None if it is unknown.
+
+    Raises:
+        InputError: There are neither one nor as many as networks, or they do not fit together.
+    """
+    if architecture is None or isinstance(architecture, Architecture):
+        return None if architecture is None else (architecture,) * networks
+    known = tuple(architecture) * (networks if len(architecture) == 1 else 1)
+    if len(known) != networks:
+        raise InputError(f"there must be one architecture, or {networks}, not {len(known)}")
+    if len({(each.shape, each.classes) for each in known}) > 1:
+        raise InputError("the architectures of an ensemble must have the same pictures and classes")
+    return known
+
+
+def _read_architectures(description: Any) -> list[Architecture]:
+    """Return the architecture of all networks, or that of each; none if they have no name."""
+    listed = description if isinstance(description, list) else [description] * bool(description)
+    return [Architecture.from_dict(each) for each in listed]
+
+
+def _fit(weights: dict[str, Tensor], networks: int, builders: int) -> bool:
+    """Return whether weights may be those of some networks, before any network is built."""
+    if builders == 1:
+        return {weight.shape[:1] for weight in weights.values()} == {(networks,)}
+    return builders == networks
 
 
 def write_tensors(

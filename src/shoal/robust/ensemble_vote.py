@@ -53,7 +53,8 @@ class EnsembleVote(Classifier):
     before the vote has changed.
 
     Parameters:
-        members: Networks of one architecture in a sequence, an ensemble, or a noisy model.
+        members: Networks in a sequence, of one architecture or of several, an ensemble, or a noisy
+            model.
         bounds: Lowest and highest value of a pixel; by default the members', or 0 and 1.
 
     >>> import torch

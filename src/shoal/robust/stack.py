@@ -1,7 +1,8 @@
-"""Networks of one architecture that run as one, each with its own weights and its own inputs.
+"""Networks that run as one, each with its own weights and its own inputs.
 
 A chain of plain layers runs as grouped convolutions and batched matrix products; any other network
-is mapped over its stacked weights (`torch.func`). In both cases members do not affect each other.
+is mapped over its stacked weights (`torch.func`). Networks of several architectures form one such
+stack for each. Members never affect each other.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ class Stack(nn.Module):  # type: ignore[misc]
         return next(self.parameters()).device
 
     @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Positions of the networks of each architecture."""
+        return (tuple(range(self.networks)),)
+
+    @property
     def layer_names(self) -> tuple[str, ...]:
         """Names of the layers whose output can be requested, as in `nn.Module.named_modules`."""
         return tuple(name for name, _ in self.layers.named_modules() if name)
@@ -60,6 +66,17 @@ class Stack(nn.Module):  # type: ignore[misc]
     def load_weights(self, weights: dict[str, Tensor]) -> None:
         """Replace the weights by others in the form that `weights` returns."""
         self.layers.load_state_dict(weights)
+
+    def weights_of(self, position: int) -> dict[str, Tensor]:
+        """Return the weights and buffers of one network by name."""
+        return {name: values[position] for name, values in self.weights().items()}
+
+    def finite(self) -> Tensor:
+        """Return (networks,) whether all weights of each network are finite."""
+        found = torch.ones(self.networks, dtype=torch.bool, device=self.device)
+        for values in self.parameters():
+            found &= values.detach().isfinite().flatten(1).all(dim=1)
+        return found
 
     def seed_dropout(self, seeds: Tensor) -> None:
         """Set a different seed for every dropout layer and network."""
@@ -115,24 +132,102 @@ class MappedStack(Stack):
             part.step = torch.full_like(part.seed, step)
 
 
+class MixedStack(Stack):
+    """Networks of several architectures: a stack for each, and the positions of its networks."""
+
+    def __init__(self, parts: Sequence[Stack], groups: Sequence[Sequence[int]]) -> None:
+        super().__init__(sum(map(len, groups)), nn.ModuleList(parts))
+        self._groups = tuple(map(tuple, groups))
+        order = [position for group in self._groups for position in group]
+        self._back = sorted(range(self.networks), key=order.__getitem__)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Positions of the networks of each architecture."""
+        return self._groups
+
+    @property
+    def layer_names(self) -> tuple[str, ...]:
+        """Names of the layers that all networks have."""
+        first, *others = (part.layer_names for part in self.layers)
+        return tuple(name for name in first if all(name in names for names in others))
+
+    def _answer(self, inputs: Tensor, layer: str | None) -> Tensor:
+        pairs = zip(self.layers, self._groups, strict=True)
+        answers = [part(_at(inputs, group), layer) for part, group in pairs]
+        if len({answer.shape[1:] for answer in answers}) > 1:
+            what = "numbers of classes" if layer is None else f"outputs at the layer {layer!r}"
+            raise InputError(f"the networks of the ensemble have different {what}")
+        return _at(torch.cat(answers), self._back)
+
+    def weights_of(self, position: int) -> dict[str, Tensor]:
+        """Return the weights and buffers of one network by name."""
+        for part, group in zip(self.layers, self._groups, strict=True):
+            if position in group:
+                return dict(part.weights_of(group.index(position)))
+        raise IndexError(position)
+
+    def finite(self) -> Tensor:
+        """Return (networks,) whether all weights of each network are finite."""
+        return _at(torch.cat([part.finite() for part in self.layers]), self._back)
+
+    def seed_dropout(self, seeds: Tensor) -> None:
+        """Set a different seed for every dropout layer and network."""
+        for part, group in zip(self.layers, self._groups, strict=True):
+            part.seed_dropout(_at(seeds, group))
+
+    def set_step(self, step: int) -> None:
+        """Set the training step of dropout."""
+        for part in self.layers:
+            part.set_step(step)
+
+
+def _at(values: Tensor, positions: Sequence[int]) -> Tensor:
+    """Return some entries of the first axis, without a copy if they follow each other."""
+    first = positions[0]
+    if list(positions) == list(range(first, first + len(positions))):
+        return values[first : first + len(positions)]
+    return values[list(positions)]
+
+
 def stack(networks: Sequence[nn.Module]) -> Stack:
-    """Return networks of one architecture as one."""
+    """Return networks as one, with a stack for each architecture."""
     if isinstance(networks, nn.Module) or not all(isinstance(n, nn.Module) for n in networks):
         raise InputError("the networks of an ensemble must be a list of torch modules")
     if not networks:
         raise InputError("an ensemble needs at least one network")
-    _check_alike("weights", [_weights(each) for each in networks])
-    _check_alike("layers", [_layers(each) for each in networks])
+    groups = _alike([(_weights(each), _layers(each)) for each in networks])
+    if len(groups) > 1:
+        _check_type_and_device(networks)
+    parts = [_stack_alike([networks[position] for position in group]) for group in groups]
+    return parts[0] if len(parts) == 1 else MixedStack(parts, groups)
+
+
+def _stack_alike(networks: Sequence[nn.Module]) -> Stack:
+    """Return networks of one architecture as one."""
     layers = stacked_layers(networks)
     if layers is not None:
         return ChainStack(len(networks), layers)
     return MappedStack(len(networks), _with_stacked_values(networks))
 
 
-def _check_alike(what: str, descriptions: Sequence[object]) -> None:
-    if any(each != descriptions[0] for each in descriptions):
+def _alike(descriptions: Sequence[object]) -> list[list[int]]:
+    """Return the positions of equal descriptions, in order of first appearance."""
+    groups: list[list[int]] = []
+    for position, description in enumerate(descriptions):
+        same = next((group for group in groups if descriptions[group[0]] == description), None)
+        if same is None:
+            groups.append([position])
+        else:
+            same.append(position)
+    return groups
+
+
+def _check_type_and_device(networks: Sequence[nn.Module]) -> None:
+    weights = [value for network in networks for value in network.parameters()]
+    if len({(value.dtype, value.device) for value in weights}) > 1:
         raise InputError(
-            f"the networks of an ensemble must have the same architecture: their {what} differ"
+            "the weights of the networks of an ensemble must have one type, on one device"
         )
 
 
@@ -143,13 +238,8 @@ def _weights(network: nn.Module) -> list[object]:
 
 
 def _layers(network: nn.Module) -> list[object]:
-    """Return the type and options of all layers, without the shares of dropout."""
-    parts = network.named_modules()
-    dropouts = Dropout | nn.Dropout
-    return [
-        (name, type(part), "" if isinstance(part, dropouts) else part.extra_repr())
-        for name, part in parts
-    ]
+    """Return the type and options of all layers."""
+    return [(name, type(part), part.extra_repr()) for name, part in network.named_modules()]
 
 
 def check_trainable(networks: Stack) -> None:

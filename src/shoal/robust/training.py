@@ -21,7 +21,7 @@ from shoal.errors import InputError, NotConverged
 from shoal.robust import draws
 from shoal.robust.checkpoint import Checkpoint
 from shoal.robust.classifier import repeatable
-from shoal.robust.ensemble import Ensemble
+from shoal.robust.ensemble import Ensemble, one_architecture_each
 from shoal.robust.inputs import (
     Intake,
     answering,
@@ -38,6 +38,9 @@ from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report
 
 _SHUFFLE, _SHIFT = 1, 2  # addresses of shuffles and shifts among the draws of a member
+
+
+Network = Architecture | Callable[[], nn.Module]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +88,7 @@ class Training:
 
 
 def train(
-    network: Architecture | Callable[[], nn.Module],
+    network: Network | Sequence[Network],
     images: Tensor,
     labels: Tensor,
     members: Sequence[Member],
@@ -98,7 +101,8 @@ def train(
     """Train all members and return them as an ensemble.
 
     Parameters:
-        network: An architecture, or a function that returns a new torch module.
+        network: An architecture, or a function that returns a new torch module; or a sequence of
+            them, one for each member.
         images: (rows, *shape) the training pictures.
         labels: (rows,) their classes.
         members: The networks to train, from `shared` or `partitioned`.
@@ -121,23 +125,25 @@ def train(
     >>> members = shared(20, temperatures=[1.0, 5.0])
     >>> train(lambda: nn.Linear(4, 2), images, labels, members, Training(epochs=1))
     <Ensemble of 2 networks (MappedStack) on cpu>
+    >>> deep = lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+    >>> mixed = [lambda: nn.Linear(4, 2), deep]
+    >>> train(mixed, images, labels, members, Training(epochs=1)).stack.groups
+    ((0,), (1,))
     """
-    if isinstance(network, nn.Module) or not callable(getattr(network, "build", network)):
-        raise InputError(
-            "network must be an architecture or a function that returns a new network for each "
-            f"member, such as lambda: nn.Sequential(...), not {type(network).__name__}"
-        )
     training = training or Training()
     bounds, chosen = check_bounds(bounds), usable_device(device)
     check_members(members, len(images))
-    networks = stack([_build(network, member.seed) for member in members]).to(chosen)
+    made = _one_each(network, len(members))
+    named = [each for each in made if isinstance(each, Architecture)]
+    known = one_architecture_each(named, len(made)) if len(named) == len(made) else None
+    pairs = zip(made, members, strict=True)
+    networks = stack([_build(each, member.seed) for each, member in pairs]).to(chosen)
     check_trainable(networks)
-    known = network if isinstance(network, Architecture) else None
-    intake = Intake(chosen, next(networks.parameters()).dtype, known.shape if known else None)
+    intake = Intake(chosen, next(networks.parameters()).dtype, known[0].shape if known else None)
     pictures = as_pictures(images, bounds, intake)
     if training.shift and pictures.ndim != 4:
         raise InputError("shift needs pictures of shape (rows, channels, height, width)")
-    classes = known.classes if known else None
+    classes = known[0].classes if known else None
     truth = as_classes("labels", labels, rows=len(pictures), classes=classes)
     trainer = _Trainer(networks, pictures, truth.to(chosen), members, training)
     saved = Checkpoint(Path(checkpoint), trainer) if checkpoint else None
@@ -162,7 +168,26 @@ def train(
     )
 
 
-def _build(network: Architecture | Callable[[], nn.Module], seed: int) -> nn.Module:
+def _one_each(network: Network | Sequence[Network], members: int) -> Sequence[Network]:
+    """Return the network of each member.
+
+    Raises:
+        InputError: A network is none that can be built, or there are too few or too many.
+    """
+    several = isinstance(network, Sequence) and not isinstance(network, nn.Module)
+    listed: Sequence[Any] = network if several else [network] * members  # type: ignore[assignment]
+    for each in listed:
+        if isinstance(each, nn.Module) or not callable(getattr(each, "build", each)):
+            raise InputError(
+                "network must be an architecture or a function that returns a new network for each "
+                f"member, such as lambda: nn.Sequential(...), not {type(each).__name__}"
+            )
+    if len(listed) != members:
+        raise InputError(f"there must be one network, or {members}, not {len(listed)}")
+    return listed
+
+
+def _build(network: Network, seed: int) -> nn.Module:
     built: nn.Module = (
         network.build(seed) if isinstance(network, Architecture) else seeded(network, seed)
     )
@@ -189,13 +214,9 @@ def shifted(pictures: Tensor, seeds: Tensor, step: int, most: int) -> Tensor:
 
 
 def _check_finite(networks: Stack) -> None:
-    diverged = torch.zeros(networks.networks, dtype=torch.bool, device=networks.device)
-    for values in networks.parameters():
-        diverged |= ~values.detach().isfinite().flatten(1).all(dim=1)
-    if diverged.any():
-        raise NotConverged(
-            f"{int(diverged.sum())} of {networks.networks} networks diverged; lower `rate`"
-        )
+    diverged = int((~networks.finite()).sum())
+    if diverged:
+        raise NotConverged(f"{diverged} of {networks.networks} networks diverged; lower `rate`")
 
 
 class _Trainer:
@@ -282,4 +303,5 @@ class _Trainer:
             "shift": self.training.shift,
             "seeds": self.seeds.tolist(),
             "temperatures": self.temperatures.tolist(),
+            "architectures": [list(group) for group in self.networks.groups],
         }

@@ -81,7 +81,7 @@ def starting(
     from shoal.robust import every_target
 
     rows = _right(ensemble, images, labels, held_back(len(images), held), count)
-    classes = ensemble.architecture.classes if ensemble.architecture else 10
+    classes = ensemble.architectures[0].classes if ensemble.architectures else 10
     indices, goals, truth = every_target(images[rows], labels[rows], classes)
     return Start(images[rows][indices], goals, truth, rows[indices])
 

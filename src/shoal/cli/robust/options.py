@@ -111,7 +111,7 @@ def fitting_architecture(images: Tensor, labels: Tensor) -> Architecture:
 
 def check_fit(ensemble: Ensemble, images: Tensor, labels: Tensor) -> None:
     """Raise an error for pictures or labels that do not fit the networks."""
-    made = ensemble.architecture
+    made = ensemble.architectures[0] if ensemble.architectures else None
     if ensemble.bounds != (0.0, 1.0):
         low, high = ensemble.bounds
         raise InputError(

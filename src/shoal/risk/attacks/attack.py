@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from shoal.support.arrays import Counts, frozen
 
 if TYPE_CHECKING:
     from shoal.risk.matchings.psi import Psi
+    from shoal.risk.matchings.set_psi import SetPsi
 
 EVERYBODY = "Every original entity has exactly one released entity, and the attacker knows that."
 TRUE = "Every match that the attacker considers impossible is impossible."
@@ -46,6 +48,17 @@ class MatchingAttack:
         from shoal.risk.matchings.psi import psi
 
         return psi(self.matrix, self.mapping, **options)
+
+    def set_psi(self, sets: Sequence[Hashable] | Counts, **options: Any) -> SetPsi:
+        """Return the expected number of sets that are found as a whole.
+
+        Parameters:
+            sets: (n,) the label of each original entity's set.
+            options: As in `shoal.risk.set_psi`.
+        """
+        from shoal.risk.matchings.set_psi import set_psi
+
+        return set_psi(self.matrix, sets, self.mapping, **options)
 
     def with_prior(self, prior: Any, why: str) -> MatchingAttack:
         """Return the attack of an attacker who also has prior weights for each pair.
