@@ -78,7 +78,7 @@ def place_nodes(
         )
     picked = None if chosen is None else _node(lattice, chosen)
     limit = most_suppressed(lattice, max_suppression)
-    ground = Ground(lattice, model, lattice.measure(model.least_size), limit)
+    ground = Ground(lattice, model, (0,) * len(lattice.shape), limit)
     costs = Costs(lattice, objective)
     known = costs.by_pass(ground.measures) if ground.by_size else None
     cube = costs.bound(ground.measures) if known is None else known

@@ -4,6 +4,7 @@ from functools import cache
 from itertools import product
 from math import floor
 from typing import get_args
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from tests.anonymize.lattice.drawing import cost, draw_table
 
 import shoal
 from shoal import KAnonymity, LDiversity, Table, TCloseness
+from shoal.anonymize.lattice import branch_and_bound
 from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.objectives import Objective
 from shoal.anonymize.lattice.views import release_at
@@ -403,16 +405,56 @@ def test_every_method_says_how_many_nodes_it_looked_at():
             assert release.evaluated <= every
 
 
-def test_flash_returns_the_best_it_finds_where_nodes_are_too_many():
-    columns = {f"q{j}": [0, 0, 0, 1, 1, j] for j in range(24)}
+def outlier_among_many_columns():
+    return plain(**{f"q{j}": [0, 0, 0, 1, 1, j] for j in range(24)})
+
+
+def test_flash_proves_the_optimum_of_a_lattice_too_large_to_measure():
     release = shoal.anonymize(
-        plain(**columns), KAnonymity(2), "flash", max_suppression=0.2, time_limit=2
+        outlier_among_many_columns(), KAnonymity(2), "flash", max_suppression=0.2
     )
     assert set(levels(release)) == {0}  # the last record alone stands out
     assert release.classes.suppressed == 1
+    assert not any("too many" in note for note in release.run.notes)
+    assert nodes(release) == [levels(release)]
+    assert release.candidates[0].loss == pytest.approx(1 / 6)
+    assert 1 <= release.evaluated < 1000  # of 16,777,216
+
+
+@pytest.mark.parametrize("objective", ["loss", "discernibility"])
+def test_flash_notes_a_bound_if_the_time_is_over(objective):
+    with mock.patch.object(branch_and_bound, "_READS", 1):
+        release = shoal.anonymize(
+            outlier_among_many_columns(),
+            KAnonymity(2),
+            "flash",
+            max_suppression=0.2,
+            time_limit=1e-9,
+            objective=objective,
+        )
     (note,) = (note for note in release.run.notes if "nodes are too many" in note)
-    assert "loss 0.1667" in note
-    assert release.evaluated >= 1
+    assert f"the best node found has {objective} {release.candidates[0].loss:.4f}" in note
+    assert "no node can be below 0.0" in note
+
+
+def test_flash_fails_if_it_finds_no_node_in_time():
+    columns = {f"q{j}": [0, 0, 1, 1] for j in range(24)}
+    roles = {**dict.fromkeys(columns, "quasi"), "ill": "sensitive"}
+    table = Table.from_arrow(pa.table({**columns, "ill": list("xyxy")}), roles)
+    with (
+        mock.patch.object(branch_and_bound, "_READS", 1),
+        pytest.raises(shoal.Infeasible, match="1e-09 s"),
+    ):
+        shoal.anonymize(table, LDiversity(3, "ill"), "flash", time_limit=1e-9)
+
+
+def test_flash_falls_back_to_the_top_node_if_the_time_is_over():
+    columns = {f"q{j}": [0, 0, 1, 1] for j in range(24)}
+    roles = {**dict.fromkeys(columns, "quasi"), "ill": "sensitive"}
+    table = Table.from_arrow(pa.table({**columns, "ill": list("xxxy")}), roles)
+    with mock.patch.object(branch_and_bound, "_READS", 1):
+        release = shoal.anonymize(table, LDiversity(2, "ill"), "flash", time_limit=1e-9)
+    assert set(levels(release)) == {1}
 
 
 @pytest.mark.parametrize("method", ["ola", "flash"])

@@ -1,7 +1,7 @@
 """Flash: the node with the least loss in the whole lattice, for any model and any objective.
 
-One pass computes a lower bound on the loss of every node; nodes are then evaluated in the order of
-that bound until none can be better. Named after Kohlmayer et al., "Flash: efficient, stable and
+Boxes of nodes are searched in the order of a lower bound on their loss, until none can contain a
+better node; see `optimum.py`. Named after Kohlmayer et al., "Flash: efficient, stable and
 optimal k-anonymity", PASSAT 2012, whose result it reaches with another algorithm.
 """
 
@@ -13,15 +13,11 @@ from typing import ClassVar, get_args
 from shoal.anonymize.lattice.best_effort import Walk
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.local import recode_locally
-from shoal.anonymize.lattice.objectives import Objective
-from shoal.anonymize.lattice.searching import (
-    Ground,
-    MinimalNodes,
-    best_first,
-    check_share,
-    measurable,
-)
-from shoal.anonymize.lattice.views import most_suppressed, release_at
+from shoal.anonymize.lattice.objectives import Costs, Objective
+from shoal.anonymize.lattice.optimum import find_optimum
+from shoal.anonymize.lattice.searching import Ground, MinimalNodes, check_share, measurable
+from shoal.anonymize.lattice.views import release_at
+from shoal.core.provenance import Candidate
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model, check_range
@@ -61,34 +57,46 @@ class Flash:
 
         It has the minimal nodes as candidates, evaluated on first use.
         """
-        lattice = Lattice.of(table)
-        limit = most_suppressed(lattice, self.max_suppression)
-        corner = lattice.corner(model.least_size, limit)
-        if not measurable(lattice):
-            return self._walk(table, model)
         if self.local:
             return recode_locally(table, model, self.max_suppression, self._choose)
-        ground = Ground.above(lattice, corner, model, limit)
-        best, evaluated = best_first(ground, self.objective)
-        node = tuple(best.node.values())
-        candidates = MinimalNodes(ground, self.objective, best)
-        return release_at(ground.lattice, node, model, candidates=candidates, evaluated=evaluated)
+        ground = Ground.above_corner(Lattice.of(table), model, self.max_suppression)
+        costs = Costs(ground.lattice, self.objective)
+        if not measurable(ground.lattice) and not costs.rises:
+            return self._walk(table, model)
+        best = find_optimum(ground, self.objective, self.time_limit)
+        candidate, notes = best.candidate, []
+        if not best.proven:
+            notes.append(self._unproven(ground.lattice, candidate, best.bound))
+        few = measurable(ground.lattice)
+        return release_at(
+            ground.lattice,
+            best.node,
+            model,
+            found=best.view,
+            candidates=MinimalNodes(ground, self.objective, candidate) if few else (candidate,),
+            evaluated=best.evaluated,
+            notes=notes,
+        )
 
     def _choose(self, ground: Ground) -> Node:
-        return tuple(best_first(ground, self.objective)[0].node.values())
+        return find_optimum(ground, self.objective, self.time_limit).node
 
     def _walk(self, table: Table, model: Model) -> Release:
         walk = Walk(table, model, self.max_suppression, self.objective)
         best = walk.go(self.time_limit)
-        note = (
-            f"{walk.lattice.nodes:,} nodes are too many to search; the best node found has "
-            f"{self.objective} {best.loss:.4f}, and no node can be below {walk.bound:.4f}"
-        )
         return release_at(
             walk.lattice,
             tuple(best.node.values()),
             model,
             candidates=(best,),
             evaluated=walk.evaluated,
-            notes=(note,),
+            notes=(self._unproven(walk.lattice, best, walk.bound),),
+        )
+
+    def _unproven(self, lattice: Lattice, best: Candidate, bound: float) -> str:
+        """Return a note about a node that may not be optimal."""
+        return (
+            f"{lattice.nodes:,} nodes are too many to search completely in {self.time_limit:g} s; "
+            f"the best node found has {self.objective} {best.loss:.4f}, and no node can be below "
+            f"{bound:.4f}"
         )

@@ -7,6 +7,7 @@ attributes count by their weights. The geometric loss averages log(1 + loss) ove
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,8 @@ _BY_LEVEL = (
     "height",
 )  # all records cost the same, so the pass gives the exact cost
 
+_ROUNDING = 1e-14  # of the cost of a level
+
 
 class Costs:
     """An objective on the nodes of one lattice.
@@ -46,7 +49,7 @@ class Costs:
         if objective == "height":
             weights = np.array(lattice.heights, dtype=np.float64)
         total = weights.sum()
-        self._weights = weights / total if total else np.full(len(weights), 1 / len(weights))
+        self.weights = weights / total if total else np.full(len(weights), 1 / len(weights))
         self._by_level = [
             _LEVEL_COSTS[objective](c, lattice.table.shares(c.name)) for c in lattice.columns
         ]
@@ -73,22 +76,58 @@ class Costs:
     def _levels_alone(self) -> Floats:
         """Return the mean cost of all records by level, as if none were suppressed."""
         cube = np.zeros(self._lattice.shape)
-        for axis, column in enumerate(self._lattice.columns):
-            means = [
-                weighted_sum(self._lattice.table.shares(column.name), costs)
-                for costs in self._by_level[axis]
-            ]
+        for axis, means in enumerate(self.means()):
             shape = [1] * cube.ndim
             shape[axis] = -1
-            cube = cube + self._weights[axis] * np.reshape(self._scaled(np.array(means)), shape)
-        return np.asarray(self._unscaled(cube), dtype=np.float64)
+            cube = cube + self.weights[axis] * np.reshape(self.scaled(np.array(means)), shape)
+        return np.asarray(self.unscaled(cube), dtype=np.float64)
 
-    def _scaled(self, losses: Any) -> Any:
+    @property
+    def geometric(self) -> bool:
+        """Whether attributes are averaged geometrically."""
+        return self._objective == "geometric-loss"
+
+    @property
+    def rises(self) -> bool:
+        """Whether branch and bound applies: levels cost more the higher they are.
+
+        Suppression must then add less, and only the group of a record may matter.
+        """
+        if self._objective in ("discernibility", "class-size"):
+            return False
+        most = np.inf if self._objective == "entropy" else 1.0
+        return all(
+            (coarse >= fine - _ROUNDING).all() and (coarse <= most + _ROUNDING).all()
+            for levels in self._by_level
+            for fine, coarse in pairwise(levels)
+        )
+
+    def means(self) -> list[list[float]]:
+        """Return, for each attribute and level, the mean cost of all records, none suppressed."""
+        return [
+            [weighted_sum(self._lattice.table.shares(column.name), costs) for costs in levels]
+            for column, levels in zip(self._lattice.columns, self._by_level, strict=True)
+        ]
+
+    def gains(self) -> list[list[Floats]]:
+        """Return, for each attribute and level, what suppression adds to the cost of each value.
+
+        It is the same for all values of a group that occur; 0 for values that do not.
+        """
+        found = []
+        for column, levels in zip(self._lattice.columns, self._by_level, strict=True):
+            occurs = self._lattice.table.shares(column.name) > 0
+            whole = levels[-1] if self._objective == "entropy" else np.ones(column.domain)
+            found.append([np.where(occurs, whole - costs, 0.0) for costs in levels])
+        return found
+
+    def scaled(self, losses: Any) -> Any:
         """Return the losses of attributes on the scale on which they are averaged."""
-        return np.log1p(losses) if self._objective == "geometric-loss" else losses
+        return np.log1p(losses) if self.geometric else losses
 
-    def _unscaled(self, mean: Any) -> Any:
-        return np.expm1(mean) if self._objective == "geometric-loss" else mean
+    def unscaled(self, mean: Any) -> Any:
+        """Return a mean of scaled losses as a loss."""
+        return np.expm1(mean) if self.geometric else mean
 
     def at_least(self, corner: Sequence[int]) -> float:
         """Return a lower bound for all nodes above a corner: coarser groups never cost less."""
@@ -100,7 +139,7 @@ class Costs:
 
     def _mean(self, losses: Sequence[float]) -> float:
         """Return the weighted mean of the losses of attributes."""
-        return float(self._unscaled(weighted_sum(self._scaled(np.array(losses)), self._weights)))
+        return float(self.unscaled(weighted_sum(self.scaled(np.array(losses)), self.weights)))
 
     def exact(self, node: Sequence[int], view: View) -> float:
         """Return the cost of a node after suppression by the model."""

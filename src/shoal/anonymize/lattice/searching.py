@@ -1,4 +1,4 @@
-"""Searches that lattice methods share: by bounds, by minimality."""
+"""What lattice methods search: a lattice under a model, and its minimal nodes."""
 
 from __future__ import annotations
 
@@ -33,38 +33,45 @@ NOT_MONOTONE_OVER_PEOPLE = (
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """A lattice with the measures of every node under a model.
+    """A lattice under a model.
 
-    measures: for the least class size of the model; exact if the model requires nothing else,
-        otherwise a lower bound of suppression.
+    corner: levels below which no node is feasible.
     limit: number of records that may be suppressed.
     """
 
     lattice: Lattice
     model: Model
-    measures: Measures
+    corner: Node
     limit: int
 
     @classmethod
     def of(
         cls, table: Table, model: Model, max_suppression: float, origin: Table | None = None
     ) -> Ground:
-        """Measure the lattice of a table, or of a part of the origin."""
+        """Return the lattice of a table, or of a part of the origin, if it can be measured."""
         lattice = Lattice.of(table, origin)
-        least, limit = model.least_size, most_suppressed(lattice, max_suppression)
-        corner = lattice.corner(least, limit)
+        ground = cls.above_corner(lattice, model, max_suppression)
         if not measurable(lattice):
             raise InputError(
                 f"the lattice has {lattice.nodes:,} nodes, which is too many to search; use fewer "
                 "quasi-identifiers, flatter hierarchies, or method flash, which returns the best "
                 "node that it finds"
             )
-        return cls.above(lattice, corner, model, limit)
+        return ground
 
     @classmethod
-    def above(cls, lattice: Lattice, corner: Node, model: Model, limit: int) -> Ground:
-        """Measure a lattice above a corner."""
-        return cls(lattice, model, lattice.measure(model.least_size, corner=corner), limit)
+    def above_corner(cls, lattice: Lattice, model: Model, max_suppression: float) -> Ground:
+        """Return a lattice of any size, without the levels that no feasible node has."""
+        limit = most_suppressed(lattice, max_suppression)
+        return cls(lattice, model, lattice.corner(model.least_size, limit), limit)
+
+    @cached_property
+    def measures(self) -> Measures:
+        """Measures of every node for the least class size of the model.
+
+        Exact if the model requires nothing else, otherwise a lower bound of suppression.
+        """
+        return self.lattice.measure(self.model.least_size, corner=self.corner)
 
     @property
     def by_size(self) -> bool:
@@ -111,37 +118,6 @@ def measurable(lattice: Lattice) -> bool:
 def check_share(option: str, value: float) -> None:
     """Reject a value that is not a share."""
     check_range(option, value, 0, 1)
-
-
-def best_first(ground: Ground, objective: Objective) -> tuple[Candidate, int]:
-    """Return the anonymous node with the least cost, and the number of evaluated nodes.
-
-    Nodes are evaluated by increasing lower bound until no bound is below the best exact cost, so
-    the result is optimal even if costs or models are not monotone.
-    """
-    lattice, costs = ground.lattice, Costs(ground.lattice, objective)
-    known = costs.by_pass(ground.measures) if ground.by_size else None
-    bounds = costs.bound(ground.measures) if known is None else known
-    flat = np.flatnonzero(ground.possible)
-    order = flat[np.argsort(bounds.ravel()[flat].round(12), kind="stable")]
-    best: Candidate | None = None
-    least, seen = np.inf, 0
-    for index in order.tolist():
-        node = tuple(int(i) for i in np.unravel_index(index, lattice.shape))
-        if bounds[node] >= least - 1e-12:
-            break
-        found = view(lattice, node, ground.model)
-        seen += 1
-        if seen % 64 == 0:
-            report("search", seen, None)
-        if found.suppressed > ground.limit:
-            continue
-        value = costs.exact(node, found)
-        if value < least:
-            best, least = Candidate(lattice.named(node), value, found.suppressed), value
-    if best is None:
-        raise ground.infeasible()
-    return best, seen
 
 
 def minimal_nodes(ground: Ground) -> tuple[list[Node], int]:

@@ -56,13 +56,17 @@ def release_at(
     node: Sequence[int],
     model: Model,
     *,
+    found: View | None = None,
     candidates: Sequence[Candidate] = (),
     evaluated: int = 0,
     notes: Sequence[str] = (),
 ) -> Release:
-    """Publish the table at a node, without the rows of classes that break the model."""
+    """Publish the table at a node, without the rows of classes that break the model.
+
+    found: the view of the node, if it is known.
+    """
     table = lattice.table
-    found = view(lattice, node, model)
+    found = found or view(lattice, node, model)
     if not found.kept.any():
         raise Infeasible(
             f"{model}: every record would be suppressed at {named_node(lattice.named(node))}"
