@@ -70,7 +70,7 @@ bench: install
 
 # A published study: `make study` lists them, `make study NAME=risk` runs one, FULL=1 at its published size.
 study: install
-	$(BIN)/python -m studies $(NAME) $(if $(FULL),--full) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT)) $(if $(PUBLISH),--publish)
+	$(BIN)/python -m studies $(NAME) $(if $(FULL),--full) $(if $(DATA),--data $(DATA)) $(if $(RELEASES),--releases $(RELEASES)) $(if $(OUT),--out $(OUT)) $(if $(PUBLISH),--publish)
 
 docs: $(VENV)/.documented
 	$(BIN)/mkdocs build --strict

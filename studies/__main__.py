@@ -74,7 +74,8 @@ def _run(given: argparse.Namespace) -> None:
     note(f"wrote {page}")
     if given.publish:
         data = given.data or study.data[0]
-        options = "".join([f" DATA={data}" if given.data else "", " FULL=1" if given.full else ""])
+        chosen = {"DATA": given.data, "FULL": int(given.full), "RELEASES": given.releases}
+        options = "".join(f" {name}={value}" for name, value in chosen.items() if value)
         publish(study, data, folder, f"make study NAME={study.name}{options}")
         write_pages()
 

@@ -11,7 +11,10 @@ from studies.runs import Row
 
 @dataclass(frozen=True)
 class Analysis:
-    """The results of the study; each list has the rows of one table or figure."""
+    """The results of the study; each list has the rows of one table or figure.
+
+    by_k: the runs of figure 3.4. others: releases by Mondrians that are no part of the study.
+    """
 
     rows: Sequence[Row]
     singles: Sequence[Row]
@@ -24,6 +27,8 @@ class Analysis:
     algorithms: Sequence[Row]
     tables: Sequence[Row]
     utilities: Sequence[Row]
+    by_k: Sequence[Row] = ()
+    others: Sequence[Row] = ()
 
     def of_table(self, table: str) -> list[Row]:
         """Return the rates of the metrics on one table, without chance and utility itself."""

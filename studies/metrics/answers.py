@@ -11,10 +11,12 @@ from statistics import fmean
 
 import numpy as np
 
+from shoal.support.arrays import Floats
 from studies.claims import Answer
+from studies.metrics import published
 from studies.metrics.analysis import Analysis
 from studies.metrics.releases import METRICS, UTILITIES
-from studies.metrics.singles import effects_by_regression, lines, values
+from studies.metrics.singles import effects_by_regression, lines, slope_signs, values
 from studies.runs import Row, groups
 from studies.verdicts import (
     Estimate,
@@ -89,6 +91,27 @@ def between_algorithms(metric: str, *, agree: bool) -> Callable[[Analysis], Answ
         return decide(share, claimed), f"tables and utilities with lines both ways: {text}"
 
     return test
+
+
+def inconsistent(found: Analysis) -> Answer:
+    """Test how often the lines of a table go both ways between algorithms, over all metrics."""
+    metrics = tuple(published.SINGLE["cmc"])
+
+    def mixed(rows: Sequence[Row]) -> Floats:
+        """(metrics,) the share of tables and utilities in which some lines rise and others fall."""
+        shares = []
+        for _, part in groups(rows, "table"):
+            cells = [slope_signs(cell, metrics) for _, cell in groups(part, "algorithm")]
+            signs = np.array(cells)  # (algorithms, metrics, utilities)
+            shares.append(((signs > 0).any(axis=0) & (signs < 0).any(axis=0)).mean(axis=1))
+        return np.asarray(np.mean(shares, axis=0))
+
+    share = over_releases(found, lambda rows: float(mixed(rows).mean()), metrics)
+    each = zip(metrics, mixed(found.rows), strict=True)
+    every = ", ".join(f"{metric} {ways:.0%}" for metric, ways in each)
+    return decide(share, above(AGREEING)), (
+        f"tables and utilities with lines both ways: {share.text('.0%')}; of each metric: {every}"
+    )
 
 
 def _mixed(drawn: Sequence[Row], metric: str, *by: str) -> float:

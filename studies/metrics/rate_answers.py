@@ -26,7 +26,7 @@ from studies.verdicts import (
 )
 
 CLOSE = 0.05  # rates that differ by no more count as equal
-LEAP = 0.10  # the gain on the best single metric that is published as the most
+LEAP = 0.10  # the gain on the mean metric that is published as the most
 _LEAST, _MOST = 0.55, 0.72  # published, of all metrics and tables except heart
 
 
@@ -97,24 +97,38 @@ def references(found: Analysis) -> Answer:
 
 def better_than_single(found: Analysis) -> Answer:
     """Test whether Meta-Metrics are right more often than the mean metric."""
-    gains = {
-        row["table"]: _rate(row).minus(average(_singles(found, row["table"])))
-        for row in _known(found.home)
-    }
+    gains = _gains_on_mean(found)
     return all_of(decide(gain, above(0)) for gain in gains.values()), "gain: " + _listed(gains)
 
 
 def no_leap(found: Analysis) -> Answer:
-    """Test whether Meta-Metrics gain little on each table's best metric."""
+    """Test whether Meta-Metrics gain little on the mean metric of each table."""
+    gains = _gains_on_mean(found)
+    theirs = {t: published.META[t] - fmean(published.SINGLE[t].values()) for t in gains}
+    text = ", ".join(f"{table} {gain:+.3f}" for table, gain in theirs.items())
+    return all_of(decide(gain, below(LEAP)) for gain in gains.values()), (
+        f"gain on the mean metric: {_listed(gains)}; of the published tables: {text}"
+    )
+
+
+def better_than_best(found: Analysis) -> Answer:
+    """Test whether Meta-Metrics are right more often than each table's best metric."""
     gains = {
         row["table"]: _rate(row).minus(
             max(_singles(found, row["table"]), key=lambda each: each.value)
         )
         for row in _known(found.home)
     }
-    return all_of(decide(gain, below(LEAP)) for gain in gains.values()), (
+    return all_of(decide(gain, above(0)) for gain in gains.values()), (
         f"gain on each table's best metric: {_listed(gains)}"
     )
+
+
+def _gains_on_mean(found: Analysis) -> dict[str, Estimate]:
+    return {
+        row["table"]: _rate(row).minus(average(_singles(found, row["table"])))
+        for row in _known(found.home)
+    }
 
 
 def _singles(found: Analysis, table: str) -> list[Estimate]:

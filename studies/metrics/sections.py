@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studies.claims import judge_figure
-from studies.metrics import charts, singles, transfer
+from studies.metrics import accuracy_by_k, charts, mondrians, published, singles, transfer
 from studies.metrics.analysis import Analysis
 from studies.metrics.claims import CLAIMS
 from studies.metrics.meta import (
@@ -18,7 +18,8 @@ from studies.metrics.meta import (
     meta_metrics,
 )
 from studies.metrics.predictive_rates import PREDICTIVE, predictive_rates
-from studies.metrics.releases import FOLDS, METRICS, UTILITIES
+from studies.metrics.published import DEPARTURES
+from studies.metrics.releases import ALGORITHMS, FOLDS, METRICS, UTILITIES
 from studies.page import Picture, Section, write_page, write_rows
 from studies.runs import Row, groups
 
@@ -27,9 +28,13 @@ _ROWS = 80  # of a table that is shown
 _RANKED = "Share of pairs ranked correctly"
 
 
-def write_study(out: Path, rows: Sequence[Row], *, full: bool) -> Path:
-    """Analyse the releases; writes tables, pictures and the page, and returns the page."""
-    write_rows(out / "releases.csv", rows)
+def write_study(out: Path, every: Sequence[Row], by_k: Sequence[Row], *, full: bool) -> Path:
+    """Analyse the releases; writes tables, pictures and the page, and returns the page.
+
+    every: all releases. by_k: the runs of figure 3.4.
+    """
+    write_rows(out / "releases.csv", every)
+    rows = [row for row in every if row["algorithm"] in ALGORITHMS]
     fits = meta_metrics(rows, out / "meta-metrics", full=full)
     found = Analysis(
         rows,
@@ -43,11 +48,13 @@ def write_study(out: Path, rows: Sequence[Row], *, full: bool) -> Path:
         transfer.to_algorithms(rows, fits),
         transfer.to_tables(rows, fits),
         transfer.to_utilities(rows, fits),
+        by_k,
+        [row for row in every if row["algorithm"] not in ALGORITHMS],
     )
     write_rows(out / "ties.csv", found.tied)
     drawn = [
         section.draw(out, judge_figure(CLAIMS, section.name, found), ".3f").unless_longer(_ROWS)
-        for section in (*_sections(found), _beyond(rows, fits))
+        for section in (*_sections(found), _beyond(rows, fits), mondrians.section_of(found))
         if section.rows
     ]
     return write_page(out, "Do metrics predict utility?", _about(rows, full), drawn)
@@ -66,13 +73,15 @@ def _about(rows: Sequence[Row], full: bool) -> str:
         search = f"FLAML searches {FULL_SECONDS if full else SECONDS:g} seconds for each"
     return (
         f"{len(rows):,} releases, {len(cells[0])} by each algorithm of each table{part}; "
-        f"k = 2 + Poisson(1), Datafly with its own limit of k suppressed records. Utility is what "
-        f"models trained on a release score on raw rows, in {FOLDS} folds. A rate is the share of "
+        "k = 2 + Poisson(1), Mondrian with strict cuts at medians, as published, Datafly with its "
+        "own limit of k suppressed records. Utility is what models trained on a release score on "
+        f"raw rows, in {FOLDS} folds. A rate is the share of "
         "pairs in which the better score has the greater utility; pairs of equal utility do not "
         "count, equal scores count half; intervals are 95 %, over resampled releases. "
         f"Meta-Metrics: {search}; a tenth of the releases is held out, {SPLITS} times. Published "
         "are the figures of de Spoelberch (2020), with precision left out there and KL divergence "
-        "added here. Permuted and shuffled releases are measured on the table's own order."
+        "added here. Permuted and shuffled releases are measured on the table's own order. "
+        + " ".join(DEPARTURES.values())
     )
 
 
@@ -93,8 +102,10 @@ def _sections(found: Analysis) -> list[Section]:
         Picture(charts.histograms(rows, names), "Metrics by table and algorithm", end)
         for names, end in ((METRICS[:half], ".svg"), (METRICS[half:], "-more.svg"))
     ]
+    appended = [name for name in METRICS if name in published.SINGLE["cmc"]]
     fit_heads = ["table", "metric", "utility", "slope"]
     return [
+        accuracy_by_k.section_of(found.by_k),
         Section("4.1", "Utility over metrics (figures 4.1 and 4.2)", found.lines,
                 [Picture(pictures[METRICS[:half]], by_table, ".png"),
                  Picture(pictures[METRICS[half:]], by_table, "-more.png")], fit_heads),
@@ -106,6 +117,11 @@ def _sections(found: Analysis) -> list[Section]:
                 [Picture(shown["granularity"], by_algorithm, ".png")], fit_heads),
         Section("4.7", "Utility over Hellinger distance", _of(by_both, "hellinger"),
                 [Picture(shown["hellinger"], by_algorithm, ".png")], fit_heads),
+        Section("A.1", "Utility over each metric (figures A.1 to A.11)",
+                [line for line in by_both if line["metric"] in appended],
+                [Picture(charts.scatter(rows, by_both, names, by_algorithm=True), by_algorithm, end)
+                 for names, end in ((appended[:half], ".png"), (appended[half:], "-more.png"))],
+                ["table", "algorithm", "metric", "utility", "slope"]),
         Section("4.8", "Effect sizes in linear regressions", found.effects,
                 [Picture(charts.effects(found.effects),
                          "Mean size, 95 % interval over regressions")],

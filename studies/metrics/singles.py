@@ -134,6 +134,15 @@ def lines(rows: Sequence[Row], *by: str, metrics: Sequence[str] = METRICS) -> li
     return found
 
 
+def slope_signs(rows: Sequence[Row], metrics: Sequence[str]) -> Floats:
+    """(metrics, utilities) whether the lines of best fit rise (1), fall (−1) or are flat (0)."""
+    across, upward = (
+        np.column_stack([_standard(values(rows, name)) for name in names])
+        for names in (metrics, UTILITIES)
+    )
+    return np.asarray(np.sign(np.round(across.T @ upward / len(rows), 12)))
+
+
 def _line(across: Floats, up: Floats) -> tuple[float, float, float, float, float]:
     low, high, middle = float(across.min()), float(across.max()), float(up.mean())
     spread = float(across.var())

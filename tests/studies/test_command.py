@@ -30,6 +30,20 @@ def test_each_size_of_a_study_has_its_own_folder(capsys, options, page):
     assert f"{page}.html" in "".join(capsys.readouterr().err.split())
 
 
+def test_a_published_run_names_the_command_that_repeats_it(monkeypatch, tmp_path):
+    from studies.metrics import study
+
+    commands = []
+    monkeypatch.setattr(study, "run", lambda out, **_: out / "report.html")
+    monkeypatch.setattr(__main__, "publish", lambda *given: commands.append(given[-1]))
+    monkeypatch.setattr(__main__, "write_pages", lambda: None)
+    given = ["metrics", "--out", str(tmp_path), "--publish"]
+    __main__.main(given)
+    __main__.main([*given, "--data", "cmc", "--full", "--releases", "20"])
+    plain = "make study NAME=metrics"
+    assert commands == [plain, f"{plain} DATA=cmc FULL=1 RELEASES=20"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

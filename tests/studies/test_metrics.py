@@ -20,8 +20,10 @@ from shoal.metrics import squared_distance_error
 from shoal.privacy.k_anonymity import KAnonymity
 from studies import STUDIES
 from studies.metrics import (
+    accuracy_by_k,
     answers,
     meta,
+    mondrians,
     published,
     rate_answers,
     releases,
@@ -126,8 +128,34 @@ def test_what_moved_further_than_full_suppression_would_is_told_apart():
 def test_more_releases_begin_with_the_same_ones():
     few, more = (list(study.tasks_for(["cmc"], count, full=False)) for count in (3, 5))
     assert [task for task in more if task["release"] < 3] == few
-    assert len({task["seed"] for task in more}) == len(more) == 15
+    assert len(more) == 25
+    assert len({(task["algorithm"], task["seed"]) for task in more}) == 25
     assert min(task["k"] for task in more) >= 2
+
+
+def test_other_mondrians_have_the_orders_and_the_k_of_the_published_one():
+    tasks = list(study.tasks_for(["cmc"], 40, full=False))
+    settings = {
+        name: [(task["seed"], task["k"]) for task in tasks if task["algorithm"] == name]
+        for name in releases.MONDRIANS
+    }
+    assert len(settings["mondrian"]) == 40
+    assert len(settings["mondrian-best"]) == study.OTHER_RELEASES
+    for each in settings.values():
+        assert each == settings["mondrian"][: len(each)]
+
+
+def test_the_published_mondrian_cuts_at_medians(monkeypatch):
+    monkeypatch.setattr(releases, "base", lambda _name, _rows=None: people())
+    task = {"table": "cmc", "rows": None, "k": 3, "seed": 4, "algorithm": "mondrian"}
+    found = {
+        name: releases.released({**task, "options": options})
+        for name, options in releases.MONDRIANS.items()
+    }
+    changed = permuted(people(), 4)
+    plain = anonymize(changed, KAnonymity(3), "mondrian", hierarchies=False, cuts="median")
+    assert (found["mondrian"].classes.ids == plain.classes.ids).all()
+    assert (found["mondrian-best"].classes.ids != plain.classes.ids).any()
 
 
 @pytest.fixture
@@ -160,7 +188,7 @@ def in_this_process(tasks, work, *, stage):
 @pytest.mark.slow
 @pytest.mark.usefixtures("_small")
 def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_rows(tmp_path):
-    tasks = list(study.tasks_for(["cmc"], 2, full=False))
+    tasks = [t for t in study.tasks_for(["cmc"], 2, full=False) if t["algorithm"] in ALGORITHMS]
     whole = measure_in_parallel(tasks, releases.measure, tmp_path / "whole", batch=2)
     made = []
 
@@ -270,22 +298,88 @@ def test_what_carries_over_is_right_everywhere(tmp_path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("_small", "_ridge")
 def test_the_page_has_every_figure_and_table_and_a_verdict_on_each(tmp_path):
-    page = write_study(tmp_path, made_up(), full=False).read_text()
-    for heading in ("Figure 4.1", "Figure 4.8", "Figure 4.9", "Table 4.1", "Table 4.5"):
+    page = write_study(tmp_path, made_up(), by_k({2: 0.6, 20: 0.5, 30: 0.4, 100: 0.4}), full=False)
+    page = page.read_text()
+    for heading in (
+        "Figure 3.4",
+        "Figure 4.1",
+        "Figure 4.9",
+        "Figure A.1",
+        "Table 4.1",
+        "Table 4.5",
+    ):
         assert f"<h2>{heading}:" in page
     assert "FLAML is not installed" in page
     assert "https://" not in page
     assert (tmp_path / "releases.csv").read_text().count("\n") == 61
     assert (tmp_path / "table-4-1.csv").read_text().startswith("table,metric,rate,low,high")
     assert sum(page.count(f'class="{word}"') for word in ("agrees", "disagrees")) > 5
-    assert page.count("<td class=") == len(CLAIMS)
+    assert page.count("<td class=") == len([c for c in CLAIMS if c.figure != "B"])
+    assert "Information loss departs from its source" in page
+    assert "Average class size does too" in page
 
 
-def analysed(rows):
+def by_k(accuracies, draws=5):
+    """Runs of figure 3.4 by k; draws differ by a thousandth."""
+    return [
+        {"k": k, "draw": draw, "accuracy": accuracy + draw / 1000, "baseline": 0.4}
+        for k, accuracy in accuracies.items()
+        for draw in range(draws)
+    ]
+
+
+def test_accuracy_that_falls_to_the_most_frequent_class_and_stays_there_agrees():
+    found = analysed(made_up(), by_k=by_k({2: 0.6, 20: 0.42, 30: 0.41, 100: 0.41}))
+    for test in (accuracy_by_k.falls, accuracy_by_k.flat, accuracy_by_k.little_left):
+        assert test(found)[0] == "agrees"
+    rising = analysed(made_up(), by_k=by_k({2: 0.6, 20: 0.7, 30: 0.7, 100: 0.8}))
+    for test in (accuracy_by_k.falls, accuracy_by_k.flat, accuracy_by_k.little_left):
+        assert test(rising)[0] == "disagrees"
+
+
+@pytest.mark.usefixtures("_small")
+def test_figure_3_4_has_the_accuracy_of_one_model_and_the_most_frequent_class():
+    row = accuracy_by_k.measure(next(accuracy_by_k.tasks_for(full=False)))
+    counts = np.bincount(people()["method"].codes)
+    assert row["baseline"] == counts.max() / counts.sum()
+    assert 0 < row["accuracy"] <= 1
+
+
+def test_mondrians_are_compared_release_by_release():
+    rows = [{**row, "seed": number} for number, row in enumerate(made_up())]
+    mine = [row for row in rows if row["algorithm"] == "mondrian"]
+
+    def others(gain):
+        return [
+            {**row, "algorithm": "mondrian-best", **{u: row[u] + gain for u in UTILITIES}}
+            for row in mine
+        ]
+
+    for gain, word in ((0.01, "agrees"), (-0.01, "disagrees")):
+        found = analysed(rows, others=others(gain))
+        assert mondrians.best_gains(found)[0] == word
+        section = mondrians.section_of(found)
+        assert [row["gain"] for row in section.rows] == pytest.approx([gain] * 2)
+        assert section.rows[0]["releases"] == 10
+
+
+def test_a_line_rises_falls_or_is_flat():
+    rows = made_up(tables=("cmc",))
+    signs = singles.slope_signs(rows, ("granularity", "diameter"))
+    assert signs.tolist() == [[-1.0] * 6, [0.0] * 6]
+
+
+def test_lines_that_agree_for_one_metric_alone_are_inconsistent_over_all():
+    word, text = answers.inconsistent(analysed(made_up(count=40)))
+    assert word == "agrees"
+    assert "granularity 0%" in text
+
+
+def analysed(rows, **more):
     """An analysis without Meta-Metrics."""
     parts = (singles.single_rates(rows), singles.tied_shares(rows), singles.effect_sizes(rows))
     both = singles.lines(rows, "table"), singles.lines(rows, "table", "algorithm")
-    return Analysis(rows, *parts, *both, [], [], [], [], [])
+    return Analysis(rows, *parts, *both, [], [], [], [], [], **more)
 
 
 def test_a_metric_that_decides_has_the_largest_weight_beyond_doubt():
@@ -333,6 +427,21 @@ def test_heart_stands_out_only_if_the_difference_of_rates_is_clear_of_0():
     assert rate_answers.heart_stands_out(close)[0] == "undecided"
     turned = rates(cmc=(0.68, 0.70, 0.72), heart=(0.58, 0.60, 0.62))
     assert rate_answers.heart_stands_out(turned)[0] == "disagrees"
+
+
+def test_the_gain_of_a_meta_metric_is_on_the_mean_metric():
+    singles_ = [
+        {"table": "cmc", "metric": metric, "rate": rate, "low": rate - 0.01, "high": rate + 0.01,
+         "releases": 9}
+        for metric, rate in (("entropy", 0.5), ("diameter", 0.7))
+    ]  # fmt: skip
+    home = [{"table": "cmc", "rate": 0.68, "low": 0.67, "high": 0.69, "releases": 9}]
+    found = Analysis([{"table": "cmc"}], singles_, [], [], [], [], [], home, [], [], [])
+    word, text = rate_answers.no_leap(found)  # .68 − (.5 + .7) / 2
+    assert word == "agrees"
+    assert "cmc +0.080" in text
+    assert text.endswith("of the published tables: cmc +0.170")
+    assert rate_answers.better_than_best(found)[0] == "disagrees"  # .68 − .7
 
 
 def test_published_figures_stand_where_the_study_has_them():

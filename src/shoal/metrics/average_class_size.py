@@ -1,6 +1,8 @@
 """Average class size: how much larger classes are than required.
 
-LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
+LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006. Departs from the
+paper, which divides records by k times classes: without `raw` there is no k, and in both forms a
+suppressed row counts as one in a class of all people.
 """
 
 from __future__ import annotations
