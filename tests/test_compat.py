@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import warnings
 from pathlib import Path
 
@@ -61,10 +62,9 @@ def test_numba_stores_an_index_beside_the_source_if_no_folder_is_stated(tmp_path
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     source = tmp_path / "kernel.py"
     source.write_text("def triple(value):\n    return 3 * value\n")
-    names = {}
-    exec(compile(source.read_text(), str(source), "exec"), names)
-    kernel = kernels.compile_lazily(names["triple"])
-    kernels.store_in(kernel, kernels.KernelCache(names["triple"], "stamp", pytest.fail))
+    triple = runpy.run_path(str(source))["triple"]
+    kernel = kernels.compile_lazily(triple)
+    kernels.store_in(kernel, kernels.KernelCache(triple, "stamp", pytest.fail))
     assert not kernel_files.has_kernels_beside(tmp_path)
     assert kernel(3) == 9
     assert kernel_files.has_kernels_beside(tmp_path)
@@ -215,6 +215,23 @@ def test_typer_says_which_options_are_on_the_command_line(app):
     assert app(["make", "--force", "x", "--share", "1"], standalone_mode=False) == [
         "make", "file", "share", "force",
     ]  # fmt: skip
+
+
+def test_typer_says_which_values_are_paths():
+    app, paths = typer.Typer(), {}
+
+    @app.command()
+    def make(
+        context: typer.Context,
+        file: Path = typer.Argument(),  # noqa: B008
+        other: Path | None = typer.Option(None, "--other"),  # noqa: B008
+        word: str = typer.Option("", "--word"),
+    ) -> None:
+        for option in commands.options_given(context):
+            paths[option.name] = commands.is_path(option, context.params[option.name])
+
+    app(["a/b.csv", "--other", "c/d.csv", "--word", "e/f"], standalone_mode=False)
+    assert paths == {"file": True, "other": True, "word": False}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 _PLAIN_WORDING = {  # typer's wording of an invalid value, and ours
@@ -59,6 +60,11 @@ def options_given(context: Any) -> list[Any]:
     ordered = sorted(context.command.params, key=lambda option: option.opts[0].startswith("-"))
     sources = ((option, context.get_parameter_source(option.name or "")) for option in ordered)
     return [option for option, source in sources if source and source.name == "COMMANDLINE"]
+
+
+def is_path(option: Any, value: Any) -> bool:
+    """Return whether the value of an option in a context is a path; before 0.29 it is a text."""
+    return isinstance(value, Path) or "Path" in type(getattr(option, "type", None)).__name__
 
 
 def repeated_option(command: Any, context: Any, words: Sequence[str]) -> Any:

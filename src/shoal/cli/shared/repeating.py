@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from shoal._compat.typer import options_given, path_of
+from shoal._compat.typer import is_path, options_given, path_of
 
 _PASSING = ("force", "json")  # they do not change the release
 
@@ -29,14 +29,14 @@ def _words(option: Any, value: Any) -> Iterator[str]:
         if option.opts[0].startswith("-"):
             yield names[0]
         if not getattr(option, "is_flag", False):
-            yield _short(option.name, each)
+            yield _short(option, each)
 
 
-def _short(name: str, value: Any) -> str:
+def _short(option: Any, value: Any) -> str:
     """Return a value as it was given, without folders."""
-    if isinstance(value, Path):
-        return value.name
-    if name == "hierarchy":
+    if is_path(option, value):
+        return Path(value).name
+    if option.name == "hierarchy":
         column, mark, source = str(value).partition("=")
         return f"{column}{mark}{source if ':' in source else Path(source).name}"
     return str(value)
