@@ -12,6 +12,7 @@ import pytest
 from shoal.anonymize.lattice.sampled_draw import in_large_classes
 from studies import STUDIES
 from studies.lattice import nodes as dp_nodes
+from studies.lattice import published
 from studies.lattice import study as dp_learning
 from studies.lattice import tables as dp_learning_tables
 from studies.lattice.budget import in_a_row
@@ -177,6 +178,10 @@ def accuracies(method, *values):
 def claim(begins):
     (found,) = [c for c in (*CLAIMS, *MORE_CLAIMS) if c.text.startswith(begins)]
     return found
+
+
+def test_published_figures_stand_beside_the_table_that_they_are_of_alone():
+    assert set(published.ACCURACY) == set(published.SECONDS) == {"adult"}
 
 
 @pytest.mark.parametrize(
