@@ -34,8 +34,15 @@ def of_figure(rows: Sequence[Row], figure: str) -> list[Row]:
 def ratio_by_draw(
     rows: Sequence[Row], one: str, other: str, what: str = "loss", /, **where: Any
 ) -> dict[int, float]:
-    """Return for each draw the mean logarithm of the ratio of two methods, over settings."""
-    chosen = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    """Return for each draw the mean logarithm of the ratio of two methods, over settings.
+
+    Runs with reversed numbers are left out: see `in_both_orders`.
+    """
+    chosen = [
+        row
+        for row in rows
+        if not row.get("reverse") and all(row[name] == value for name, value in where.items())
+    ]
     values = {
         (row["method"], row["seed"], *(row.get(name) for name in _SETTING)): row[what]
         for row in chosen
@@ -71,6 +78,8 @@ def growth(rows: Sequence[Row], one: str, other: str, name: str) -> tuple[Estima
 
 def text_of(estimate: Estimate) -> str:
     """Return a ratio with its interval."""
+    if estimate.value < 0.1:
+        return estimate.text(".2g")
     return estimate.text(".2f" if estimate.value < 10 else ".0f")
 
 
@@ -145,15 +154,28 @@ def beside(make: Callable[[str], Test], one: str, *others: str) -> Test:
     return test
 
 
+def in_both_orders(test: Test) -> Test:
+    """Test a claim with categories numbered in order and in reverse; both must agree."""
+
+    def both(rows: Sequence[Row]) -> Answer:
+        word, found = test(rows)
+        turned = [{**row, "reverse": False} for row in rows if row.get("reverse")]
+        other, found_there = test(turned)
+        text = f"{found}; with categories numbered in reverse: {found_there}"
+        return word if word == other else "undecided", text
+
+    return both
+
+
 def largest(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of the largest table."""
-    most = max(row["rows"] for row in rows)
+    most = max((row["rows"] for row in rows), default=0)
     return [row for row in rows if row["rows"] == most]
 
 
 def smallest(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of the smallest table."""
-    least = min(row["rows"] for row in rows)
+    least = min((row["rows"] for row in rows), default=0)
     return [row for row in rows if row["rows"] == least]
 
 

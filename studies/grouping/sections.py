@@ -39,6 +39,7 @@ _AXES = {  # what a figure is drawn against, and what divides it into panels
     "A.1": ("method", "rows"),
 }
 _ROWS = 80  # of a table that is shown
+_APART = 20  # a ratio of losses from which their scale is logarithmic
 _MEASURES = {"loss": "loss per record", "seconds": "CPU seconds"}
 
 
@@ -48,7 +49,7 @@ def sections_of(out: Path, rows: Sequence[Row]) -> list[Drawn]:
 
 
 def _section(out: Path, rows: Sequence[Row], figure: str, title: str) -> Drawn:
-    shown = [row for row in rows if row["figure"] == figure]
+    shown = [row for row in rows if row["figure"] == figure and not row.get("reverse")]
     if figure == chains.NAME:
         verdicts = judge_figure(CLAIMS, figure, shown)
         return chains.section_of(title, shown).draw(out, verdicts, ".4g").unless_longer(_ROWS)
@@ -129,8 +130,12 @@ def _picture(section: Section, means: Sequence[Row], what: str) -> Picture:
 
     across, panel = _AXES[section.name]
     title = _MEASURES[what]
-    data = alt.Data(values=[row for row in means if row[what] is not None])
-    scale: Any = alt.Scale(type="log") if what == "seconds" else alt.Scale(zero=True)
+    shown = [row for row in means if row[what] is not None]
+    data = alt.Data(values=shown)
+    sizes = [row[what] for row in shown if row[what] > 0]
+    apart = bool(sizes) and max(sizes) > _APART * min(sizes)
+    logarithmic = what == "seconds" or apart
+    scale: Any = alt.Scale(type="log") if logarithmic else alt.Scale(zero=True)
     if across == "method":
         chart = (
             alt.Chart(data)

@@ -83,23 +83,25 @@ def draw_table(
     *,
     categories: bool = False,
     other: bool = False,
+    reverse: bool = False,
 ) -> Table:
     """Return rows drawn at random, with the first attributes.
 
     categories: keep attributes without an order as categories; by default they are numbered.
     other: take the four other attributes instead of the first.
+    reverse: number attributes without an order from last to first.
     """
     table, names = _whole(name)
     if width > len(names) or rows > len(table):
         raise InputError(f"{name} has {len(table)} rows of {len(names)} attributes")
     picked = np.random.default_rng([seed, rows]).permutation(len(table))[:rows]
     chosen = OTHER_FOUR[name] if other else names[:width]
-    return Table(tuple(_draw(name, table[each], picked, categories) for each in chosen))
+    return Table(tuple(_draw(name, table[each], picked, categories, reverse) for each in chosen))
 
 
-def _draw(table: str, column: Column, picked: Counts, categories: bool) -> Column:
+def _draw(table: str, column: Column, picked: Counts, categories: bool, reverse: bool) -> Column:
     """Return a column's own numbers if it has them, otherwise the places of its values."""
-    numbers: Any = np.arange(column.domain)
+    numbers: Any = np.arange(column.domain)[:: -1 if reverse else 1]
     ordered = column.kind is Kind.NUMERIC
     if ordered and column.missing is None:
         numbers = column.positions

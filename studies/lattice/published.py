@@ -6,7 +6,7 @@ privacy", 2019, chapter 5.
 
 from __future__ import annotations
 
-# table 5.6; the second table was IPUMS, for which there is census-income here
+# table 5.6; the second published table, IPUMS, is not among the tables here
 ACCURACY: dict[str, dict[str, float]] = {
     "adult": {
         "majority": 0.754,
@@ -14,13 +14,6 @@ ACCURACY: dict[str, dict[str, float]] = {
         "ola": 0.770,
         "safe-la, published": 0.759,
         "FLR, published": 0.530,
-    },
-    "census-income": {
-        "majority": 0.751,
-        "raw": 0.836,
-        "ola": 0.826,
-        "safe-la, published": 0.816,
-        "FLR, published": 0.832,
     },
 }
 # table 5.7
@@ -30,12 +23,6 @@ SECONDS: dict[str, dict[str, float]] = {
         "ola": 3491.57,
         "safe-la, published": 2491.76,
         "FLR, published": 0.082,
-    },
-    "census-income": {
-        "raw": 1.48,
-        "ola": 13735.49,
-        "safe-la, published": 10493.53,
-        "FLR, published": 0.029,
     },
 }
 COLUMNS = {"raw": 100, "ola": 63, "safe-la, published": 19, "FLR, published": 100}  # on adult

@@ -44,7 +44,7 @@ CLAIMS = (
     Claim(
         "A.1",
         "The lines of single tables are not always consistent between algorithms (they go both "
-        f"ways in more than {answers.AGREEING:.0%} of panels)",
+        f"ways in more than {100 * answers.AGREEING:.0f} % of panels)",
         answers.inconsistent,
     ),
     Claim(

@@ -94,11 +94,20 @@ def test_categories_stay_categories_if_they_are_asked_for(monkeypatch):
     drawn = tables.draw_table("adult", 3, 3, categories=True)
     assert [column.kind for column in drawn] == ["numeric", "nominal", "numeric"]
     assert sorted(drawn["education"].positions) == [4, 8]  # places from least to most
-    numbers = tables.draw_table("adult", 3, 3)
+    numbers, turned = (tables.draw_table("adult", 3, 3, reverse=turn) for turn in (False, True))
+    places = [table["town"].positions[table["town"].codes] for table in (numbers, turned)]
+    assert (places[0] + places[1] == 2).all()  # 0, 1, 2 and 2, 1, 0
+    assert turned["age"].to_arrow().equals(numbers["age"].to_arrow())
     assert [column.kind for column in numbers] == ["numeric"] * 3
 
 
-def runs(draws=5, **losses):
+def runs(draws=5, *, both=True, **losses):
+    """Rows of figure 3.7; both: with the same losses where numbers are reversed."""
+    rows = in_order(draws, **losses)
+    return rows + [{**row, "reverse": True} for row in rows if both]
+
+
+def in_order(draws, **losses):
     """Rows of figure 3.7 for k = 5 and 100: by method, (loss at 5, loss at 100) in each draw.
 
     The draws differ by a factor that all methods share, except the first method: by 1 % more.
@@ -165,6 +174,19 @@ def test_a_claim_on_mondrian_is_decided_by_the_published_one_and_shows_the_other
         ("mondrian-best", "0.98"),
     ):
         assert f"loss of {name} over greedy: {loss} (" in verdict.found
+
+
+def test_a_claim_on_mondrian_that_depends_on_the_numbering_of_categories_is_undecided():
+    others = {"mondrian_relaxed": (1.0, 1.0), "mondrian_best": (1.0, 1.0), "greedy": (1.0, 1.0)}
+    far = claim("3.3", "Mondrian loses far more")
+    there = runs(both=False, mondrian=(3.0, 3.0), **others)
+    back = [{**row, "reverse": True} for row in runs(both=False, mondrian=(1.0, 1.0), **others)]
+    same = [{**row, "reverse": True} for row in there]
+    assert far.judge(there + same).word == "agrees"
+    assert far.judge(there + back).word == "undecided"
+    assert (
+        "numbered in reverse: loss of mondrian over greedy: 1.02" in far.judge(there + back).found
+    )
 
 
 def test_time_that_doubles_with_the_rows_is_linear():

@@ -11,7 +11,7 @@ import pytest
 
 from shoal.anonymize.lattice.sampled_draw import in_large_classes
 from studies import STUDIES
-from studies.lattice import deltas, six
+from studies.lattice import deltas, published, six
 from studies.lattice import nodes as dp_nodes
 from studies.lattice import study as dp_learning
 from studies.lattice import tables as dp_learning_tables
@@ -190,6 +190,10 @@ def test_a_wide_interval_around_the_published_value_is_undecided():
         claim("Functional regression on adult").judge(accuracies("FLR, published", *spread)).word
         == "undecided"
     )
+
+
+def test_published_figures_stand_beside_the_table_that_they_are_of_alone():
+    assert set(published.ACCURACY) == set(published.SECONDS) == {"adult"}
 
 
 @pytest.mark.parametrize(
