@@ -12,7 +12,7 @@ from shoal.support.arrays import Floats
 if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Lattice, Node
 
-_STORED_BYTES = 256 << 20  # for stored tables, besides the table itself
+_STORED_BYTES = 128 << 20  # for stored tables, besides the table itself
 _MAX_TABLES = 4096
 _SWEEP_SHARE = 0.15  # of the table's tuples that a node has on average
 

@@ -25,6 +25,7 @@ from shoal.support.progress import report
 TIE = 1e-12  # costs that differ by no more are equal
 _ROUNDING = 1e-13  # of a cost
 _ALWAYS_READ = 10_000_000  # rows that branch and bound may read on any lattice
+_READ_COST = 3  # rows of a sweep that take as long as one row of branch and bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ def _reads_allowed(ground: Ground, rows: int) -> int:
     """Return the number of rows after which the sweep takes over."""
     lattice = ground.lattice
     levels = (size - least for size, least in zip(lattice.shape, ground.corner, strict=True))
-    return max(_ALWAYS_READ, sweep_reads(rows, prod(levels)))
+    return max(_ALWAYS_READ, sweep_reads(rows, prod(levels)) // _READ_COST)
 
 
 def _optimum(
