@@ -26,6 +26,54 @@ DOMAINS = {
 }
 
 
+# rows, and for each column its values and the widths of its intervals
+LATTICES: dict[str, tuple[int, list[tuple[int, list[int]]]]] = {
+    "60k x 8": (
+        60_000,
+        [
+            (30_000, [10, 100, 1000]),
+            (900, [5, 25, 125]),
+            (100, [5, 10, 20, 40]),
+            (50, [2, 10]),
+            (20, [4]),
+            (12, [3]),
+            (5, []),
+            (90, [5, 10, 30]),
+        ],
+    ),
+    "30k x 11": (
+        30_000,
+        [
+            (75, [5, 10, 20, 40]),
+            (2, []),
+            (7, [2]),
+            (16, [4, 8]),
+            (41, [5, 20]),
+            (14, [3]),
+            (100, [5, 25, 50]),
+            (50, [5, 10, 20]),
+            (12, [3, 6]),
+            (30, [5, 10]),
+            (6, [2]),
+        ],
+    ),
+    "1.2M x 9": (
+        1_200_000,
+        [
+            (75, [5, 10, 20, 40]),
+            (2, []),
+            (7, [2]),
+            (16, [4, 8]),
+            (41, [5, 20]),
+            (14, [3]),
+            (6, [2]),
+            (100, [5, 25, 50]),
+            (12, [3, 6]),
+        ],
+    ),
+}
+
+
 def have_adult() -> bool:
     """Return whether SHOAL_DATA has the census files of the lattice section."""
     folder = Path(os.environ.get("SHOAL_DATA") or ".")
@@ -44,6 +92,8 @@ def lattice_table(name: str) -> Any:
         return shoal.datasets.load("adult", {"salary-class": "quasi"})
     if name == "adult 10":
         return _ten()
+    if name in LATTICES:
+        return _drawn(*LATTICES[name])
     table = shoal.datasets.load(name)
     for column in table.quasi_columns:
         table = table.with_column(column.with_hierarchy(_made_hierarchy(column)))
@@ -70,6 +120,23 @@ def _ten() -> Any:
         trees[name] = shoal.Hierarchy.from_rows(paths)
     data = pa.table({name: cells[name] for name in wanted})
     return shoal.Table.from_arrow(data, dict.fromkeys(wanted, "quasi"), trees)
+
+
+def _drawn(rows: int, columns: list[tuple[int, list[int]]]) -> Any:
+    """Return a table of skewed and correlated numbers with intervals as hierarchies."""
+    import pyarrow as pa
+
+    import shoal
+
+    rng = np.random.default_rng(0)
+    trait, cells, trees = rng.standard_normal(rows), {}, {}
+    for j, (values, widths) in enumerate(columns):
+        score = 0.5 * trait + rng.standard_normal(rows)
+        order = np.argsort(np.argsort(score)) / rows  # (rows,) uniform, correlated
+        cells[f"q{j}"] = (order**2.2 * values).astype(np.int64)
+        if widths:
+            trees[f"q{j}"] = {"intervals": widths}
+    return shoal.Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"), trees)
 
 
 def wide(rows: int, seed: int = 0) -> dict[str, NDArray[np.int32]]:

@@ -161,7 +161,7 @@ def test_the_sweep_takes_over_if_it_is_cheaper():
     assert "measures" not in vars(ground)
     with (
         mock.patch.object(optimum, "_ALWAYS_READ", 1),
-        mock.patch.object(optimum, "_SWEEP_SHARE", 0),
+        mock.patch.object(node_counts, "_SWEEP_SHARE", 0),
         mock.patch.object(branch_and_bound, "_READS", 1),
     ):
         by_sweep = find_optimum(ground, "loss", seconds=60)

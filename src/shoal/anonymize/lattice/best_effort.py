@@ -1,4 +1,7 @@
-"""A search for lattices too large to measure completely: the best node in time, and a bound."""
+"""A walk through lattices too large to measure, for costs that branch and bound does not cover.
+
+Returns the best node found in time, with a weak lower bound.
+"""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ class BoxSearch:
         self._ground, self._costs = ground, costs
         lattice, corner, least = ground.lattice, ground.corner, ground.model.least_size
         self._counts = NodeCounts(lattice, corner, least, ground.limit, costs.gains())
-        self.additive, self.rows = self._counts.additive, int(self._counts.store.rows[0])
+        self.additive, self.rows = self._counts.additive, self._counts.rows
         self.by_size = ground.by_size and self.additive
         span = tuple(top - least for top, least in zip(lattice.heights, corner, strict=True))
         by_level = np.zeros((len(span), max(span) + 1))
-        for j, means in enumerate(costs.means()):
+        for j, means in enumerate(costs.means):
             by_level[j, : span[j] + 1] = means[corner[j] :]
         records = max(lattice.table.records, 1)
         self._losses = Losses(by_level, costs.weights, costs.geometric, records, self.by_size)
@@ -71,7 +71,7 @@ class BoxSearch:
             report("search", self.evaluated, None)
             if end is not None and time.monotonic() > end:
                 return
-            if reads is not None and counts.store.reads[0] > reads:
+            if reads is not None and counts.reads > reads:
                 return
 
     @property

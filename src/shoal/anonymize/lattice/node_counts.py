@@ -12,8 +12,9 @@ from shoal.support.arrays import Floats
 if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Lattice, Node
 
-_STORED_BYTES = 256 << 20  # for stored tables, besides the table itself
+_STORED_BYTES = 128 << 20  # for stored tables, besides the table itself
 _MAX_TABLES = 4096
+_SWEEP_SHARE = 0.15  # of the table's tuples that a node has on average
 
 
 class NodeCounts:
@@ -24,14 +25,28 @@ class NodeCounts:
 
     additive: whether no person is in several tuples.
     levels, demand, store: the arguments of the kernels.
+
+    Parameters:
+        k: Least number of people of a class.
+        limit: Number of records that may be suppressed.
+        gains: For each attribute and level, (values,) what suppression adds to the loss of a
+            record; not needed to count suppressed records.
     """
 
     def __init__(
-        self, lattice: Lattice, corner: Node, k: int, limit: int, gains: list[list[Floats]]
+        self,
+        lattice: Lattice,
+        corner: Node,
+        k: int,
+        limit: int,
+        gains: list[list[Floats]] | None = None,
     ) -> None:
         from shoal.anonymize.lattice._class_counts import Demand
 
         entries = entries_of(lattice, corner)
+        levels = zip(lattice.columns, lattice.shape, strict=True)
+        gains = gains or [[np.zeros(column.domain)] * size for column, size in levels]
+        self.limit = limit
         self.additive = entries.followed == 0
         self.levels = _levels_of(entries, corner, gains)
         self.demand = Demand(k, limit, entries.size_at)
@@ -41,12 +56,33 @@ class NodeCounts:
         if merged or len(lattice.columns) < len(lattice.table.quasi_columns):
             self._merge_equal_tuples()
 
-    def suppressed(self, node: Any) -> int:
-        """Return the number of records in classes that are too small at a node."""
-        from shoal.anonymize.lattice._class_counts import count_node, find_source
+    @property
+    def rows(self) -> int:
+        """Number of distinct tuples at the corner."""
+        return int(self.store.rows[0])
 
-        source = find_source(self.store, node)
-        return int(count_node(self.levels, self.store, self.demand, source, node, self._lost)[1])
+    @property
+    def reads(self) -> int:
+        """Number of rows read so far."""
+        return int(self.store.reads[0])
+
+    def suppressed(self, node: Any, *, keep: bool = False) -> int:
+        """Return the number of records in classes that are too small at a node.
+
+        keep: store the table of the node if it is much shorter than the one it was counted from.
+        """
+        from shoal.anonymize.lattice._class_counts import count_node, find_source, keep_table
+
+        store = self.store
+        source = find_source(store, node)
+        rows, suppressed, words = count_node(
+            self.levels, store, self.demand, source, node, self._lost
+        )
+        if keep and 2 * rows <= store.rows[source]:
+            keep_table(store, node, rows, words)
+            if store.refused[0]:
+                self.make_room()
+        return int(suppressed)
 
     def make_room(self) -> None:
         """Forget the tables that were not read for longest, until half of the room is free."""
@@ -89,6 +125,11 @@ class NodeCounts:
         store.keys[: rows * words] = store.to_keys[: rows * words]
         store.counts[:rows] = store.to_counts[:rows]
         store.rows[0] = rows
+
+
+def sweep_reads(rows: int, nodes: int) -> int:
+    """Return about how many rows a sweep reads that starts from this many."""
+    return int(_SWEEP_SHARE * rows * nodes)
 
 
 def _levels_of(entries: Entries, corner: Node, gains: list[list[Floats]]) -> Any:

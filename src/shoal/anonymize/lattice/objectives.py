@@ -7,6 +7,7 @@ attributes count by their weights. The geometric loss averages log(1 + loss) ove
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -76,7 +77,7 @@ class Costs:
     def _levels_alone(self) -> Floats:
         """Return the mean cost of all records by level, as if none were suppressed."""
         cube = np.zeros(self._lattice.shape)
-        for axis, means in enumerate(self.means()):
+        for axis, means in enumerate(self.means):
             shape = [1] * cube.ndim
             shape[axis] = -1
             cube = cube + self.weights[axis] * np.reshape(self.scaled(np.array(means)), shape)
@@ -93,7 +94,7 @@ class Costs:
 
         Suppression must then add less, and only the group of a record may matter.
         """
-        if self._objective in ("discernibility", "class-size"):
+        if self.by_classes:
             return False
         most = np.inf if self._objective == "entropy" else 1.0
         return all(
@@ -102,8 +103,27 @@ class Costs:
             for fine, coarse in pairwise(levels)
         )
 
+    @property
+    def by_level(self) -> bool:
+        """Whether the levels and the number of suppressed records determine the cost."""
+        return self._objective in _BY_LEVEL
+
+    @property
+    def by_classes(self) -> bool:
+        """Whether only the sizes of classes determine the cost."""
+        return self._objective in ("discernibility", "class-size")
+
+    def at(self, node: Sequence[int], suppressed: int) -> float:
+        """Return the cost of a node, if the levels and the suppressed records determine it."""
+        lost = suppressed / max(self._lattice.table.records, 1)
+        kept = 0.0
+        for weight, means, level in zip(self.weights, self.means, node, strict=True):
+            kept += weight * means[level]
+        return float(kept * (1 - lost) + lost)
+
+    @cached_property
     def means(self) -> list[list[float]]:
-        """Return, for each attribute and level, the mean cost of all records, none suppressed."""
+        """For each attribute and level, the mean cost of all records if none is suppressed."""
         return [
             [weighted_sum(self._lattice.table.shares(column.name), costs) for costs in levels]
             for column, levels in zip(self._lattice.columns, self._by_level, strict=True)

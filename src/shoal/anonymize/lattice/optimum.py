@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.anonymize.lattice.branch_and_bound import BoxSearch
 from shoal.anonymize.lattice.lattice import Node
+from shoal.anonymize.lattice.node_counts import sweep_reads
 from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.searching import Ground, measurable
 from shoal.anonymize.lattice.views import View, view
@@ -23,8 +24,8 @@ from shoal.support.progress import report
 
 TIE = 1e-12  # costs that differ by no more are equal
 _ROUNDING = 1e-13  # of a cost
-_SWEEP_SHARE = 0.15  # of the table's tuples that a node has on average
 _ALWAYS_READ = 10_000_000  # rows that branch and bound may read on any lattice
+_READ_COST = 3  # rows of a sweep that take as long as one row of branch and bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +74,18 @@ def find_optimum(ground: Ground, objective: Objective, seconds: float) -> Optimu
                 )
             return _optimum(ground, costs, search.best, search.evaluated, search.bound)
         if search.additive:
-            search.run(reads=_sweep_reads(ground, search.rows) if search.by_size else None)
+            search.run(reads=_reads_allowed(ground, search.rows) if search.by_size else None)
             if search.complete:
                 return _optimum(ground, costs, search.best, search.evaluated)
     node, evaluated = sweep(ground, costs)
     return _optimum(ground, costs, node, evaluated)
 
 
-def _sweep_reads(ground: Ground, rows: int) -> int:
-    """Return about how many rows a sweep would read."""
+def _reads_allowed(ground: Ground, rows: int) -> int:
+    """Return the number of rows after which the sweep takes over."""
     lattice = ground.lattice
     levels = (size - least for size, least in zip(lattice.shape, ground.corner, strict=True))
-    return max(_ALWAYS_READ, int(_SWEEP_SHARE * rows * prod(levels)))
+    return max(_ALWAYS_READ, sweep_reads(rows, prod(levels)) // _READ_COST)
 
 
 def _optimum(

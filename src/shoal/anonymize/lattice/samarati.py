@@ -82,7 +82,7 @@ def _anonymous(ground: Ground, nodes: list[Node], height: float) -> list[Candida
         if not ground.possible[node]:
             continue
         suppressed = (
-            int(ground.measures.suppressed[node])
+            ground.suppressed(node)
             if ground.by_size
             else view(ground.lattice, node, ground.model).suppressed
         )

@@ -9,6 +9,7 @@ from typing import overload
 
 import numpy as np
 
+from shoal.anonymize.lattice.chains import Feasible, find_feasible
 from shoal.anonymize.lattice.lattice import Lattice, Measures, Node
 from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.views import most_suppressed, view
@@ -90,11 +91,34 @@ class Ground:
             return (NOT_MONOTONE_OVER_PEOPLE,)
         return (NOT_MONOTONE,) if self.limit and not self.model.by_size else ()
 
-    @property
+    @cached_property
     def possible(self) -> Bools:
         """Nodes that may be anonymous: class size alone suppresses no more than the limit."""
+        if self._feasible is not None:
+            return self._feasible.nodes
         found: Bools = self.measures.suppressed <= self.limit
         return found
+
+    @cached_property
+    def _feasible(self) -> Feasible | None:
+        """The feasible nodes, if they are found without measuring all nodes."""
+        if "measures" in vars(self):
+            return None
+        return find_feasible(self.lattice, self.corner, self.model.least_size, self.limit)
+
+    def suppressed(self, node: Node) -> int:
+        """Return the records in classes of a node that are smaller than the model's least size."""
+        if self._feasible is not None:
+            known = self._feasible.suppressed
+            least = self.model.least_size
+            return known[node] if node in known else self.lattice.measure_node(node, least)[2]
+        return int(self.measures.suppressed[node])
+
+    @property
+    def evaluated(self) -> int:
+        """Number of nodes whose classes were counted to find the possible ones."""
+        found = self._feasible
+        return self.lattice.nodes if found is None else len(found.suppressed)
 
     def anonymous(self, node: Node) -> bool:
         """Return whether a node meets the model with no more suppression than allowed."""
@@ -128,7 +152,7 @@ def minimal_nodes(ground: Ground) -> tuple[list[Node], int]:
     be anonymous, as in OLA.
     """
     if ground.by_size:
-        return minimal(ground.possible), ground.lattice.nodes
+        return minimal(ground.possible), ground.evaluated
     anonymous, seen = ask_upwards(ground, ground.lattice, ground.possible)
     return minimal(anonymous), seen
 
@@ -166,11 +190,14 @@ def ask_upwards(ground: Ground, lattice: Lattice, possible: Bools) -> tuple[Bool
 def weigh(ground: Ground, nodes: list[Node], objective: Objective) -> list[Candidate]:
     """Return the exact cost and suppression of nodes, cheapest first, finer levels first."""
     lattice, costs = ground.lattice, Costs(ground.lattice, objective)
-    known = costs.by_pass(ground.measures) if ground.by_size else None
+    known = costs.by_pass(ground.measures) if ground.by_size and costs.by_classes else None
     weighed = []
     for done, node in enumerate(nodes):
         if known is not None:
             value, out = float(known[node]), int(ground.measures.suppressed[node])
+        elif ground.by_size and costs.by_level:
+            out = ground.suppressed(node)
+            value = costs.at(node, out)
         else:
             found = view(lattice, node, ground.model)
             value, out = costs.exact(node, found), found.suppressed

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.anonymize.lattice.drawing import draw_table
+from tests.examples import examples
+
+import shoal
+from shoal import KAnonymity, LDiversity, Table
+from shoal.anonymize.lattice import _class_counts, chains, node_counts
+from shoal.anonymize.lattice.chains import find_feasible
+from shoal.anonymize.lattice.lattice import Lattice
+from shoal.anonymize.lattice.searching import Ground
+
+
+@contextmanager
+def only_chains(**more):
+    """Use chains for every lattice, however small; `more` are other limits of the module."""
+    limits = {"_LEAST_SWEEP": 0, "_TRIAL": np.inf, "_MOST": np.inf, **more}
+    with ExitStack() as stack:
+        for name, value in limits.items():
+            stack.enter_context(mock.patch.object(chains, name, value))
+        yield
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    k=st.integers(1, 5),
+    limit=st.integers(0, 9),
+    bits=st.sampled_from([4, 9, 62]),
+    stored=st.sampled_from([100, 1 << 20]),
+)
+@examples(150)
+def test_chains_find_the_nodes_that_a_sweep_finds(seed, k, limit, bits, stored):
+    lattice = Lattice.of(draw_table(np.random.default_rng(seed)).table)
+    corner = lattice.corner(k, limit)
+    with (
+        only_chains(),
+        mock.patch.object(_class_counts, "WORD_BITS", bits),
+        mock.patch.object(node_counts, "_STORED_BYTES", stored),
+        mock.patch.object(node_counts, "_MAX_TABLES", 4),
+    ):
+        found = find_feasible(lattice, corner, k, limit)
+    counted = lattice.measure(k, corner=corner).suppressed
+    assert np.array_equal(found.nodes, counted <= limit)
+    assert found.suppressed == {node: counted[node] for node in found.suppressed}
+    assert len(found.suppressed) <= lattice.nodes
+
+
+@pytest.mark.parametrize("share", [0, 0.05])
+@pytest.mark.parametrize("model", [KAnonymity(3), KAnonymity(2) & LDiversity(2, "diagnosis")])
+@pytest.mark.parametrize("method", ["ola", "samarati", "incognito", "flash"])
+def test_chains_change_no_release_and_no_candidate(method, model, share):
+    table = shoal.datasets.patients(150, seed=4)
+    swept = shoal.anonymize(table, model, method, max_suppression=share)
+    expected = list(swept.candidates)
+    with only_chains():
+        release = shoal.anonymize(table, model, method, max_suppression=share)
+        assert list(release.candidates) == expected
+    assert release.node == swept.node
+
+
+def test_ola_counts_few_nodes_if_few_are_minimal():
+    table = shoal.datasets.patients(150, seed=4)
+    with only_chains():
+        release = shoal.anonymize(table, KAnonymity(3), "ola", max_suppression=0)
+    assert len(release.candidates) <= release.evaluated < Lattice.of(table).nodes / 4
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"_LEAST_SWEEP": np.inf}, {"_TRIAL": 0, "_DECIDED": 1}, {"_MOST": 0}],
+    ids=["small lattice", "few nodes decided", "too many rows read"],
+)
+def test_the_sweep_takes_over_if_it_is_likely_to_be_cheaper(limits):
+    ground = Ground.above_corner(
+        Lattice.of(shoal.datasets.patients(150, seed=4)), KAnonymity(3), 0.05
+    )
+    with only_chains(**limits):
+        assert ground.possible.any()
+    assert "measures" in vars(ground)
+    assert ground.evaluated == ground.lattice.nodes
+
+
+def test_people_with_several_tuples_are_left_to_the_sweep():
+    data = pa.table({"who": list("aabb"), "town": list("xyyy")})
+    table = Table.from_arrow(data, {"town": "quasi"}, person="who")
+    with only_chains():
+        assert find_feasible(Lattice.of(table), (0,), 2, 0) is None
