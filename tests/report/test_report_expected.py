@@ -23,7 +23,7 @@ def release():
 
 def test_the_figures_are_those_of_the_assessment(release):
     told = contents(release)["risk"]["expected"]
-    found = shoal.risk.assess(release, target=0.05, seed=0)
+    found = shoal.risk.assess(release, half_width=0.05, seed=0)
     assert told["value"] == round(found.value, 1)
     assert told["low"] <= told["value"] <= told["high"]
     assert (told["people"], told["certain"], told["above_k"], told["k"]) == (300, 0, 0, 4)
