@@ -149,3 +149,31 @@ def test_heavy_libraries_are_loaded_by_the_work_that_needs_them():
     )
     shown = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     assert shown.stdout.decode().strip() == "[]"
+
+
+def test_names_are_imported_from_the_module_that_defines_them():
+    """A folder's `__init__.py` may offer names of its modules; any other module may not."""
+    imports, defined, wrong = {}, {}, set()
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        name = ".".join(parts)
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imports[name] = [
+            (node.module, alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal.")
+            for alias in node.names
+        ]
+        defined[name] = {n.name for n in tree.body if hasattr(n, "name")} | {
+            target.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name | ast.AnnAssign | ast.Assign)
+            for target in ast.walk(node)
+            if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
+        }
+    for name, found in imports.items():
+        for module, imported_name in found:
+            passed_on = {other for _, other in imports.get(module, ())}
+            if imported_name in passed_on - defined.get(module, set()):
+                wrong.add((name, module, imported_name))
+    assert wrong == set()

@@ -48,7 +48,7 @@ def _sections(rows: Sequence[Row]) -> list[Section]:
     here = [r for r in guessed if len(guessed) <= 12 or r["attributes"] in (6, 10)]
     heads = ["table", "method", "accuracy", "low", "high", "published", "auc", "rows", "columns"]
     return [
-        Section("5.6", "Accuracy (tables 5.4 and 5.6)", learned,
+        Section("Table 5.6", "Accuracy (with table 5.4)", learned,
                 [Picture(charts.accuracies(_with_published(learned, "accuracy")),
                          "Accuracy, ε = 1.704 in all")], heads),
         Section("Table 5.1", "δ by k and β, adult", deltas.delta_rows(rows, "adult"),
@@ -57,7 +57,7 @@ def _sections(rows: Sequence[Row]) -> list[Section]:
             "table", "method", "accuracy", "low", "high", "published", "rows", "columns"]),
         Section("Table 5.5", "δ by k and β, the second table", deltas.delta_rows(rows, "ipums"),
                 heads=delta_heads),
-        Section("5.7", "Time (table 5.7)", learned,
+        Section("Table 5.7", "Time", learned,
                 [Picture(charts.seconds(_with_published(learned, "seconds")),
                          "Time of release and fit")],
                 ["table", "method", "seconds", "published seconds", "columns",

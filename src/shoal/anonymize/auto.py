@@ -12,7 +12,8 @@ from shoal.anonymize.partition.optimal import Optimal
 from shoal.core.provenance import Run
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.privacy.model import Model, check_range, check_whole
+from shoal.privacy.model import Model
+from shoal.support.options import check_range, check_whole
 
 _MAX_PROVABLE_RECORDS, _MAX_PROVABLE_K = 60, 5  # an optimum is usually proven within a minute
 _STEP = 1.2e-7  # seconds of annealing per record, column and step, on one core

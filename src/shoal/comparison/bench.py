@@ -75,7 +75,7 @@ class Bench:
 
     def _timed(self, trial: Trial) -> tuple[Release, dict[str, float | None]]:
         """Make the release; repeat the timing if it was mostly loading or compiling kernels."""
-        from shoal.support.compiling import listen_to_compilation
+        from shoal._compat.numba import listen_to_compilation
 
         compilations: list[None] = []
         with listen_to_compilation(lambda: compilations.append(None)):

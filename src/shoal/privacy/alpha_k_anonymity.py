@@ -14,8 +14,9 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.model import Model, check_enough, check_range, check_whole
+from shoal.privacy.model import Model, check_enough
 from shoal.support.arrays import Bools, Floats
+from shoal.support.options import check_range, check_whole
 
 
 @dataclass(frozen=True)

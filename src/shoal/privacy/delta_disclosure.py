@@ -13,8 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.privacy.model import ROUNDING, Model, check_range
+from shoal.privacy.model import ROUNDING, Model
 from shoal.support.arrays import Bools, Floats
+from shoal.support.options import check_range
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ import numpy as np
 
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.people import count_distinct
-from shoal.privacy.model import ROUNDING, Model, check_flag, check_range, check_whole
+from shoal.privacy.model import ROUNDING, Model
 from shoal.support.arrays import Bools, Codes, Counts, Floats
+from shoal.support.options import check_flag, check_range, check_whole
 
 
 @dataclass(frozen=True, eq=False)

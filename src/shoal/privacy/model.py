@@ -15,9 +15,7 @@ from shoal.core.coverage import Coverage
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.support.arrays import Bools
-from shoal.support.options import check_flag as check_flag  # noqa: PLC0414  for models
-from shoal.support.options import check_range as check_range  # noqa: PLC0414
-from shoal.support.options import check_whole as check_whole  # noqa: PLC0414
+from shoal.support.options import check_whole
 from shoal.support.wording import counted
 
 ROUNDING = 1e-12  # rounding error of sums of shares

@@ -16,8 +16,9 @@ from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.model import ROUNDING, Model, check_range
+from shoal.privacy.model import ROUNDING, Model
 from shoal.support.arrays import Bools, Floats
+from shoal.support.options import check_range
 
 
 @dataclass(frozen=True)

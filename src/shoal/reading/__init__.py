@@ -16,8 +16,8 @@ from shoal.core.table import Table
 from shoal.core.values.specs import without_missing
 from shoal.errors import InputError
 from shoal.reading.checks import as_declared, check_dates, check_kinds, is_declared
-from shoal.reading.files import Format, read_arrow
-from shoal.reading.formats import guesses_of
+from shoal.reading.files import read_arrow
+from shoal.reading.formats import Format, guesses_of
 from shoal.reading.notations import PLAIN, Notation
 from shoal.reading.released import Unclaimed, read_released
 from shoal.reading.schema import Schema, check_spec

@@ -27,7 +27,8 @@ from shoal.core.values.keys import find_keys, unique_keys
 from shoal.core.values.midnights import with_dates_of
 from shoal.core.verification import Guarantee
 from shoal.errors import InputError
-from shoal.reading.files import Format, read_arrow
+from shoal.reading.files import read_arrow
+from shoal.reading.formats import Format
 from shoal.reading.released_cells import Forms
 from shoal.reading.released_columns import ReleasedColumn, read_cells, recoding
 from shoal.reading.row_matching import match_rows

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.core.table import Table
-from shoal.privacy.model import check_whole
 from shoal.support.arrays import Codes, Floats
+from shoal.support.options import check_whole
 
 LEAST = 5  # people behind anything shown, where the model asks for no more
 

@@ -18,7 +18,6 @@ import numpy as np
 from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.errors import InputError
-from shoal.privacy.model import check_range, check_whole
 from shoal.risk.assumptions import GUARANTEES, assumptions
 from shoal.risk.beliefs import Prior, believed
 from shoal.risk.graphs import Graph, check_known, consistency
@@ -27,7 +26,7 @@ from shoal.risk.known_rows import KnownRows, known_rows
 from shoal.risk.people import KindEdges, Members, by_person
 from shoal.support.arrays import Bools, Counts, Floats, frozen
 from shoal.support.notebook import html_table
-from shoal.support.options import check_choice
+from shoal.support.options import check_choice, check_range, check_whole
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:

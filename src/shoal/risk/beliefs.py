@@ -15,9 +15,9 @@ import numpy as np
 from shoal.core.coverage import as_published
 from shoal.core.release import Release
 from shoal.errors import InputError, unknown
-from shoal.privacy.model import check_range
 from shoal.risk.graphs import Graph, check_known, consistency, fitting, published_as
 from shoal.support.arrays import Codes, Counts, Floats
+from shoal.support.options import check_range
 
 Prior = Mapping[str, float] | Callable[[Counts, Counts], Floats]
 _MAX_PAIRS = 2**24  # pairs that are weighted individually

@@ -24,10 +24,10 @@ from shoal.core.grouping import Grouping, group
 from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.errors import InputError
-from shoal.privacy.model import check_whole
 from shoal.risk.assessment import Method, assess
 from shoal.risk.graphs import check_known, published_as
 from shoal.risk.people import Members
+from shoal.support.options import check_whole
 from shoal.support.progress import report
 
 _MAX_SETS = 20_000  # sets of one size

@@ -22,11 +22,11 @@ from shoal.core.grouping import Grouping, group
 from shoal.core.people import Unit
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.model import check_range, check_whole
 from shoal.risk.people import Members, highest_by_person
 from shoal.risk.population.frequencies import chosen_columns
 from shoal.risk.proportion import proportion
 from shoal.support.arrays import Codes, Counts
+from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report
 
 _MAX_SETS = 200_000  # sets of columns

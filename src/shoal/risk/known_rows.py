@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.privacy.model import check_whole
 from shoal.risk.people import Members
 from shoal.support.arrays import Codes, Counts, Floats
+from shoal.support.options import check_whole
 from shoal.support.progress import report
 
 _BLOCK = 4_096  # sets whose candidates are counted at once

@@ -20,7 +20,7 @@ from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.model import ROUNDING, check_range
+from shoal.privacy.model import ROUNDING
 from shoal.risk.household import HouseholdRisk, household_risk
 from shoal.risk.k_map import KMap, k_map
 from shoal.risk.people import at_least_once, by_person, row_weights
@@ -28,6 +28,7 @@ from shoal.risk.population.frequencies import Frequencies, classes_by
 from shoal.risk.population.pitman import Pitman
 from shoal.risk.reidentification import Reidentification, fitting_people
 from shoal.support.arrays import Counts, Floats, weighted_sum
+from shoal.support.options import check_range
 
 THRESHOLD = 0.2  # five candidates, as is customary for health data
 

@@ -16,8 +16,8 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.model import check_whole
 from shoal.support.arrays import Codes, Counts
+from shoal.support.options import check_whole
 from shoal.support.wording import counted
 from shoal.utility.grouped_splits import TestedPeople, assign_folds, owners
 from shoal.utility.matrices import columns_of

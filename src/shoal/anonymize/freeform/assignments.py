@@ -25,8 +25,9 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.model import Model, check_whole
+from shoal.privacy.model import Model
 from shoal.support.arrays import Codes, Counts
+from shoal.support.options import check_whole
 from shoal.support.progress import report
 
 if TYPE_CHECKING:

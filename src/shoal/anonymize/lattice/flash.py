@@ -20,8 +20,8 @@ from shoal.anonymize.lattice.views import release_at
 from shoal.core.provenance import Candidate
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.privacy.model import Model, check_range
-from shoal.support.options import check_choice
+from shoal.privacy.model import Model
+from shoal.support.options import check_choice, check_range
 
 
 @dataclass(frozen=True, kw_only=True)

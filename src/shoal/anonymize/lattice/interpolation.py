@@ -23,8 +23,8 @@ import numpy as np
 
 from shoal.anonymize.lattice.lattice import Node
 from shoal.errors import InputError
-from shoal.privacy.model import check_whole
 from shoal.support.arrays import Bools, Floats
+from shoal.support.options import check_whole
 
 
 @dataclass(frozen=True)

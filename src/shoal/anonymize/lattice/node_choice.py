@@ -34,9 +34,8 @@ from shoal.core.column import Column, Kind, Role
 from shoal.core.table import Table
 from shoal.core.values import encoding
 from shoal.errors import InputError
-from shoal.privacy.model import check_range, check_whole
 from shoal.support.arrays import Bools, Codes, Floats, frozen
-from shoal.support.options import check_choice
+from shoal.support.options import check_choice, check_range, check_whole
 
 Score = Literal["expected", "kept", "published"]
 GRID = 2.0**-20  # scores are rounded to multiples of it

@@ -38,8 +38,8 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.model import Model, check_range, check_whole
-from shoal.support.options import check_choice
+from shoal.privacy.model import Model
+from shoal.support.options import check_choice, check_range, check_whole
 
 if TYPE_CHECKING:
     from shoal.dp.claims import DPUnderSampling, ProtectedUnit

@@ -16,8 +16,9 @@ from shoal.anonymize.lattice.views import most_suppressed, view
 from shoal.core.provenance import Candidate
 from shoal.core.table import Table
 from shoal.errors import Infeasible, InputError
-from shoal.privacy.model import Model, check_range
+from shoal.privacy.model import Model
 from shoal.support.arrays import Bools
+from shoal.support.options import check_range
 from shoal.support.progress import report
 from shoal.support.wording import counted
 

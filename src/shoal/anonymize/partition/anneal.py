@@ -18,8 +18,9 @@ from shoal.anonymize.partition.groups import Weights, release_groups
 from shoal.core.provenance import Run
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.privacy.model import Model, check_range, check_whole
+from shoal.privacy.model import Model
 from shoal.support.arrays import Codes
+from shoal.support.options import check_range, check_whole
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records

@@ -15,8 +15,9 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.model import Model, check_range
+from shoal.privacy.model import Model
 from shoal.support.arrays import Codes
+from shoal.support.options import check_range
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.records import Records

@@ -210,7 +210,8 @@ def _column(file: Path, name: str, form: Form) -> Column:
 
 def _data(file: Path, form: Form, expected: Sequence[str] = ()) -> Any:
     from shoal.reading.checks import check_dates
-    from shoal.reading.files import Format, read_arrow
+    from shoal.reading.files import read_arrow
+    from shoal.reading.formats import Format
 
     with notes():
         data = read_arrow(file, Format(**form.stated), expected=expected)

@@ -66,8 +66,8 @@ class _Suggested:
 
     def __init__(self, file: Path, roles: Roles, form: Form) -> None:
         from shoal.inspection import describe
-        from shoal.reading.files import Format, read_arrow
-        from shoal.reading.formats import guesses_of
+        from shoal.reading.files import read_arrow
+        from shoal.reading.formats import Format, guesses_of
 
         with notes():
             data = read_arrow(file, Format(**form.stated))

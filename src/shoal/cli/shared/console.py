@@ -99,7 +99,8 @@ def announce_compilation(*, quiet: bool = False) -> Iterator[None]:
     if quiet:
         yield
         return
-    from shoal.support.compiling import are_kept, listen_to_compilation
+    from shoal._compat.numba import listen_to_compilation
+    from shoal.support.compiling import are_kept
 
     announced = False
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, unknown
-from shoal.privacy.model import check_range, check_whole
 from shoal.risk.attacks.attack import EVERYBODY, MatchingAttack
 from shoal.support.arrays import Floats
+from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report
 from shoal.support.wording import counted
 

@@ -19,12 +19,12 @@ import numpy as np
 
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.model import check_range
 from shoal.risk.attacks.attack import EVERYBODY, TRUE, MatchingAttack
 from shoal.risk.attacks.infeasibility import EVEN
 from shoal.risk.attacks.interval_sweep import IntervalSolution, sweep
 from shoal.risk.matchings.structure import NOWHERE, check_mapping, split
 from shoal.support.arrays import Counts, Floats, frozen
+from shoal.support.options import check_range
 
 if TYPE_CHECKING:
     from shoal.risk.matchings.psi import Method, Psi

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.privacy.model import check_whole
 from shoal.risk.attacks.attack import EVERYBODY, MatchingAttack
 from shoal.risk.matchings.structure import check_mapping, check_matrix
 from shoal.support.arrays import Counts, Floats, frozen
+from shoal.support.options import check_whole
 
 _ASSUMED = (
     "The attacker knows the structure of the network, its inputs and its output labels.",

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.privacy.model import check_whole
 from shoal.risk.matchings.profile import count
 from shoal.risk.matchings.solver import Solver
 from shoal.risk.matchings.structure import Component, Structure, split
+from shoal.support.options import check_whole
 from shoal.support.progress import report
 
 _MAX_RYSER_ROWS = 34  # rows for which Ryser's formula is used

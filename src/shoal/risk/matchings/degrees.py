@@ -16,10 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.privacy.model import check_whole
 from shoal.risk.matchings.structure import Edges, check_mapping, check_matrix, split
 from shoal.support.arrays import Counts, Floats, frozen
-from shoal.support.options import check_choice
+from shoal.support.options import check_choice, check_whole
 
 _MESSAGE_ERROR = 1e-6  # error of the logarithm for each row, because messages agree only roughly
 _MAX_ENUMERATED_ROWS = 8  # rows for which NMAPE averages over every mapping

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.privacy.model import check_whole
 from shoal.risk.matchings.solver import Cost, Solver
 from shoal.risk.matchings.structure import Structure, split
 from shoal.support.arrays import Floats, frozen
+from shoal.support.options import check_whole
 
 _UNIT = 2.0**-53
 _MAX_SECONDS = 3600.0  # cost of one component

@@ -15,10 +15,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from shoal.privacy.model import check_range, check_whole
 from shoal.risk.matchings.structure import NOWHERE, Component, Edges, Structure, Sums, split
 from shoal.support.arrays import Counts, Floats, frozen
-from shoal.support.options import check_choice
+from shoal.support.options import check_choice, check_range, check_whole
 
 Method = Literal["auto", "exact", "fast"]
 Guarantee = Literal["exact", "95 %", "none"]

@@ -19,10 +19,10 @@ from shoal.core.grouping import group, group_keys
 from shoal.core.people import distinct_rows
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.model import check_range
 from shoal.risk.population.copula import Copula
 from shoal.risk.population.frequencies import classes_by
 from shoal.support.arrays import Counts, Floats, frozen, weighted_sum
+from shoal.support.options import check_range
 from shoal.support.wording import counted
 
 _MAX_PEOPLE = 1_000_000  # people of a population that is simulated

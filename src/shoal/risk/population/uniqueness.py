@@ -16,11 +16,11 @@ from shoal.core.classes import Classes
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import unknown
-from shoal.privacy.model import check_range, check_whole
 from shoal.risk.population import dankar, zayatz
 from shoal.risk.population.frequencies import Frequencies
 from shoal.risk.population.pitman import Pitman
 from shoal.risk.population.snb import SlideNegativeBinomial
+from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report
 
 ESTIMATES = ("pitman", "zayatz", "snb")
