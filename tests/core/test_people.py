@@ -2,6 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import shoal
 from shoal.core.classes import Classes
 from shoal.core.people import Unit, count_distinct, joined
 from shoal.core.table import Table
@@ -148,3 +149,15 @@ def test_distinct_tuples_can_keep_people_apart():
     assert apart.counts.tolist() == [3, 2, 1, 1]
     assert apart.people == 4
     assert table.distinct(people=True).table.person.ids.tolist() == [0, 1, 2, 3]
+
+
+def test_a_number_of_people_that_repeats_is_refused_even_without_a_role():
+    ages, visits = [30, 30, 41, 42], [1, 2, 3, 4]
+    rows = pa.table({"customer_no": [1, 1, 2, 3], "visit_id": visits, "age": ages})
+    with pytest.raises(RepeatedIdentifier, match="'customer_no' has 3 distinct values in 4 rows"):
+        shoal.Table.from_arrow(rows, {"age": "quasi"})
+    assert shoal.Table.from_arrow(rows, {"age": "quasi"}, rows_are_people=True).person is None
+    people = shoal.Table.from_arrow(rows, {"age": "quasi"}, person="customer_no")
+    release = shoal.anonymize(people, shoal.KAnonymity(2))
+    assert release.classes.people.min() >= 2
+    assert len(shoal.Table.from_arrow(rows.drop_columns("customer_no"), {"age": "quasi"})) == 4

@@ -31,6 +31,8 @@ _EVENT = (
     r"encounter|visit|appointment|admission|stay|episode|event|case|row|record|line|index|order|transaction"
     r"|invoice|claim|sample|specimen|incident|accident|session|entry|besuch|aufnahme|fall|beleg"
 )
+_NUMBER = r"(_(id|nr|nbr|no|num|ref|key|hash)|number|nummer|id|nr|nbr)$"
+_KIND = r"(^|_)(type|kind|class|group|category|status|typ|art|gruppe)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +159,21 @@ def _kind_of_name(name: str) -> int:
     if re.search(_PERSON, folded) and not re.search(_SHARED, folded):
         return 2
     return 0 if re.search(_EVENT, folded) else 1
+
+
+def is_person_number(name: str) -> bool:
+    """Return whether a column name means a person's number, not that of an event or a kind.
+
+    >>> [is_person_number(name) for name in ("customer_no", "PatientId", "patient_age", "visit_id")]
+    [True, True, False, False]
+    """
+    folded = folded_name(name)
+    other = f"{_EVENT}|{_KIND}"
+    return (
+        _kind_of_name(name) == 2
+        and bool(re.search(_NUMBER, folded))
+        and not re.search(other, folded)
+    )
 
 
 def is_free_text(name: str) -> bool:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from shoal.core.column import Column, Role
 from shoal.core.grouping import group, sum_by
-from shoal.core.people import Unit, check_repeated, distinct_rows, joined
+from shoal.core.people import Unit, check_repeated, distinct_rows, is_person_number, joined
 from shoal.core.publishing.frames import check_unique, from_frame
 from shoal.core.publishing.native import Origin
 from shoal.core.roles import as_names
@@ -297,6 +297,7 @@ class Table:
         columns = tuple(_column(arrow, name, specs) for name in names if name in specs)
         if not units["person"] and not rows_are_people:
             identifiers = [c.name for c in columns if c.role is Role.IDENTIFIER]
+            identifiers += [n for n in names if n not in specs and is_person_number(n)]
             check_repeated(arrow, [n for n in identifiers if n not in units["household"]])
         known = {
             what: Unit.of(arrow, identifying, what) if identifying else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.cli.shared.console import bars, note, notes
 from shoal.cli.shared.options import names
-from shoal.cli.shared.sources import Form, Roles, name_file_of_repeats
+from shoal.cli.shared.sources import Form, Roles
 from shoal.errors import InputError, OutputError
 from shoal.support.files import check_readable, check_writable, read_text, replace_files
 
@@ -52,7 +52,7 @@ def _read(file: Path, draft: _Suggested | _Stated, roles: Roles) -> Table:
     from shoal.reading import Schema, UnassignedColumns, read
 
     schema = Schema.of(draft.data, roles.schema)
-    with notes(unless=UnassignedColumns), name_file_of_repeats(file):
+    with notes(unless=UnassignedColumns):
         table = read(file, schema, **roles.units)
     if not table.quasi:
         raise InputError(

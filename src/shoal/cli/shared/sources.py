@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, wraps
 from pathlib import Path
@@ -35,7 +34,7 @@ from shoal.cli.shared.options import (
     Sheet,
     names,
 )
-from shoal.errors import InputError, RepeatedIdentifier
+from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.core.table import Table
@@ -184,19 +183,10 @@ def load(
         if name is not None and name not in roles.known.columns:
             stated.setdefault(name, role)
     trees = hierarchies_of(hierarchies)
-    with notes(unless=UnassignedColumns if quiet else None), name_file_of_repeats(file):
+    with notes(unless=UnassignedColumns if quiet else None):
         return read(
             file, roles.known, roles=stated, hierarchies=trees, **roles.units, **form.stated
         )
-
-
-@contextmanager
-def name_file_of_repeats(file: Path) -> Iterator[None]:
-    """Name the file in an error about repeated identifiers."""
-    try:
-        yield
-    except RepeatedIdentifier as error:
-        raise InputError(f"{file}: {error}") from None
 
 
 def with_missing_as_text(data: Any, file: Path, stated: dict[str, Any], columns: list[str]) -> Any:
