@@ -94,7 +94,7 @@ def _by_values(name: str, shape: Shape) -> Suggestion:
     if shape.filled > 20 and shape.distinct == shape.filled:
         return Role.IDENTIFIER, "all values differ"
     if shape.is_number_text:
-        return Role.QUASI, "when in doubt"
+        return Role.QUASI, "unclear: assumed to be known"
     if shape.is_text and shape.singles_out and shape.distinct > _MAX_CATEGORIES:
         return Role.IDENTIFIER, "many occur once"
-    return Role.QUASI, "when in doubt"
+    return Role.QUASI, "unclear: assumed to be known"
