@@ -125,7 +125,8 @@ def within(found: Estimate) -> str:
     """Return a share with its interval as text."""
     if not math.isfinite(found.low + found.high):
         return percent(found.value)
-    return f"{percent(found.value)} ({100 * found.low:.0f} to {100 * found.high:.0f} %)"
+    low, high = max(found.low, 0.0), min(found.high, 1.0)
+    return f"{percent(found.value)} ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
 def points(gap: Estimate) -> str:
