@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 import dp
+import growth
 import lattice
 import matchings
 import methods
@@ -35,6 +36,7 @@ from shoal.anonymize import versions
 SECTIONS: dict[str, Any] = {
     "peers": peers,
     "scaling": scaling,
+    "growth": growth,
     "lattice": lattice,
     "partition": partition,
     "methods": methods,

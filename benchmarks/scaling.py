@@ -27,11 +27,11 @@ def measure(*, full: bool) -> dict[str, Any]:
             found = run_job("job_scaling.py", job, Path(named) / str(place), limit=LIMIT)
             rows.append({"table": table, "rows": size, **found})
     grown = [row for row in rows if row["table"] == "patients" and "cpu" in row]
-    steps = [_slope(list(pair)) for pair in pairwise(grown)]
-    return {"runs": rows, "exponent": _slope(grown) if steps else None, "steps": steps}
+    steps = [slope(list(pair)) for pair in pairwise(grown)]
+    return {"runs": rows, "exponent": slope(grown) if steps else None, "steps": steps}
 
 
-def _slope(rows: list[dict[str, Any]]) -> float:
+def slope(rows: list[dict[str, Any]]) -> float:
     """Return the least-squares slope of log CPU on log rows."""
     xs, ys = ([math.log(row[name]) for row in rows] for name in ("rows", "cpu"))
     mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)

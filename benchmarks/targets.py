@@ -64,6 +64,8 @@ TARGETS: dict[str, dict[str, float]] = {
     "Ψ, adult, greedy, 8 known": {"cpu": 20.0, "peak_mb": 2000.0},
     "Ψ, adult, greedy, 5 known": {"cpu": 20.0, "peak_mb": 2000.0},
     "Ψ, 1M patients, flash: no overlaps": {"cpu": 5.0},
+    "Ψ, 1M patients, mondrian": {"cpu": 30.0},
+    "assess, 1,000,000 rows": {"cpu": 30.0},
     "safe-la adult 10 k=75": {"cpu": 5.0},
     "best node adult 10, expected rows": {"chance": 0.95},
     "planner, any k and β": {"slowest_ms": 10.0},

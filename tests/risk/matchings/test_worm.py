@@ -168,3 +168,15 @@ def test_slots_must_fit_the_records():
     ones = np.ones(2, dtype=np.int64)
     with pytest.raises(InputError, match="each of the 3 records, not 2 slots"):
         sample(np.arange(4) * 2, None, np.ones((3, 2)), np.arange(3), ones, np.array([0, 1, 1]))
+
+
+def test_a_loop_that_is_taken_back_leaves_every_record_in_its_slot():
+    every = np.arange(12)
+    links = chains.link(np.arange(13) * 12, None, random(12, power=2.0), np.ones(12, np.int64))
+    records = chains.place(every, np.ones(12, dtype=np.int64), every)
+    with patch.object(chains, "_LOOP_STEPS", (0, 3, 3)):
+        walk = chains.Chains(links, records, every, every, np.random.SeedSequence(1).spawn(2), 1)
+        walk.extend(20)
+    assert walk.broken > 0
+    for walker in walk.walkers:
+        assert np.array_equal(walker.owner[walker.slot], every)

@@ -200,18 +200,18 @@ def draw_edge(links, random, row):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def move(links, records, walker, shun, truth):
+def move(links, records, walker, goal, shun, truth):
     """Move records along one closed loop; return its steps, negative if the loop was undone.
 
-    A record leaves its slot and takes a random one, whose owner moves on, until the slot that was
-    left first is taken. A loop that is too long is undone: its reverse is as long, so that detailed
-    balance holds. With `shun`, a record skips its true class nine times out of ten: the walk is
-    then biased, to get far from the truth.
+    The record in slot `goal` leaves it and takes a random one, whose owner moves on, until the slot
+    that was left first is taken. The reverse of a loop begins at the same slot, so that detailed
+    balance holds for any order of slots. A loop that is too long is undone: its reverse is as long.
+    With `shun`, a record skips its true class nine times out of ten: the walk is then biased, to
+    get far from the truth.
     Invariant: every record but `record` has a slot of its own, only `goal` is free, and the trail
     has the slots and edges before each step.
     """
-    record = draw_below(walker.random, len(walker.slot))
-    goal = walker.slot[record]
+    record = walker.owner[goal]
     steps = np.int64(0)
     while True:
         row = records.type[record]
@@ -232,6 +232,7 @@ def move(links, records, walker, shun, truth):
         if slot == goal:
             return steps
         if steps == len(walker.trail_record):
+            walker.owner[slot] = other
             break
         record = other
     for step in range(steps - 1, -1, -1):
@@ -243,11 +244,18 @@ def move(links, records, walker, shun, truth):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def move_often(links, records, walker, loops, shun, truth):
-    """Move along `loops` loops; return the number of steps and of loops that were undone."""
+    """Move along `loops` loops; return the number of steps and of loops that were undone.
+
+    The loops begin at slots in ascending order, at equal distances from a random one on:
+    neighbouring loops find each other's slots in the cache.
+    """
     steps = np.int64(0)
     broken = 0
-    for _ in range(loops):
-        made = move(links, records, walker, shun, truth)
+    slots = len(walker.owner)
+    first = draw_share(walker.random)
+    for i in range(loops):
+        goal = np.int64((i + first) * (slots / loops)) % slots
+        made = move(links, records, walker, goal, shun, truth)
         steps += abs(made)
         broken += made < 0
     return steps, broken
@@ -258,6 +266,7 @@ def walk(links, records, walker, least, shun, truth):
     """Move along loops for at least `least` steps; return the number of steps and of loops."""
     steps, loops = np.int64(0), np.int64(0)
     while steps < least:
-        steps += abs(move(links, records, walker, shun, truth))
+        goal = draw_below(walker.random, len(walker.owner))
+        steps += abs(move(links, records, walker, goal, shun, truth))
         loops += 1
     return steps, loops

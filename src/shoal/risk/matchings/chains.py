@@ -46,6 +46,8 @@ class Chains:
         self.looks = [self._look(seed) for seed in seeds]
         count = len(self.looks[0].order)
         self.take = max(min(count * _LOOK_SLOTS * len(truth) // max(self._work(), 1), count), 1)
+        if self.take == count:  # every draw looks at all classes, in the order of memory
+            self.looks = [look._replace(order=np.sort(look.order)) for look in self.looks]
         self.walkers = [self._walker(start, seed) for seed in seeds]
         self._warm_up()
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from shoal.errors import NotConverged
 from shoal.risk.matchings.convergence import RHAT, Convergence
+from shoal.risk.matchings.locality import arrange
 from shoal.support.arrays import Counts, Floats
 from shoal.support.progress import report
 
@@ -88,17 +89,25 @@ def sample(
     """
     from shoal.risk.matchings.chains import Chains, link, place
 
+    start, order = truth if start is None else start, None
+    if indices is not None:
+        arranged = arrange(indptr, indices, weights, row_type, capacity, truth, start)
+        *problem, order = arranged
+        indptr, indices, weights, row_type, capacity, truth, start = problem
     links = link(indptr, indices, weights, capacity)
     records = place(row_type, capacity, truth)
     seeds = np.random.SeedSequence(seed).spawn(chains)
-    walk = Chains(links, records, truth, truth if start is None else start, seeds, threads)
+    walk = Chains(links, records, truth, start, seeds, threads)
     found, draws = walk_until_settled(walk, walk.extend, half_width, max_steps)
     value, half = found.mean, found.half_width
+    marginals = walk.marginals()
+    if order is not None:
+        marginals[order] = marginals.copy()
     return Sample(
         value,
         max(value - half, 0.0),
         value + half,
-        walk.marginals(),
+        marginals,
         found.rhat,
         found.effective,
         chains,
