@@ -17,7 +17,7 @@ LANE_COLUMNS = 5  # each lane has one of their 32 subsets
 _ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", allocates=True)
 def sum_subsets(first, last, matrix, offsets, base, sums):
     """Return the sum over the subsets first … last − 1 of the later columns, over all lanes.
 

@@ -28,7 +28,7 @@ def list_relaxed_medians(rows, bounds, space, scratch, columns, places):
     rank_medians(rows, bounds, space, scratch, columns, places, False)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", allocates=True)
 def rank_medians(rows, bounds, space, scratch, columns, places, strict):
     """Store the columns of each node in descending order of their range, with their medians."""
     width = rows.codes.shape[1]
