@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, wraps
 from importlib.metadata import version
 from pathlib import Path
@@ -34,8 +35,10 @@ from shoal._compat.numba import (
     generate_code,
     listen_to_compilation,
     store_in,
+    time_compilation,
 )
 from shoal._version import __version__
+from shoal.support.stopwatch import leave_out
 
 __all__ = [
     "KernelsNotKept",
@@ -43,14 +46,18 @@ __all__ = [
     "collect_kernels",
     "installed_kernels",
     "intrinsic",
+    "is_first_compilation",
     "listen_to_compilation",
     "njit",
+    "time_compilation",
 ]
 _SOURCE = Path(__file__).parents[1]
 _CODE = ("_*.py", "_compat/**/*.py", "support/compiling.py")  # kernels, and how they are compiled
 _INSTALLED = _SOURCE / "_kernels"  # only in wheels
+_NOTED = "compilation-noted.txt"
 _read_only: set[str] = set()  # folders from which kernels are loaded but not stored
 _collecting: list[Path] = []  # the folder of a new store, if one is being made
+time_compilation(leave_out)
 
 
 def njit(
@@ -117,6 +124,17 @@ def installed_kernels() -> KernelStore | None:
 def are_kept() -> bool:
     """Return whether all kernels of this process could be stored so far."""
     return not _read_only and _warn_once.cache_info().currsize == 0
+
+
+def is_first_compilation() -> bool:
+    """Return True when first called with these kernels and this cache, by any process."""
+    with suppress(OSError, RuntimeError, UnicodeDecodeError):
+        cache = KernelCache(is_first_compilation, _stamp(), _warn_once)
+        noted = Path(cache.cache_path) / _NOTED
+        if noted.exists() and noted.read_text(encoding="ascii") == _stamp():
+            return False
+        noted.write_text(_stamp(), encoding="ascii")
+    return True
 
 
 @cache

@@ -19,6 +19,7 @@ from shoal._compat.numba.kernels import (
     generate_code,
     listen_to_compilation,
     store_in,
+    time_compilation,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "generate_code",
     "listen_to_compilation",
     "store_in",
+    "time_compilation",
 ]

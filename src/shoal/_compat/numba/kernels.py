@@ -5,6 +5,7 @@ numba documents none of these attributes and event names.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ __all__ = [
     "generate_code",
     "listen_to_compilation",
     "store_in",
+    "time_compilation",
 ]
 _COMPILE = "numba:compile"  # the event of one compilation
 
@@ -68,6 +70,25 @@ def listen_to_compilation(listener: Callable[[], None]) -> Iterator[None]:
 
     with event.install_listener(_COMPILE, Listener()):
         yield
+
+
+def time_compilation(listener: Callable[[float], None]) -> None:
+    """Call the listener with the seconds of each compilation, parts included, from now on."""
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        depth, begun = 0, 0.0  # numba compiles in one thread at a time
+
+        def on_start(self, _: Any) -> None:
+            if self.depth == 0:
+                self.begun = time.perf_counter()
+            self.depth += 1
+
+        def on_end(self, _: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0:
+                listener(time.perf_counter() - self.begun)
+
+    event.register(_COMPILE, Listener())
 
 
 def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
