@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, wraps
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ import numpy as np
 
 from shoal._compat.kernel_files import KernelsNotKept
 from shoal._compat.numba import (
+    VERSIONS,
     CollectingCache,
     KernelCache,
     KernelStore,
@@ -55,7 +55,7 @@ _SOURCE = Path(__file__).parents[1]
 _CODE = ("_*.py", "_compat/**/*.py", "support/compiling.py")  # kernels, and how they are compiled
 _INSTALLED = _SOURCE / "_kernels"  # only in wheels
 _NOTED = "compilation-noted.txt"
-_read_only: set[str] = set()  # folders from which kernels are loaded but not stored
+_read_only: set[str] = set()  # files whose kernels can be loaded but not stored
 _collecting: list[Path] = []  # the folder of a new store, if one is being made
 time_compilation(leave_out)
 
@@ -93,8 +93,8 @@ def _cache_of(function: Callable[..., Any]) -> Any:
         own = KernelCache(function, _stamp(), _warn_once)
     except (RuntimeError, OSError):  # no folder can be written to
         own = None
-    if own and own.read_only:
-        _read_only.add(own.cache_path)
+    if own is None or own.read_only:
+        _read_only.add(function.__code__.co_filename)
     return LayeredCache(function, own, installed_kernels(), _warn_once)
 
 
@@ -178,8 +178,7 @@ def _portable_stamp() -> str:
     numpy = ".".join(np.__version__.split(".")[:2])  # numba compiles by the minor version
     parts = (
         f"kernels {_kernels()}",
-        f"numba {version('numba')}",
-        f"llvmlite {version('llvmlite')}",
+        VERSIONS,
         f"numpy {numpy}",
         f"{sys.implementation.cache_tag} {sysconfig.get_config_var('SOABI')}",
         f"{sys.platform} {platform.machine()}",

@@ -14,6 +14,7 @@ except ValueError as refusal:  # numba checks its environment variables as it lo
 from shoal._compat.numba.kernel_cache import KernelCache
 from shoal._compat.numba.kernel_store import CollectingCache, KernelStore, LayeredCache
 from shoal._compat.numba.kernels import (
+    VERSIONS,
     compile_lazily,
     config,
     generate_code,
@@ -23,6 +24,7 @@ from shoal._compat.numba.kernels import (
 )
 
 __all__ = [
+    "VERSIONS",
     "CollectingCache",
     "KernelCache",
     "KernelStore",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import llvmlite
 import numba
 from numba import config, types
 from numba.core import event
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from shoal._compat.numba.kernel_store import CollectingCache, LayeredCache
 
 __all__ = [
+    "VERSIONS",
     "compile_lazily",
     "config",
     "generate_code",
@@ -29,6 +31,7 @@ __all__ = [
     "store_in",
     "time_compilation",
 ]
+VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}"
 _COMPILE = "numba:compile"  # the event of one compilation
 
 

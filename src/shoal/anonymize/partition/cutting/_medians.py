@@ -32,7 +32,7 @@ def list_relaxed_medians(rows, bounds, space, scratch, columns, places):
 def rank_medians(rows, bounds, space, scratch, columns, places, strict):
     """Store the columns of each node in descending order of their range, with their medians."""
     width = rows.codes.shape[1]
-    values = np.int64(0)  # of the column with the most
+    values = 0  # of the column with the most
     for j in range(width):
         values = max(values, space.domain[j])
     listed = np.empty(min(values, len(rows.weight)), np.int64)  # distinct codes
