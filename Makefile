@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test deep lowest mutate lint format bench study docs clean
+.PHONY: install warm wheel demo test deep lowest mutate lint format bench study docs clean
 
 install: $(VENV)/.installed
 
@@ -16,6 +16,18 @@ $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
+
+# Compile all kernels in advance.
+warm: install
+	$(BIN)/shoal warm
+
+# A wheel for this Python and platform with compiled kernels; the check runs every command from it.
+wheel: install
+	rm -rf build/kernels build/wheel
+	$(BIN)/shoal warm --store build/kernels
+	SHOAL_KERNELS=$(CURDIR)/build/kernels $(BIN)/python -m build --no-isolation --wheel --outdir build/wheel
+	SHOAL_WHEEL=$(CURDIR)/build/wheel $(BIN)/python -m pytest tests/test_wheel.py
+	mkdir -p dist && cp build/wheel/*.whl dist
 
 demo: $(VENV)/.core
 	$(BIN)/shoal demo
@@ -80,5 +92,5 @@ $(VENV)/.documented: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-lowest .venv-mutate .mutants site demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-bench .venv-lowest .venv-mutate .mutants build dist site demo .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

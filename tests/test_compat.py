@@ -13,12 +13,15 @@ import pyarrow as pa
 import pytest
 import typer
 from numba.core import caching
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompileResult
+from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 
 from shoal._compat import kernel_files
 from shoal._compat import messages as foreign
-from shoal._compat import numba as kernels
 from shoal._compat import typer as commands
+from shoal._compat.numba import kernel_cache, kernels
 from shoal.cli.shared.options import Command, Group
 
 
@@ -34,7 +37,8 @@ def cached(tmp_path, monkeypatch):
 
     def make():
         kernel = kernels.compile_lazily(double)
-        kernels.store_in(kernel, kernels.KernelCache(double, "stamp", lambda: failures.append(1)))
+        cache = kernel_cache.KernelCache(double, "stamp", lambda: failures.append(1))
+        kernels.store_in(kernel, cache)
         return kernel
 
     yield make
@@ -64,7 +68,7 @@ def test_numba_stores_an_index_beside_the_source_if_no_folder_is_stated(tmp_path
     source.write_text("def triple(value):\n    return 3 * value\n")
     triple = runpy.run_path(str(source))["triple"]
     kernel = kernels.compile_lazily(triple)
-    kernels.store_in(kernel, kernels.KernelCache(triple, "stamp", pytest.fail))
+    kernels.store_in(kernel, kernel_cache.KernelCache(triple, "stamp", pytest.fail))
     assert not kernel_files.has_kernels_beside(tmp_path)
     assert kernel(3) == 9
     assert kernel_files.has_kernels_beside(tmp_path)
@@ -72,7 +76,7 @@ def test_numba_stores_an_index_beside_the_source_if_no_folder_is_stated(tmp_path
 
 @pytest.mark.parametrize("name", ["UserProvided", "InTree", "UserWide"])
 def test_numba_has_a_locator_for_each_folder(name):
-    assert kernels._locator(name) in caching.CompileResultCacheImpl._locator_classes
+    assert kernel_cache._locator(name) in caching.CompileResultCacheImpl._locator_classes
 
 
 @pytest.mark.parametrize(
@@ -80,9 +84,20 @@ def test_numba_has_a_locator_for_each_folder(name):
     [
         (caching.FunctionCache, ["load_overload", "save_overload", "disable", "cache_path"]),
         (caching.IndexDataCacheFile, ["load", "save", "_load_index", "_save_index", "_save_data"]),
-        (Dispatcher, ["get_call_template"]),
+        (Dispatcher, ["get_call_template", "get_overload"]),
+        (
+            JITCodeLibrary,
+            [
+                "_optimize_final_module",
+                "_finalize_final_module",
+                "_finalize_dynamic_globals",
+                "_verify_declare_only_symbols",
+            ],
+        ),
+        (CPUContext, ["get_executable", "subtarget"]),
+        (CompileResult, ["_reduce", "_rebuild"]),
     ],
-    ids=["cache", "files", "kernel"],
+    ids=["cache", "files", "kernel", "code", "context", "result"],
 )
 def test_numba_has_the_methods_that_are_replaced_or_called(owner, names):
     assert [name for name in names if not hasattr(owner, name)] == []
@@ -100,8 +115,53 @@ def test_numba_reads_the_version_that_the_cache_states(cached):
 def test_numba_types_calls_between_kernels_by_the_template_of_the_callee():
     callee = kernels.compile_lazily(double)
     caller = kernels.compile_lazily(lambda numbers: callee(numbers[0]) + callee(3))
-    assert caller(np.array([2], np.int32)) == 10
-    assert [signature for (signature,) in callee.signatures] == [numba.int64]
+    compiled = []
+    with kernels.listen_to_compilation(lambda: compiled.append(1)):
+        assert caller(np.array([2], np.int32)) == 10
+    assert compiled == [1, 1]  # the caller, and the callee for int64
+    assert callee.signatures == []
+
+
+def test_numba_compiles_the_part_of_a_kernel_without_machine_code():
+    callee = kernels.compile_lazily(double)
+    caller = kernels.compile_lazily(lambda number: callee(number) + 1)
+    assert caller(20) == 41
+    part = callee.get_call_template.__closure__[0].cell_contents.__self__
+    (compiled,) = part.overloads.values()
+    library = compiled.library
+    assert library._compiled_object is None
+    assert not library.codegen._engine.is_symbol_defined(compiled.fndesc.llvm_func_name)
+    assert callee(21) == 42  # from Python: with a wrapper of its own
+
+
+def test_numba_counts_no_references_to_arrays_unless_a_kernel_makes_some():
+    def add_up(numbers):
+        total = 0
+        for number in numbers[1:]:
+            total += number
+        return total
+
+    def copy_first(numbers):
+        return numbers.copy()[0]
+
+    numbers = np.arange(4)
+    assert kernels.compile_lazily(add_up)(numbers) == 6
+    assert kernels.compile_lazily(copy_first, allocates=True)(numbers) == 0
+    with pytest.raises(numba.core.errors.NumbaError, match="NRT required but not enabled"):
+        kernels.compile_lazily(copy_first)(numbers)
+
+
+def test_numba_reports_an_error_that_a_part_raises():
+    def refuse(number):
+        if number > 3:
+            raise ValueError("too large")
+        return number
+
+    callee = kernels.compile_lazily(refuse)
+    caller = kernels.compile_lazily(lambda number: callee(number) + 0)
+    assert caller(3) == 3
+    with pytest.raises(ValueError, match="too large"):
+        caller(4)
 
 
 def test_numba_reports_each_compilation_before_it_starts():

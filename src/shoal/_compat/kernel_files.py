@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+STAMP = "stamp.txt"  # what the kernels of a store depend on
 _INDEX = "*.nbi"  # one index per kernel; it lists files of code, *.nbc
 
 

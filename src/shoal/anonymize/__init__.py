@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass, replace
 from functools import cache
@@ -25,6 +24,7 @@ from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.privacy.model import Model
 from shoal.support.options import check_seed
 from shoal.support.progress import report
+from shoal.support.stopwatch import working_time
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
@@ -114,10 +114,10 @@ def anonymize(
 
 def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> Release:
     """Search for a release, check it, and record how it was produced."""
-    begun = time.perf_counter()
+    begun = working_time()
     report("search", 0, None)
     release: Release = algorithm.search(table, model)
-    searched = time.perf_counter()
+    searched = working_time()
     report("verify", 0, None)
     _check_same(release, table, algorithm)
     checked = release.verify()
@@ -133,7 +133,7 @@ def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> R
             f"{algorithm.name} broke {model} in {checked.failing} of "
             f"{counted(checked.classes, 'class')}; nothing was released"
         )
-    seconds = {"search": searched - begun, "verify": time.perf_counter() - searched}
+    seconds = {"search": searched - begun, "verify": working_time() - searched}
     run = Run(algorithm.name, _options(algorithm), seed, versions(), seconds, release.run.notes)
     return replace(release, run=run)
 

@@ -31,6 +31,7 @@ from shoal.cli import (
     robust,
     utility,
     verify,
+    warm,
 )
 from shoal.cli.shared.options import Command, Group
 from shoal.cli.shared.streams import CLOSED_PIPE, OutputFailed, guarded
@@ -46,7 +47,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_MAKE, _JUDGE, _MORE, _LIST = "Make a release", "Evaluate a release", "Other guarantees", "Look up"
+_MAKE, _JUDGE, _MORE = "Make a release", "Evaluate a release", "Other guarantees"
+_LIST = "Look up and set up"
 app.command(cls=Command, rich_help_panel=_MAKE)(demo.demo)
 app.command(cls=Command, rich_help_panel=_MAKE)(inspect.inspect)
 app.command(cls=Command, rich_help_panel=_MAKE)(anonymize.anonymize)
@@ -59,6 +61,7 @@ app.add_typer(dp.app, name="dp", rich_help_panel=_MORE)
 app.add_typer(robust.app, name="robust", rich_help_panel=_MORE)
 app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=_MAKE)
 app.command(cls=Command, rich_help_panel=_LIST)(methods.methods)
+app.command(cls=Command, rich_help_panel=_LIST)(warm.warm)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=_LIST)
 
 

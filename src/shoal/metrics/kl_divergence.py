@@ -149,7 +149,7 @@ def log_weights(boxes: Boxes, tuples: Boxes) -> Floats:
         used = -(-(part.stop - begin) // WORD)
         bits = np.zeros((int(offsets[-1]), used), dtype=np.uint64)
         for j, subsets in enumerate(boxes.subsets):
-            runs = (subsets.indptr, subsets.starts, subsets.stops)
+            runs = map(np.ascontiguousarray, (subsets.indptr, subsets.starts, subsets.stops))
             mark_boxes(bits, int(offsets[j]), boxes.entries[j, part], *runs)
         weigh_tuples(bits, rows, logs[part], top, total)
     with np.errstate(divide="ignore"):

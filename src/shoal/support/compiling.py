@@ -4,14 +4,19 @@ numba caches kernels per file. After an upgrade it would fail on kernels whose t
 run stale kernels that include code of another, changed file. Here a cache of another version, of
 changed kernel files, or one that cannot be read counts as empty, and the kernel is compiled again.
 If the cache is not writable, cached kernels are used, other kernels are compiled for this process
-only, and a single warning is issued.
+only, and a single warning is issued. Kernels that are not in the cache are loaded from the store
+that a wheel contains, if it fits the sources, the versions and the platform.
 """
 
 from __future__ import annotations
 
 import hashlib
+import platform
+import sys
+import sysconfig
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
@@ -20,49 +25,116 @@ import numpy as np
 
 from shoal._compat.kernel_files import KernelsNotKept
 from shoal._compat.numba import (
+    VERSIONS,
+    CollectingCache,
     KernelCache,
+    KernelStore,
+    LayeredCache,
     compile_lazily,
     config,
     generate_code,
     listen_to_compilation,
     store_in,
+    time_compilation,
 )
 from shoal._version import __version__
+from shoal.support.stopwatch import leave_out
 
-__all__ = ["KernelsNotKept", "are_kept", "intrinsic", "listen_to_compilation", "njit"]
+__all__ = [
+    "KernelsNotKept",
+    "are_kept",
+    "collect_kernels",
+    "installed_kernels",
+    "intrinsic",
+    "is_first_compilation",
+    "listen_to_compilation",
+    "njit",
+    "time_compilation",
+]
 _SOURCE = Path(__file__).parents[1]
-_CODE = ("_*.py", "_compat/numba.py", "support/compiling.py")  # kernels, and how they are compiled
-_read_only: set[str] = set()  # folders from which kernels are loaded but not stored
+_CODE = ("_*.py", "_compat/**/*.py", "support/compiling.py")  # kernels, and how they are compiled
+_INSTALLED = _SOURCE / "_kernels"  # only in wheels
+_NOTED = "compilation-noted.txt"
+_read_only: set[str] = set()  # files whose kernels can be loaded but not stored
+_collecting: list[Path] = []  # the folder of a new store, if one is being made
+time_compilation(leave_out)
 
 
-def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def njit(
+    *, cache: bool = False, allocates: bool = False, **options: Any
+) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a kernel when it is first called.
 
     Parameters:
         cache: Store the compiled kernel for later processes, if possible.
+        allocates: The kernel makes arrays, which no kernel may return.
+        options: Options of `numba.njit`.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         if config.DISABLE_JIT:
             return _interpreted(function)
-        kernel = compile_lazily(function, **options)
+        if _collecting:  # no path may be in the code
+            file = Path(function.__code__.co_filename).relative_to(_SOURCE.parent).as_posix()
+            function.__code__ = function.__code__.replace(co_filename=file)
+        kernel = compile_lazily(function, allocates=allocates, **options)
         if cache:
-            try:
-                store = KernelCache(function, _stamp(), _warn_once)
-            except (RuntimeError, OSError):  # no folder can be written to
-                _warn_once()
-            else:
-                store_in(kernel, store)
-                if store.read_only:
-                    _read_only.add(store.cache_path)
+            store_in(kernel, _cache_of(function))
         return kernel
 
     return decorate
 
 
+def _cache_of(function: Callable[..., Any]) -> Any:
+    """Return where a kernel is loaded from and stored."""
+    if _collecting:
+        return CollectingCache(function, KernelStore(_collecting[0], _portable_stamp()))
+    try:
+        own = KernelCache(function, _stamp(), _warn_once)
+    except (RuntimeError, OSError):  # no folder can be written to
+        own = None
+    if own is None or own.read_only:
+        _read_only.add(function.__code__.co_filename)
+    return LayeredCache(function, own, installed_kernels(), _warn_once)
+
+
+def collect_kernels(folder: Path) -> None:
+    """Store the kernels that this process compiles in a folder instead of the user's cache.
+
+    Must be called before any kernel is imported. numba must compile for a generic CPU, so that the
+    kernels run on every CPU of this platform.
+
+    Raises:
+        RuntimeError: numba compiles for this CPU, or with libraries that other machines lack.
+    """
+    if config.CPU_NAME != "generic" or config.CPU_FEATURES or config.USING_SVML:
+        raise RuntimeError(
+            "set NUMBA_CPU_NAME=generic and NUMBA_DISABLE_INTEL_SVML=1, without NUMBA_CPU_FEATURES"
+        )
+    _collecting.append(folder)
+
+
+@cache
+def installed_kernels() -> KernelStore | None:
+    """Return the kernels that were installed with Shoal, None if there are none that fit."""
+    store = KernelStore(_INSTALLED, _portable_stamp())
+    return store if not config.BOUNDSCHECK and store.fits else None
+
+
 def are_kept() -> bool:
     """Return whether all kernels of this process could be stored so far."""
     return not _read_only and _warn_once.cache_info().currsize == 0
+
+
+def is_first_compilation() -> bool:
+    """Return True when first called with these kernels and this cache, by any process."""
+    with suppress(OSError, RuntimeError, UnicodeDecodeError):
+        cache = KernelCache(is_first_compilation, _stamp(), _warn_once)
+        noted = Path(cache.cache_path) / _NOTED
+        if noted.exists() and noted.read_text(encoding="ascii") == _stamp():
+            return False
+        noted.write_text(_stamp(), encoding="ascii")
+    return True
 
 
 @cache
@@ -101,8 +173,24 @@ def _stamp() -> str:
 
 
 @cache
+def _portable_stamp() -> str:
+    """Return what the code of a kernel depends on, if it does not depend on the CPU."""
+    numpy = ".".join(np.__version__.split(".")[:2])  # numba compiles by the minor version
+    parts = (
+        f"kernels {_kernels()}",
+        VERSIONS,
+        f"numpy {numpy}",
+        f"{sys.implementation.cache_tag} {sysconfig.get_config_var('SOABI')}",
+        f"{sys.platform} {platform.machine()}",
+    )
+    return ", ".join(parts)
+
+
+@cache
 def _kernels() -> str:
     """Return a digest of all kernel files, as any kernel may include code of others."""
-    files = sorted(file for pattern in _CODE for file in _SOURCE.rglob(pattern))
-    stats = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
-    return hashlib.sha256(repr(stats).encode()).hexdigest()[:12]
+    digest = hashlib.sha256()
+    for file in sorted({file for pattern in _CODE for file in _SOURCE.rglob(pattern)}):
+        name, content = file.relative_to(_SOURCE).as_posix(), file.read_bytes()
+        digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.hexdigest()[:32]

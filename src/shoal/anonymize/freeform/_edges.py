@@ -162,7 +162,7 @@ def list_all_nearest(points, boxes, partners, done, first, last, owner, near, co
         found[box] = list_nearest(points, boxes, partners, done, box, owner, near, costs)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", allocates=True)
 def take_by_cost(points, boxes, partners, done, near, costs, found, given, owner):
     """Pair boxes with remaining records, the cheapest pair first.
 

@@ -197,7 +197,7 @@ def follow(tables, source, shape, found, node):
         measure(sums, classes + 1, shape, found, node + raised)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@njit(cache=True, error_model="numpy", nogil=True, allocates=True)
 def sweep(tables, shape, begin, node, found):
     """Measure every node with the given levels of the attributes before `begin`.
 

@@ -5,7 +5,6 @@ Returns the best node found in time, with a weak lower bound.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +17,7 @@ from shoal.core.table import Table
 from shoal.errors import Infeasible
 from shoal.privacy.model import Model
 from shoal.support.progress import report
+from shoal.support.stopwatch import working_time
 
 _PATIENCE = 200  # jumps without improvement before the walk ends
 
@@ -46,10 +46,10 @@ class Walk:
         The walk repeatedly jumps up from the best node so far at random, with a fixed seed, and
         descends again.
         """
-        end = time.monotonic() + seconds
+        end = working_time() + seconds
         draw = np.random.default_rng(0)
         best, idle = self._descend(self._climb(), end), 0
-        while time.monotonic() < end and idle < _PATIENCE:
+        while working_time() < end and idle < _PATIENCE:
             node = self._descend(self._jump(best, draw), end)
             idle += 1
             if self._look(node)[0] < self._look(best)[0] - 1e-12:
@@ -68,7 +68,7 @@ class Walk:
         """Move to cheaper anonymous neighbours until there are none."""
         while not self._anonymous(node):
             node = self._raised(node)
-        while time.monotonic() < end:
+        while working_time() < end:
             cheaper = self._cheaper(node, end)
             if cheaper is None:
                 break
@@ -113,7 +113,7 @@ class Walk:
         """Return the first cheaper anonymous neighbour: one level down, or one down and one up."""
         cost = self._look(node)[0]
         for other in self._neighbours(node):
-            if time.monotonic() > end:
+            if working_time() > end:
                 return None
             if self._look(other)[0] < cost - 1e-12 and self._anonymous(other):
                 return other

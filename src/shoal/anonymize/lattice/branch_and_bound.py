@@ -6,7 +6,6 @@ bound is below the best cost.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from shoal.anonymize.lattice.objectives import Costs
 from shoal.anonymize.lattice.searching import Ground
 from shoal.anonymize.lattice.views import view
 from shoal.support.progress import report
+from shoal.support.stopwatch import working_time
 
 _READS = 20_000_000  # rows between two looks at the clock
 _FIRST_BOXES = 1 << 10
@@ -51,7 +51,7 @@ class BoxSearch:
         """Search until the best node is proven, the time is over, or so many rows are read."""
         from shoal.anonymize.lattice._boxes import ASK, DONE, FULL, search_boxes
 
-        end = None if seconds is None else time.monotonic() + seconds
+        end = None if seconds is None else working_time() + seconds
         counts = self._counts
         while True:
             boxes = self._boxes
@@ -69,7 +69,7 @@ class BoxSearch:
             if counts.store.refused[0]:
                 counts.make_room()
             report("search", self.evaluated, None)
-            if end is not None and time.monotonic() > end:
+            if end is not None and working_time() > end:
                 return
             if reads is not None and counts.reads > reads:
                 return

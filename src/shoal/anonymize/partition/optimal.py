@@ -8,7 +8,6 @@ groups, which is far faster.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
@@ -21,6 +20,7 @@ from shoal.core.table import Table
 from shoal.privacy.model import Model
 from shoal.support.arrays import Codes
 from shoal.support.options import check_choice, check_range, check_whole
+from shoal.support.stopwatch import working_time
 
 if TYPE_CHECKING:
     from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
@@ -94,7 +94,7 @@ class Optimal:
         from shoal.anonymize.partition.exact.starting import neighbour_bound, start
 
         limit = np.inf if self.time_limit is None else self.time_limit
-        deadline = time.monotonic() + limit
+        deadline = working_time() + limit
         if self.solver == "big-m":
             from shoal.anonymize.partition.exact.big_m import solve_big_m
 

@@ -88,14 +88,9 @@ def note(message: str) -> None:
     err.print(f"note: {one_line(message)}")
 
 
-def note_compilation() -> None:
-    """Print why this run takes longer."""
-    note("compiling kernels once, which takes up to half a minute; later runs start immediately")
-
-
 @contextmanager
 def announce_compilation(*, quiet: bool = False) -> Iterator[None]:
-    """Print a note the first time a kernel is compiled inside, if the result can be cached."""
+    """Print a note if a kernel is compiled inside, unless an earlier command has printed it."""
     if quiet:
         yield
         return
@@ -120,11 +115,22 @@ def announce_compilation_of(methods: Sequence[str]) -> None:
         note_compilation()
 
 
+def note_compilation() -> None:
+    """Print why this run takes longer, once for all commands."""
+    from shoal.support.compiling import is_first_compilation
+
+    if is_first_compilation():
+        note(
+            "kernels are compiled when they are first used, which takes up to half a minute; "
+            "`shoal warm` compiles all of them now"
+        )
+
+
 def is_compiled(method: str) -> bool:
-    """Return whether the kernels of the method's family are cached, or there are none."""
+    """Return whether the kernels of the method's family are stored, or there are none."""
     from shoal.anonymize import METHODS
 
-    if method not in METHODS:
+    if method not in METHODS or has_installed_kernels():
         return True
     folder = Path(str(sys.modules[METHODS[method].__module__].__file__)).parent
     kernels = [path for path in folder.glob("_*.py") if path.name != "__init__.py"]
@@ -134,6 +140,13 @@ def is_compiled(method: str) -> bool:
     # if the folder is read-only, numba caches elsewhere: print no note
     settled = not kernels or not os.access(folder, os.W_OK)
     return settled or has_kernels_beside(folder)
+
+
+def has_installed_kernels() -> bool:
+    """Return whether Shoal was installed with compiled kernels that fit this platform."""
+    from shoal.support.compiling import installed_kernels
+
+    return installed_kernels() is not None
 
 
 @contextmanager

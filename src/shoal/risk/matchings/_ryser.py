@@ -31,13 +31,15 @@ def sum_subsets(first, last, matrix, offsets, base, sums):
     """
     total = np.uint64(0)
     rows, columns = matrix.shape
-    base[:] = matrix[:, columns - 1] * np.uint64(0)
-    base[columns:] = _ONE
+    for row in range(rows):
+        base[row] = np.uint64(0) if row < columns else _ONE
     before = first ^ (first >> 1)
     for j in range(LANE_COLUMNS, columns):
         if before >> (j - LANE_COLUMNS) & 1:
-            base[:columns] += matrix[:columns, j]
-    sums[:] = np.uint64(0)
+            for row in range(columns):
+                base[row] += matrix[row, j]
+    for lane in range(2 * LANES):
+        sums[lane] = np.uint64(0)
     for subset in range(first, last):
         odd = subset & 1
         gray = subset ^ (subset >> 1)
@@ -46,10 +48,11 @@ def sum_subsets(first, last, matrix, offsets, base, sums):
             while rest & 1 == 0:
                 changed += 1
                 rest >>= 1
-            if gray >> (changed - LANE_COLUMNS) & 1:
-                base[:columns] += matrix[:columns, changed]
-            else:
-                base[:columns] -= matrix[:columns, changed]
+            for row in range(columns):
+                if gray >> (changed - LANE_COLUMNS) & 1:
+                    base[row] += matrix[row, changed]
+                else:
+                    base[row] -= matrix[row, changed]
         for lane in range(LANES):
             sums[lane] = _ONE
         for r in range(0, rows, 4):

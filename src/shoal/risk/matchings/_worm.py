@@ -104,12 +104,12 @@ def edge_of(links, row, wanted):
 def cumulate(indptr, mass, blocks, cumulated, largest):
     """Fill in `cumulated` and `largest`; all arrays as in `Links`."""
     for row in range(len(indptr) - 1):
-        total = 0.0
-        top = mass[indptr[row] : indptr[row + 1]].max()
+        total, top = 0.0, 0.0
         for block in range(blocks[row], blocks[row + 1]):
             start = indptr[row] + (block - blocks[row]) * BLOCK
             for e in range(start, min(start + BLOCK, indptr[row + 1])):
                 total += mass[e]
+                top = max(top, mass[e])
             cumulated[block] = total
         rare = total < top * (indptr[row + 1] - indptr[row]) / MAX_REJECTIONS
         largest[row] = 0.0 if rare else top
@@ -136,7 +136,7 @@ def least_positive(weights):
     return least
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", allocates=True)
 def settle(links, records, walker, start):
     """Put each record into a slot of its class; return the number of records that do not fit.
 

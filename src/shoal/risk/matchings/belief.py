@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.errors import NotConverged
 from shoal.risk.matchings.structure import Component, Edges
-from shoal.support.arrays import Counts, Floats
+from shoal.support.arrays import Counts, Floats, frozen
 from shoal.support.progress import report
 
 _TOLERANCE = 1e-8  # allowed difference between the probabilities of records and of slots
@@ -66,7 +66,7 @@ def propagate(
 
     types, classes = len(indptr) - 1, len(capacity)
     listed = np.empty(0, dtype=np.int64) if indices is None else indices.astype(np.int64)
-    weights = np.ascontiguousarray(weights, dtype=np.float64).ravel()
+    weights = frozen(np.ascontiguousarray(weights, dtype=np.float64).ravel())
     upward = weights.copy()
     rest, best = np.empty(types), np.empty(types, dtype=np.int64)
     others, top = np.empty(classes), np.empty(classes)

@@ -217,7 +217,7 @@ def _even(component: Component) -> tuple[Floats | Edges, list[Floats]]:
             ]
     if not isinstance(component.stored, Edges) and component.share > _DENSE_SHARE:
         rows = component.stored.max(axis=1)
-        weights = component.stored / rows[:, None]
+        weights = np.ascontiguousarray(component.stored / rows[:, None])
         columns = weights.max(axis=0)
         weights /= columns
         return weights, [-np.log(rows), -np.log(columns)]

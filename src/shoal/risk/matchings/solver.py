@@ -314,6 +314,7 @@ def _by_subsets(matrix: Floats) -> tuple[Floats, float]:
     """Return the probability of each pair and the permanent."""
     from shoal.risk.matchings._subsets import empty, fill
 
+    matrix = np.array(matrix, order="C")  # of one type for the kernels
     ways, shares = np.empty(1 << len(matrix)), np.zeros(matrix.shape)
     fill(matrix, ways)
     permanent = float(ways[-1])

@@ -103,7 +103,7 @@ class Component:
             return self.stored
         heads, indices = np.nonzero(self.stored)
         indptr = np.searchsorted(heads, np.arange(self.size + 1))
-        return Edges(indptr, indices, self.stored[heads, indices])
+        return Edges(indptr, np.ascontiguousarray(indices), self.stored[heads, indices])
 
     @cached_property
     def edge_count(self) -> int:

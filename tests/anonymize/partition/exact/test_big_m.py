@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import combinations
 from math import inf
 
@@ -15,6 +14,7 @@ from shoal import KAnonymity, Table
 from shoal.anonymize.partition.exact.big_m import solve_big_m
 from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
 from shoal.anonymize.partition.records import lay_out
+from shoal.support.stopwatch import working_time
 
 
 def mixed(seed, rows=7):
@@ -93,7 +93,7 @@ def test_a_program_stopped_early_keeps_its_start_or_better_and_a_bound(seconds):
     table = mixed(4, 9)
     records = lay_out(table)
     first = np.minimum(np.arange(9) // 3, 2).astype(np.int32)
-    problem = GroupingProblem(records, 3, first, time.monotonic() + seconds)
+    problem = GroupingProblem(records, 3, first, working_time() + seconds)
     begun = problem.loss
     solve_big_m(problem, table.take(records.rows))
     best = least(table, 3)

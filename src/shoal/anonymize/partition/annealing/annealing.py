@@ -6,7 +6,6 @@ so that no border is permanent. Blocks depend only on the seed, never on the thr
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from shoal.anonymize.partition.annealing._rules import Rules
 from shoal.anonymize.partition.records import Records
 from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
+from shoal.support.stopwatch import working_time
 
 _BLOCK = 8192  # largest number of records of a block; a quarter of it if there are many blocks, so
 # that blocks fit in the caches of the threads
@@ -82,7 +82,7 @@ def _cooled(work: _Work, ids: Codes, plan: Plan) -> Codes:
 
 def _cool(work: _Work, plan: Plan, unit: float, first: int) -> int:
     """Anneal from hot to cold and return the number of stages."""
-    begun, stage, share = time.monotonic(), 0, 0.0
+    begun, stage, share = working_time(), 0, 0.0
     while share < 1.0:
         if stage % _EACH == 0:
             work.cut(first + stage)
@@ -91,7 +91,7 @@ def _cool(work: _Work, plan: Plan, unit: float, first: int) -> int:
         stage += 1
         share = stage / _STAGES
         if plan.time_limit is not None:
-            share = (time.monotonic() - begun) / max(plan.time_limit, 1e-9)
+            share = (working_time() - begun) / max(plan.time_limit, 1e-9)
         report("cool", min(share, 1.0), 1.0)
     return stage
 

@@ -58,7 +58,7 @@ def keep_cheap(listed, count, prices, limit):
     return kept
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", allocates=True)
 def tighten(listed, count, copies, upper, prices, work, steps, whole):
     """Improve prices that no listed group undercuts; return the number of remaining groups.
 

@@ -6,7 +6,6 @@ Liang, "Algorithms in privacy & security for data analytics and machine learning
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from math import inf
 
@@ -16,6 +15,7 @@ from shoal.anonymize.partition.carrying.small_problems import solve_small
 from shoal.anonymize.partition.records import Records
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.progress import report
+from shoal.support.stopwatch import working_time
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Chain:
 
         time_limit: seconds, divided among the remaining problems.
         """
-        deadline = inf if time_limit is None else time.perf_counter() + time_limit
+        deadline = inf if time_limit is None else working_time() + time_limit
         ids = np.empty(len(along), dtype=np.int32)
         groups, read, carried = 0, 0, along[:0]
         while read < len(along):
             stop = self._stop(len(carried), read)
             chosen = np.concatenate([carried, along[read:stop]])
-            left = (deadline - time.perf_counter()) / self._to_come(len(carried), read)
+            left = (deadline - working_time()) / self._to_come(len(carried), read)
             part = self.records.take(chosen)
             solved = solve_small(part, self.k, time_limit=None if left == inf else left)
             self.sizes.append(len(chosen))

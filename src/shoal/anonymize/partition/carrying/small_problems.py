@@ -7,7 +7,6 @@ makes a problem smaller.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +24,7 @@ from shoal.anonymize.partition.carrying._tightening import settle_prices, tighte
 from shoal.anonymize.partition.exact._pricing import make_cuts, make_scratch, make_space
 from shoal.anonymize.partition.records import Records
 from shoal.support.arrays import Codes, Floats
+from shoal.support.stopwatch import working_time
 
 _ROOM, _FEW = 200_000, 40_000  # groups listed at most; more than a few, and prices are looked at
 _NODES, _LARGE = 1_000_000, 7  # partial groups looked at; a tenth from this k on, mostly in vain
@@ -67,7 +67,7 @@ def solve_small(records: Records, k: int, *, time_limit: float | None = None) ->
         ids = np.zeros(len(records), dtype=np.int32)
         loss = records.units(ids)
         return Small(ids, loss, loss)
-    deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
+    deadline = np.inf if time_limit is None else working_time() + time_limit
     ids, loss = _descend(records, k)
     if not loss:
         return Small(ids, 0, 0)
@@ -148,7 +148,7 @@ class _Proof:
 
     def _afford(self, most: int, pace: int) -> int:
         """Return how much of this work fits in the remaining time."""
-        seconds = self._deadline - time.perf_counter()
+        seconds = self._deadline - working_time()
         return most if seconds == np.inf else min(most, int(max(seconds, 0.0) * pace))
 
     def _raise(self) -> bool:

@@ -99,7 +99,7 @@ def carry_on(rows, low, high, records, bound, space, scratch):
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", allocates=True)
 def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, space, scratch):
     """Evaluate the best few cuts of a node to the end; `chosen` gets the one that loses least.
 
@@ -133,7 +133,7 @@ def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, spac
             known[0], known[1] = first, second
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", allocates=True)
 def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
     """Cut the nodes on the stack and write the class of every finished row into ids.
 

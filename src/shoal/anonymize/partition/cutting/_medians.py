@@ -28,11 +28,14 @@ def list_relaxed_medians(rows, bounds, space, scratch, columns, places):
     rank_medians(rows, bounds, space, scratch, columns, places, False)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", allocates=True)
 def rank_medians(rows, bounds, space, scratch, columns, places, strict):
     """Store the columns of each node in descending order of their range, with their medians."""
     width = rows.codes.shape[1]
-    listed = np.empty(min(space.domain.max(), len(rows.weight)), np.int64)  # distinct codes
+    values = 0  # of the column with the most
+    for j in range(width):
+        values = max(values, space.domain[j])
+    listed = np.empty(min(values, len(rows.weight)), np.int64)  # distinct codes
     extent, median = np.empty(width), np.empty(width, np.int64)
     for node in range(len(bounds)):
         columns[node] = -1

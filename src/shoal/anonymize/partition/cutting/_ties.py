@@ -46,7 +46,7 @@ def pick(codes, rows, low, high, picked):
             picked[i - low, j] = codes[rows[i], j]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", allocates=True)
 def divide_records(codes, rows, bounds, space, scratch, count, ordered, picked, best):
     """Divide each node where it saves most: k records from either end of a column's order.
 

@@ -6,7 +6,6 @@ a list of kinds: equal records are interchangeable.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +19,7 @@ from shoal.anonymize.partition.greedy import group_greedily
 from shoal.anonymize.partition.records import Records
 from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
+from shoal.support.stopwatch import working_time
 
 FINE = 2**16  # duals are multiples of 1 / FINE
 _NEAR = 10  # neighbours of a record
@@ -36,7 +36,7 @@ class GroupingProblem:
     """Records to be divided into groups of at least k.
 
     ids: the best grouping so far; loss: its loss. bound: no grouping loses less.
-    deadline: when to stop, on the monotonic clock. stopped: why the search ended early.
+    deadline: when to stop, by `working_time`. stopped: why the search ended early.
     """
 
     records: Records
@@ -93,7 +93,7 @@ class GroupingProblem:
     @property
     def seconds_left(self) -> float:
         """Time until the deadline."""
-        return self.deadline - time.monotonic()
+        return self.deadline - working_time()
 
     def check_time(self) -> None:
         """Report the progress of the bound, and stop if the time is up."""

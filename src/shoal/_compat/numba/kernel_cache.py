@@ -1,72 +1,23 @@
-"""numba's kernel cache, its typing of calls between kernels, and its compilation events.
+"""numba's cache of compiled kernels: never stale, never the reason for a failure.
 
-numba documents none of these classes, attributes and event names.
+numba documents none of these classes and attributes.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError
+import numba
+from numba import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
-try:
-    import numba
-    from numba import config, types
-    from numba.core import event
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
-    from numba.extending import intrinsic as generate_code
-except ValueError as refusal:  # numba checks its environment variables as it loads
-    raise InputError(
-        f"numba does not load: {refusal} Check environment variables such as NUMBA_NUM_THREADS"
-    ) from None
-
-__all__ = [
-    "KernelCache",
-    "compile_lazily",
-    "config",
-    "generate_code",
-    "listen_to_compilation",
-    "store_in",
-]
-_COMPILE = "numba:compile"  # the event of one compilation
-
-
-def compile_lazily(function: Callable[..., Any], **options: Any) -> Any:
-    """Return a kernel that is compiled when it is first called.
-
-    Two things reduce compilation. No C wrapper is generated, as nothing here calls it. And integers
-    that one kernel passes to another, constants or elements of int32 arrays, are typed as int64;
-    numba would compile the callee again for every constant and every width.
-    """
-    kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
-    kernel.get_call_template = _for_any_number(kernel.get_call_template)
-    return kernel
-
-
-def store_in(kernel: Any, cache: KernelCache) -> None:
-    """Let a kernel load its code from a cache, and store it there."""
-    kernel._cache = cache
-
-
-@contextmanager
-def listen_to_compilation(listener: Callable[[], None]) -> Iterator[None]:
-    """Call the listener before each compilation inside the block."""
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, _: Any) -> None:
-            listener()
-
-        def on_end(self, _: Any) -> None:
-            pass
-
-    with event.install_listener(_COMPILE, Listener()):
-        yield
+__all__ = ["KernelCache"]
 
 
 class _CompiledCode(CompileResultCacheImpl):  # type: ignore[misc]
@@ -179,17 +130,3 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
             return super()._load_index()
         except Exception:  # a stored pickle may fail in any way
             return {}
-
-
-def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the typing of calls by other kernels, with every signed integer as int64."""
-
-    def plain(kind: Any) -> Any:
-        kind = types.unliteral(kind)
-        return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
-
-    def typed(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        named = {name: plain(kind) for name, kind in named.items()}
-        return call(tuple(plain(kind) for kind in arguments), named)
-
-    return typed
