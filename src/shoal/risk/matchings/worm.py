@@ -91,9 +91,8 @@ def sample(
 
     start, order = truth if start is None else start, None
     if indices is not None:
-        arranged = arrange(indptr, indices, weights, row_type, capacity, truth, start)
-        *problem, order = arranged
-        indptr, indices, weights, row_type, capacity, truth, start = problem
+        near = arrange(indptr, indices, weights, row_type, capacity, truth, start)
+        indptr, indices, weights, row_type, capacity, truth, start, order = near
     links = link(indptr, indices, weights, capacity)
     records = place(row_type, capacity, truth)
     seeds = np.random.SeedSequence(seed).spawn(chains)
