@@ -69,7 +69,7 @@ def test_labels_of_hierarchies_have_their_own_bound(seed):
     assert bound_of(table, 3) < bound <= best
 
 
-@examples(60)
+@examples(25)
 @given(
     small_tables(),
     st.integers(0, 2**32 - 1),

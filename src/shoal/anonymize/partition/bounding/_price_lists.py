@@ -20,13 +20,14 @@ class Scratch(NamedTuple):
     place: (room, ordered columns and trees) its positions; in a tree, the width of the lowest label
         that covers the candidate and the root, where the root is at 0.
     candidate: (depths, room) candidates that may join: first those that widen the box, then others.
-    width: (depths, room) width of the box with each of those that widen it.
+    width: (depths, room) width of the box with each candidate.
     least: (depths, room) lower bound of cost − prices of classes that such a candidate is in.
     waiting: (depths,) number of widening candidates not yet tried. count: (depths,) all candidates.
     low, high: (depths, ordered columns and trees) the box. span: (depths,) its width.
     corner: (depths,) the candidate that spans the box together with those of the depths before.
     price, holder: (2k − 1,) the highest prices of records that may join, descending, and their
         kinds.
+    sums: (2k,) the most that the other members of a class of each size can pay, besides one.
     by_width, sorted_width: (room,) candidates by the width of the box with them, and these widths.
     floor: (room,) lower bound of cost − prices, without its own price, of classes whose widest
         candidate is each of these.
@@ -47,6 +48,7 @@ class Scratch(NamedTuple):
     corner: Any
     price: Any
     holder: Any
+    sums: Any
     by_width: Any
     sorted_width: Any
     floor: Any
@@ -72,6 +74,7 @@ def make_scratch(kinds: Kinds, k: int, room: int) -> Scratch:
         np.zeros(depths, whole),
         np.zeros(2 * k - 1, wide),
         np.zeros(2 * k - 1, whole),
+        np.zeros(2 * k, wide),
         np.zeros(room, whole),
         np.zeros(room, wide),
         np.zeros(room, wide),
@@ -152,11 +155,39 @@ def widest_class(depth, paid, held, k, best):
 
 
 @njit(cache=True, error_model="numpy")
-def list_by_width(depth, limit, kinds, scratch):
-    """List the candidates of the depth before by the width of the box with them, up to a limit.
+def _sum_others(depth, paid, held, k, best, sums):
+    """Write, for each size, the most that a class pays without one of its members.
 
-    Writes by_width and sorted_width, ascending; returns their number.
+    Returns the least and the greatest size that a class with one more member can have.
     """
+    first = max(k, depth + 1)
+    last = min(2 * k - 1, depth + 1 + held)
+    total = paid
+    for size in range(depth + 1, last + 1):
+        sums[size] = total
+        if size - depth - 1 < held:
+            total += best[size - depth - 1]
+    return first, last
+
+
+@njit(cache=True, error_model="numpy")
+def _least_price(width, first, last, sums):
+    """Return the price that a member must exceed for a class of this width to be underpriced."""
+    least = NEVER
+    for size in range(first, last + 1):
+        least = min(least, size * width - sums[size])
+    return least
+
+
+@njit(cache=True, error_model="numpy")
+def list_by_width(depth, paid, held, k, kinds, prices, scratch):
+    """List the candidates of the depth before by the width of the box with them.
+
+    Only those that can be in a class that costs less than its prices; the list of highest prices
+    holds all that may join. Writes by_width and sorted_width, ascending; returns their number.
+    """
+    sums = scratch.sums
+    first, last = _sum_others(depth, paid, held, k, scratch.price, sums)
     low, high, cap = scratch.low[depth], scratch.high[depth], kinds.cap
     ordered, columns = len(cap), len(low)
     lines = np.int64(0)
@@ -166,11 +197,14 @@ def list_by_width(depth, limit, kinds, scratch):
     base = scratch.span[depth] - lines  # the width of the nominal columns
     candidates, places, kind_of = scratch.candidate[depth - 1], scratch.place, scratch.kind
     name, unit, seen = kinds.name, kinds.unit, scratch.seen
-    by_width, sorted_width = scratch.by_width, scratch.sorted_width
+    by_width, sorted_width, known = scratch.by_width, scratch.sorted_width, scratch.width[depth - 1]
     listed = 0
     for i in range(scratch.count[depth - 1]):
         one = candidates[i]
         kind = kind_of[one]
+        price = prices[kind]
+        if _least_price(max(known[i], scratch.span[depth]), first, last, sums) >= price:
+            continue
         width = base
         for j in range(len(unit)):
             if seen[name[kind, j]] == 0:
@@ -179,7 +213,7 @@ def list_by_width(depth, limit, kinds, scratch):
             place = places[one, j]
             wide = max(high[j], place) - min(low[j], place)
             width += min(wide, cap[j]) if j < ordered else wide
-        if width <= limit:
+        if _least_price(width, first, last, sums) < price:
             by_width[listed] = one
             sorted_width[listed] = width
             listed += 1

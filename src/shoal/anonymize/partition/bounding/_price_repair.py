@@ -124,7 +124,7 @@ def _open_box(depth, k, kinds, prices, log, scratch):
     limit = widest_class(depth, paid, held, k, best)
     if limit < scratch.span[depth]:
         return
-    listed = list_by_width(depth, limit, kinds, scratch)
+    listed = list_by_width(depth, paid, held, k, kinds, prices, scratch)
     inside = 0
     while inside < listed and widths[inside] == scratch.span[depth]:
         inside += 1
@@ -168,6 +168,7 @@ def _keep_candidates(depth, inside, listed, prices, scratch):
     scratch.waiting[depth] = kept
     for i in range(inside):
         scratch.candidate[depth, kept + i] = scratch.by_width[i]
+        scratch.width[depth, kept + i] = scratch.span[depth]
     scratch.count[depth] = kept + inside
 
 
@@ -206,6 +207,7 @@ def _plant(at, order, reach, kinds, scratch):
             scratch.place[listed, j] = line[kind, j]
         if i > at:
             scratch.candidate[0, listed - 1] = listed
+            scratch.width[0, listed - 1] = width
         listed += 1
     scratch.count[0] = listed - 1
     scratch.corner[1] = 0
@@ -216,13 +218,21 @@ def _plant(at, order, reach, kinds, scratch):
 
 
 @njit(cache=True, error_model="numpy")
+def _drop_candidate(depth, i, scratch):
+    """Remove a candidate that is not waiting; the last one, which is not either, replaces it."""
+    last = scratch.count[depth] - 1
+    scratch.candidate[depth, i] = scratch.candidate[depth, last]
+    scratch.width[depth, i] = scratch.width[depth, last]
+    scratch.count[depth] = last
+
+
+@njit(cache=True, error_model="numpy")
 def _add_corner(depth, i, kinds, scratch):
     """Write the box of the next depth, with widening candidate i, which later boxes leave out."""
-    one, last = scratch.candidate[depth, i], scratch.count[depth] - 1
+    one = scratch.candidate[depth, i]
     scratch.corner[depth + 1] = one
     scratch.span[depth + 1] = scratch.width[depth, i]
-    scratch.candidate[depth, i] = scratch.candidate[depth, last]
-    scratch.count[depth] = last
+    _drop_candidate(depth, i, scratch)
     for j in range(scratch.low.shape[1]):
         place = scratch.place[one, j]
         scratch.low[depth + 1, j] = min(scratch.low[depth, j], place)
@@ -258,9 +268,7 @@ def _search_root(k, most_boxes, kinds, prices, log, scratch):
             return boxes
         scratch.waiting[depth] = i
         if scratch.least[depth, i] >= 0:  # no class that it widens most; narrower ones omit it
-            last = scratch.count[depth] - 1
-            scratch.candidate[depth, i] = scratch.candidate[depth, last]
-            scratch.count[depth] = last
+            _drop_candidate(depth, i, scratch)
             continue
         _add_corner(depth, i, kinds, scratch)
         depth += 1
