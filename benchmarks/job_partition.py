@@ -60,7 +60,9 @@ def method() -> dict[str, Any]:
 
 def described(release: Any) -> dict[str, Any]:
     """Return the losses of a release."""
+    proof = {} if release.proof is None else {"excess": release.proof.excess}
     return {
+        **proof,
         "loss": shoal.metrics.gcp(release),
         "ncp": shoal.metrics.ncp(release),
         "class": shoal.metrics.class_loss(release),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil, inf
 from typing import Any, Protocol
 
 
@@ -45,6 +46,9 @@ class Proof:
         loss: Its weighted penalties, summed over all cells.
         bound: Lower bound on the loss of any release of this table with groups of the same least
             size.
+
+    >>> Proof(loss=10.3, bound=10.0).describe()
+    'at most 3 % above the best possible'
     """
 
     loss: float
@@ -56,9 +60,42 @@ class Proof:
         return max(self.loss - self.bound, 0.0) / self.loss if self.loss else 0.0
 
     @property
+    def excess(self) -> float:
+        """Upper limit on how much more is lost than necessary, as a share of the bound."""
+        if self.proven:
+            return 0.0
+        return self.loss / self.bound - 1 if self.bound > 0 else inf
+
+    @property
     def proven(self) -> bool:
         """Whether the loss is optimal, up to rounding."""
         return self.gap < 1e-6
+
+    def describe(self) -> str:
+        """Return in words how far the loss is from the best possible; percentages are rounded up.
+
+        Returns:
+            The words, without a full stop.
+        """
+        if self.proven:
+            return "the best possible, proven"
+        if self.bound <= 0:
+            return "at an unknown distance from the best possible"
+        percent = 100 * self.excess
+        digits = 0 if percent >= 10 else 1 if percent >= 1 else 2
+        above = ceil(percent * 10**digits - 1e-6) / 10**digits
+        return f"at most {above:.{digits}f} % above the best possible".replace(".0 %", " %")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the proof as plain data; excess is None if it is unlimited."""
+        return {
+            "loss": self.loss,
+            "bound": self.bound,
+            "gap": self.gap,
+            "excess": self.excess if self.excess < inf else None,
+            "proven": self.proven,
+            "statement": self.describe(),
+        }
 
 
 class Promise(Protocol):

@@ -37,6 +37,7 @@ def repeating(
         "levels": None if release.node is None else dict(release.node),
         "evaluated": release.evaluated,
         "gap": None if proof is None else round(proof.gap, 4),
+        "distance": None if proof is None else proof.describe(),
         "notes": list(run.notes),
         "versions": dict(run.versions),
         "file": None if released is None else digest(released),

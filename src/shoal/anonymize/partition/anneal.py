@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from shoal.anonymize.partition.bounding.bound import add_bound, check_bound, check_bound_options
 from shoal.anonymize.partition.groups import Weights, release_groups
 from shoal.core.provenance import Run
 from shoal.core.release import Release
@@ -38,6 +39,9 @@ class Anneal:
     seed: random seed; the same seed gives the same release with any number of threads.
     threads: number of threads, by default one per core.
     weights: cost of losing each quasi-identifier, by name or in order.
+    bound: also find a lower bound of the loss of any division into classes of k; `release.proof`
+        then says how far the release is from the best possible.
+    bound_seconds: time limit of the search for the bound; two runs that stop early may differ.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -51,6 +55,8 @@ class Anneal:
     seed: int = 0
     threads: int | None = None
     weights: Weights = None
+    bound: bool = False
+    bound_seconds: float | None = 300.0
 
     def __post_init__(self) -> None:
         check_whole("steps", self.steps, 0)
@@ -59,12 +65,14 @@ class Anneal:
             check_whole("threads", self.threads, 1)
         if self.time_limit is not None:
             check_range("time_limit", self.time_limit, 0)
+        check_bound_options(self)
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of the groups at the end of the annealing."""
         from shoal.anonymize.partition.greedy import group_greedily
         from shoal.anonymize.partition.merging import Merger
 
+        check_bound(self, table, model)
         notes: list[str] = []
 
         def gather(records: Records, k: int, _: Table) -> Codes:
@@ -79,7 +87,8 @@ class Anneal:
 
         first = cluster if table.unit is None else gather
         release = release_groups(table, model, first, self.weights, improve=improve)
-        return replace(release, run=Run(notes=tuple(notes))) if notes else release
+        release = replace(release, run=Run(notes=tuple(notes))) if notes else release
+        return add_bound(self, release)
 
     def _anneal(
         self,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from shoal.anonymize.partition.bounding.bound import add_bound, check_bound, check_bound_options
 from shoal.anonymize.partition.groups import Weights, release_groups
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -33,6 +34,9 @@ class Greedy:
         of the weight: a second value then costs twice as much as a third.
     outliers_first: start with records far from the mean instead of the published order; loses
         less.
+    bound: also find a lower bound of the loss of any division into classes of k; `release.proof`
+        then says how far the release is from the best possible.
+    bound_seconds: time limit of the search for the bound; two runs that stop early may differ.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -44,20 +48,24 @@ class Greedy:
     weights: Weights = None
     expand: bool = False
     outliers_first: bool = False
+    bound: bool = False
+    bound_seconds: float | None = 300.0
 
     def __post_init__(self) -> None:
         for option in ("expand", "outliers_first"):
             check_choice(option, getattr(self, option), (True, False))
+        check_bound_options(self)
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of the groups that Greedy Search finds."""
+        check_bound(self, table, model)
 
         def cluster(records: Records, k: int, _: Table) -> Codes:
             return group_greedily(
                 records, k, outliers_first=self.outliers_first, expand=self.expand
             )
 
-        return release_groups(table, model, cluster, self.weights)
+        return add_bound(self, release_groups(table, model, cluster, self.weights))
 
 
 def group_greedily(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from shoal.anonymize.partition.bounding.bound import add_bound, check_bound, check_bound_options
 from shoal.anonymize.partition.groups import Weights, release_groups
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -26,6 +27,9 @@ class KMember:
     """Groups of k around distant records; ties go to the earlier record.
 
     weights: cost of losing each quasi-identifier, by name or in order.
+    bound: also find a lower bound of the loss of any division into classes of k; `release.proof`
+        then says how far the release is from the best possible.
+    bound_seconds: time limit of the search for the bound; two runs that stop early may differ.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -35,14 +39,20 @@ class KMember:
 
     name: ClassVar[str] = "k-member"
     weights: Weights = None
+    bound: bool = False
+    bound_seconds: float | None = 300.0
+
+    def __post_init__(self) -> None:
+        check_bound_options(self)
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of the groups that K-Member finds."""
+        check_bound(self, table, model)
 
         def cluster(records: Records, k: int, _: Table) -> Codes:
             return group_by_members(records, k)
 
-        return release_groups(table, model, cluster, self.weights)
+        return add_bound(self, release_groups(table, model, cluster, self.weights))
 
 
 def group_by_members(records: Records, k: int) -> Codes:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from shoal.anonymize.partition.bounding.bound import add_bound, check_bound, check_bound_options
 from shoal.anonymize.partition.cutting.spaces import Layout, lay_out
 from shoal.anonymize.partition.judging import Judge, check_feasible, sides
 from shoal.core.provenance import Run
@@ -50,6 +51,10 @@ class Mondrian:
         if that cut is not allowed. With strict=False it cuts in halves, and records at the median
         may be separated. A column with a hierarchy is cut at the end of the branch nearest to the
         median; a nominal column without one is in the order of its values.
+    bound: also find a lower bound of the loss of any division into classes of k that
+        are published in the same way; `release.proof` then says how far the release is from the
+        best possible.
+    bound_seconds: time limit of the search for the bound; two runs that stop early may differ.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -63,6 +68,8 @@ class Mondrian:
     summary: Summary = "range"
     effort: Effort = "normal"
     cuts: Cuts = "best"
+    bound: bool = False
+    bound_seconds: float | None = 300.0
 
     def __post_init__(self) -> None:
         check_choice("summary", self.summary, get_args(Summary))
@@ -72,16 +79,21 @@ class Mondrian:
             raise InputError("effort applies to cuts='best' only; omit it with cuts='median'")
         for option in ("strict", "hierarchies"):
             check_choice(option, getattr(self, option), (True, False))
+        check_bound_options(self)
+        if self.bound and self.summary == "representative":
+            raise InputError("bound applies to ranges, sets and labels, not to representatives")
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release whose classes cannot be cut further."""
         if not self.strict and table.counts is not None:
             raise InputError("a weighted table cannot be divided record by record; use strict=True")
+        check_bound(self, table, model)
         check_feasible(table, model)
         if table.unit is not None:
             release = self._release_people(table, model)
         else:
             release = self._publish(table, self._classes(table, table, model), model)
+        release = add_bound(self, release, use_hierarchies=self._by_label)
         if self.effort == "normal" or model.by_size:
             return release
         note = "effort applies to k-anonymity only; with other models there is no look-ahead"

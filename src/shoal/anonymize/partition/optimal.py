@@ -116,15 +116,7 @@ class Optimal:
         if proof.proven:
             return "proven optimal"
         why = f"stopped after {self.time_limit:g} s" if stopped in ("", "time is up") else stopped
-        return f"{why}: {_distance(proof)}"
-
-
-def _distance(proof: Proof) -> str:
-    """Return as text how far a release may be from the optimum."""
-    if proof.bound <= 0:
-        return "the distance from the optimum is unknown"
-    above = 100 * (proof.loss / proof.bound - 1)
-    return f"at most {above:{'.0f' if above >= 10 else '.2g'}} % above the optimum"
+        return f"{why}: {proof.describe()}"
 
 
 def _merged_note(alone: Proof, proof: Proof) -> str:
@@ -132,7 +124,7 @@ def _merged_note(alone: Proof, proof: Proof) -> str:
     best = "proven optimal" if alone.proven else "not proven optimal"
     return (
         f"{best} for group sizes only; groups were then merged to meet the rest of the model, "
-        f"{_distance(proof)} for group sizes only"
+        f"{proof.describe()} for group sizes only"
     )
 
 

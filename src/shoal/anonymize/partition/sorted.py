@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
+from shoal.anonymize.partition.bounding.bound import add_bound, check_bound, check_bound_options
 from shoal.anonymize.partition.groups import Weights, release_groups
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -38,6 +39,9 @@ class Sorted:
     grouping: consecutive makes groups of k with the rest in the last group; best minimizes the loss
         over groups of k to 2k − 1 neighbours.
     weights: cost of losing each quasi-identifier, by name or in order.
+    bound: also find a lower bound of the loss of any division into classes of k; `release.proof`
+        then says how far the release is from the best possible.
+    bound_seconds: time limit of the search for the bound; two runs that stop early may differ.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -49,13 +53,17 @@ class Sorted:
     order: Order = "hilbert"
     grouping: Sizes = "best"
     weights: Weights = None
+    bound: bool = False
+    bound_seconds: float | None = 300.0
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, get_args(Order))
         check_choice("grouping", self.grouping, get_args(Sizes))
+        check_bound_options(self)
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of groups of neighbours."""
+        check_bound(self, table, model)
 
         def cluster(records: Records, k: int, _: Table) -> Codes:
             order = np.arange(len(records))
@@ -66,7 +74,7 @@ class Sorted:
             divide = group_best if self.grouping == "best" else group_evenly
             return divide(records, k, order)
 
-        return release_groups(table, model, cluster, self.weights)
+        return add_bound(self, release_groups(table, model, cluster, self.weights))
 
 
 def group_evenly(records: Records, k: int, order: Counts) -> Codes:

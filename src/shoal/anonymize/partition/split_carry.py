@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
+from shoal.anonymize.partition.bounding.bound import add_bound, check_bound, check_bound_options
 from shoal.anonymize.partition.groups import Weights, release_groups
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -47,6 +48,9 @@ class SplitCarry:
     order: variance sorts by the attribute of least variance, then the next; hilbert follows a curve
         that keeps neighbours together in all attributes.
     weights: weights of attributes, by name or in order; they override those of the table.
+    bound: also find a lower bound of the loss of any division into classes of k; `release.proof`
+        then says how far the release is from the best possible.
+    bound_seconds: time limit of the search for the bound; two runs that stop early may differ.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -63,6 +67,8 @@ class SplitCarry:
     accepted: int | None = None
     order: Order = "variance"
     weights: Weights = None
+    bound: bool = False
+    bound_seconds: float | None = 300.0
 
     def __post_init__(self) -> None:
         check_whole("sets_read", self.sets_read, 2)
@@ -78,9 +84,11 @@ class SplitCarry:
             )
         if self.time_limit is not None:
             check_range("time_limit", self.time_limit, 0)
+        check_bound_options(self)
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release of the groups found along the chain."""
+        check_bound(self, table, model)
         notes: list[str] = []
 
         def cluster(records: Records, k: int, _: Table) -> Codes:
@@ -93,7 +101,7 @@ class SplitCarry:
             notes.append(chain.summary())
             return ids
 
-        return release_groups(table, model, cluster, self.weights, notes)
+        return add_bound(self, release_groups(table, model, cluster, self.weights, notes))
 
 
 def link(method: SplitCarry, k: int) -> Links:

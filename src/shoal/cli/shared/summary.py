@@ -72,6 +72,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "seconds": dict(release.run.seconds),
         "versions": dict(release.run.versions),
         "notes": list(release.run.notes),
+        "proof": None if release.proof is None else release.proof.to_dict(),
         "node": None if release.node is None else dict(release.node),
         "evaluated": release.evaluated,
         "quasi": list(table.quasi),
@@ -134,6 +135,8 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
     if data["node"]:
         levels = ", ".join(f"{name} {level}" for name, level in data["node"].items())
         rows.add_row("levels", levels)
+    if data["proof"]:
+        rows.add_row("loss", data["proof"]["statement"])
     for note in data["notes"]:
         rows.add_row("note", note)
     for heading, key in _COLUMNS.items():
