@@ -72,6 +72,7 @@ def method(table: shoal.Table) -> dict[str, Any]:
         "rows": len(table),
         "loss": shoal.metrics.class_loss(release),
         "pub": shoal.metrics.published_loss(release),
+        "granularity": 1 - shoal.metrics.evaluate(release, ["granularity"])["granularity"],
         "classes": len(release.classes),
         "suppressed": release.classes.suppressed,
         "evaluated": release.evaluated,

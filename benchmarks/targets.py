@@ -27,6 +27,7 @@ TARGETS: dict[str, dict[str, float]] = {
     "flash adult 9 k=5 5 %, geometric": {"cpu": 0.15},
     "flash adult 9 k=5 15 %, geometric": {"cpu": 0.2},
     "flash adult 9 k=75 15 %, geometric": {"cpu": 0.2},
+    "flash adult 9 k=5 5 %, local": {"granularity": 0.932, "cpu": 7.0},
     "flash 60k x 8 k=5 5 %, geometric": {"cpu": 0.3},
     "flash 30k x 11 k=5 5 %": {"cpu": 5.0},
     "flash 1.2M x 9 k=5 5 %": {"cpu": 1.5, "peak_mb": 600.0},
@@ -94,9 +95,10 @@ _TEXT = {
     "chance": "P ≥ {:g}",
     "slowest_ms": "≤ {:g} ms",
     "success": "success ≥ {:.0%}",
+    "granularity": "granularity ≥ {:g}",
     "length_ratio": "L2 ≤ {:g} x",
 }
-_LEAST = ("gain", "proven", "chance", "success")
+_LEAST = ("gain", "proven", "chance", "success", "granularity")
 
 
 def verdict(name: str, figures: Mapping[str, float]) -> str:

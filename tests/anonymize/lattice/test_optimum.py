@@ -112,9 +112,9 @@ def test_people_with_several_rows_change_nothing_about_the_choice(
     with mock.patch.object(optimum, "measurable", return_value=not large):
         if expected is None:
             with pytest.raises(shoal.Infeasible):
-                find_optimum(ground, objective, seconds=60)
+                find_optimum(ground, Costs(ground.lattice, objective), seconds=60)
             return
-        found = find_optimum(ground, objective, seconds=60)
+        found = find_optimum(ground, Costs(ground.lattice, objective), seconds=60)
     assert found.node == expected
     assert found.proven
     assert found.candidate.suppressed == view(ground.lattice, expected, model).suppressed
@@ -157,14 +157,14 @@ def test_the_sweep_takes_over_if_it_is_cheaper():
     ground = Ground.above_corner(
         Lattice.of(shoal.datasets.patients(300, seed=1)), KAnonymity(3), 0.05
     )
-    by_boxes = find_optimum(ground, "loss", seconds=60)
+    by_boxes = find_optimum(ground, Costs(ground.lattice, "loss"), seconds=60)
     assert "measures" not in vars(ground)
     with (
         mock.patch.object(optimum, "_ALWAYS_READ", 1),
         mock.patch.object(node_counts, "_SWEEP_SHARE", 0),
         mock.patch.object(branch_and_bound, "_READS", 1),
     ):
-        by_sweep = find_optimum(ground, "loss", seconds=60)
+        by_sweep = find_optimum(ground, Costs(ground.lattice, "loss"), seconds=60)
     assert "measures" in vars(ground)
     assert by_sweep.node == by_boxes.node
     assert by_sweep.candidate.loss == by_boxes.candidate.loss

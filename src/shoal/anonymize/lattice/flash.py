@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from shoal.anonymize.lattice.best_effort import Walk
-from shoal.anonymize.lattice.lattice import Lattice, Node
+from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.local import recode_locally
 from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.optimum import find_optimum
@@ -30,7 +30,10 @@ class Flash:
 
     max_suppression: share of records that may be suppressed instead of generalized.
     objective: the loss to minimize.
-    local: search again among the suppressed rows, until the rest cannot form a class.
+    local: publish rows in rounds, each at the node that suits it best, until the rest cannot form
+        a class.
+    step: least share of its rows that a round of local recoding publishes; smaller steps lose less
+        and take longer.
     time_limit: seconds for a lattice too large to measure completely, without local recoding; the
         release then states a bound on its distance from the optimum.
 
@@ -44,12 +47,14 @@ class Flash:
     max_suppression: float = 0.05
     objective: Objective = "loss"
     local: bool = False
+    step: float = 0.02
     time_limit: float = 60.0
 
     def __post_init__(self) -> None:
         check_share("max_suppression", self.max_suppression)
         check_choice("objective", self.objective, get_args(Objective))
         check_choice("local", self.local, (True, False))
+        check_share("step", self.step)
         check_range("time_limit", self.time_limit, 0, above=True)
 
     def search(self, table: Table, model: Model) -> Release:
@@ -58,12 +63,12 @@ class Flash:
         It has the minimal nodes as candidates, evaluated on first use.
         """
         if self.local:
-            return recode_locally(table, model, self.max_suppression, self._choose)
+            return recode_locally(table, model, self.objective, self.max_suppression, self.step)
         ground = Ground.above_corner(Lattice.of(table), model, self.max_suppression)
         costs = Costs(ground.lattice, self.objective)
         if not measurable(ground.lattice) and not costs.rises:
             return self._walk(table, model)
-        best = find_optimum(ground, self.objective, self.time_limit)
+        best = find_optimum(ground, costs, self.time_limit)
         candidate, notes = best.candidate, []
         if not best.proven:
             notes.append(self._unproven(ground.lattice, candidate, best.bound))
@@ -77,9 +82,6 @@ class Flash:
             evaluated=best.evaluated,
             notes=notes,
         )
-
-    def _choose(self, ground: Ground) -> Node:
-        return find_optimum(ground, self.objective, self.time_limit).node
 
     def _walk(self, table: Table, model: Model) -> Release:
         walk = Walk(table, model, self.max_suppression, self.objective)

@@ -1,19 +1,22 @@
 """Local recoding with a lattice: rows that one node suppresses are recoded at another node.
 
-The optimal search runs again on the suppressed rows, until none is left or the rest cannot form a
-class.
+Each round publishes a part of the rows that are left, at the node whose levels cost them least, so
+that rows in dense regions keep fine values. The rounds end when no row is left or the rest cannot
+form a class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shoal.anonymize.lattice.lattice import Lattice, Node
+from shoal.anonymize.lattice.objectives import Costs, LevelCosts, Objective
+from shoal.anonymize.lattice.optimum import find_optimum
 from shoal.anonymize.lattice.searching import Ground
-from shoal.anonymize.lattice.views import unguided, view
+from shoal.anonymize.lattice.views import most_suppressed, unguided, view
 from shoal.core.column import Column
 from shoal.core.provenance import Run
 from shoal.core.recoding import Recoding
@@ -25,38 +28,40 @@ from shoal.privacy.model import Model
 from shoal.support.arrays import Codes
 from shoal.support.progress import report
 
-Choose = Callable[[Ground], Node]
+_SECONDS = 60.0  # for a round on a lattice that cannot be measured completely
 
 
-def recode_locally(table: Table, model: Model, max_suppression: float, choose: Choose) -> Release:
+@dataclass(frozen=True, eq=False)
+class _Rounds:
+    """The nodes of the rounds, and the round that publishes each row, −1 for none."""
+
+    nodes: list[Node]
+    of_row: Codes
+
+
+def recode_locally(
+    table: Table, model: Model, objective: Objective, max_suppression: float, step: float
+) -> Release:
     """Publish each row at the node of the first round that keeps it.
 
-    max_suppression: share of its rows that a round may suppress and leave to the next round.
+    A round keeps at least the share `step` of its rows, at the node whose levels cost least. If
+    levels have no cost (discernibility, class size), or too many rows are left at the end, each
+    round suppresses at most the share `max_suppression` instead, at its optimal node.
     """
-    nodes: list[Node] = []
-    rows = np.arange(len(table))
-    of_round = np.full(len(table), -1, dtype=np.int32)
-    while len(rows):
-        part = table.take(rows)
-        try:
-            ground = Ground.of(part, model, max_suppression, origin=table)
-            node = choose(ground)
-        except Infeasible:
-            break
-        of_tuple = ground.lattice.tuples(*model.columns).inverse
-        kept = view(ground.lattice, node, model).kept[of_tuple]
-        if not kept.any():
-            break
-        of_round[rows[kept]] = len(nodes)
-        nodes.append(node)
-        rows = rows[~kept]
-        report("round", len(table) - len(rows), len(table))
-    if not nodes:
+    lattice = Lattice.of(table)
+    limit = most_suppressed(lattice, max_suppression)
+    found = None
+    if not Costs(lattice, objective).by_classes:
+        found = _rounds(table, model, 1 - step, lambda part: LevelCosts(part, objective))
+    if found is None or (found.of_row < 0).sum() > limit:
+        found = _rounds(table, model, max_suppression, lambda part: Costs(part, objective))
+    if not found.nodes:
         raise Infeasible(f"{model} cannot be met by any node, even with suppression")
-    lattice, out = Lattice.of(table), of_round < 0
+    nodes, of_row = found.nodes, found.of_row
+    out = of_row < 0
     recodings = {
         column.name: _at_levels(
-            replace(column, codes=table[column.name].codes), [n[j] for n in nodes], of_round
+            replace(column, codes=table[column.name].codes), [n[j] for n in nodes], of_row
         ).suppress(out)
         for j, column in enumerate(lattice.columns)
     }
@@ -75,14 +80,41 @@ def recode_locally(table: Table, model: Model, max_suppression: float, choose: C
     )
 
 
-def _at_levels(column: Column, levels: list[int], of_round: Codes) -> Recoding:
+def _rounds(
+    table: Table, model: Model, left_out: float, costs: Callable[[Lattice], Costs]
+) -> _Rounds:
+    """Publish rows at the node with the least cost, then the rest in the same way.
+
+    left_out: the largest share of its rows that a round may leave to the next one.
+    """
+    nodes: list[Node] = []
+    rows = np.arange(len(table))
+    of_row = np.full(len(table), -1, dtype=np.int32)
+    while len(rows):
+        try:
+            ground = Ground.of(table.take(rows), model, left_out, origin=table)
+            node = find_optimum(ground, costs(ground.lattice), _SECONDS).node
+        except Infeasible:
+            break
+        of_tuple = ground.lattice.tuples(*model.columns).inverse
+        kept = view(ground.lattice, node, model).kept[of_tuple]
+        if not kept.any():
+            break
+        of_row[rows[kept]] = len(nodes)
+        nodes.append(node)
+        rows = rows[~kept]
+        report("round", len(table) - len(rows), len(table))
+    return _Rounds(nodes, of_row)
+
+
+def _at_levels(column: Column, levels: list[int], of_row: Codes) -> Recoding:
     """Publish each row at the level of its round."""
     used = sorted(set(levels))
     parts = [Recoding.at_level(column, level) for level in used]
     first = np.cumsum([0, *(len(part.labels) for part in parts)])
     codes = np.zeros(len(column), dtype=np.int32)
     for number, level in enumerate(levels):
-        here, place = of_round == number, used.index(level)
+        here, place = of_row == number, used.index(level)
         codes[here] = parts[place].codes[here] + first[place]
     bounds = [
         None if any(b is None for b in ends) else np.concatenate([b for b in ends if b is not None])

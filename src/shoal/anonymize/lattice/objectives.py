@@ -183,6 +183,35 @@ class Costs:
         return self._mean(losses)
 
 
+class LevelCosts(Costs):
+    """The cost of a node's levels alone, for records that are published at other nodes if not here.
+
+    Suppression costs nothing; all else is as in `Costs`.
+    """
+
+    def bound(self, measures: Measures) -> Floats:
+        """Return the cost of every node."""
+        return self._levels_alone()
+
+    def by_pass(self, measures: Measures) -> Floats | None:
+        """Return the cost of every node."""
+        return self._levels_alone()
+
+    @property
+    def by_classes(self) -> bool:
+        """Whether only the sizes of classes determine the cost: never."""
+        return False
+
+    def gains(self) -> list[list[Floats]]:
+        """Return what suppression adds to the cost of each value: nothing."""
+        return [[np.zeros_like(costs) for costs in levels] for levels in super().gains()]
+
+    def exact(self, node: Sequence[int], view: View) -> float:
+        """Return the cost of a node."""
+        levels = [means[level] for means, level in zip(self.means, node, strict=True)]
+        return self._mean(levels)
+
+
 def _by_height(column: Column, shares: Floats) -> list[Floats]:
     """Return level / height, the same for every value."""
     assert column.hierarchy is not None

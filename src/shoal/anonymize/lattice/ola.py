@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
-from shoal.anonymize.lattice.lattice import Node
 from shoal.anonymize.lattice.local import recode_locally
 from shoal.anonymize.lattice.objectives import Objective
 from shoal.anonymize.lattice.searching import Ground, check_share, minimal_nodes, weigh
@@ -29,28 +28,33 @@ class Ola:
 
     max_suppression: share of records that may be suppressed instead of generalized.
     objective: the loss to minimize.
-    local: search again among the suppressed rows, until the rest cannot form a class.
+    local: publish rows in rounds, each at the node that suits it best, until the rest cannot form
+        a class.
+    step: least share of its rows that a round of local recoding publishes; smaller steps lose less
+        and take longer.
 
     >>> import shoal
     >>> table = shoal.datasets.patients(100)
     >>> shoal.anonymize(table, k=5, method=Ola(local=True))
-    Release(ola, k-anonymity(k=5), rows=100, classes=4, suppressed=0)
+    Release(ola, k-anonymity(k=5), rows=100, classes=16, suppressed=4)
     """
 
     name: ClassVar[str] = "ola"
     max_suppression: float = 0.05
     objective: Objective = "precision"
     local: bool = False
+    step: float = 0.02
 
     def __post_init__(self) -> None:
         check_share("max_suppression", self.max_suppression)
         check_choice("objective", self.objective, get_args(Objective))
         check_choice("local", self.local, (True, False))
+        check_share("step", self.step)
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release at the best minimal node, with all minimal nodes as candidates."""
         if self.local:
-            return recode_locally(table, model, self.max_suppression, self._choose)
+            return recode_locally(table, model, self.objective, self.max_suppression, self.step)
         ground = Ground.of(table, model, self.max_suppression)
         nodes, evaluated = minimal_nodes(ground)
         if not nodes:
@@ -64,9 +68,3 @@ class Ola:
             evaluated=evaluated,
             notes=ground.notes,
         )
-
-    def _choose(self, ground: Ground) -> Node:
-        nodes, _ = minimal_nodes(ground)
-        if not nodes:
-            raise ground.infeasible()
-        return tuple(weigh(ground, nodes, self.objective)[0].node.values())

@@ -15,7 +15,7 @@ import numpy as np
 from shoal.anonymize.lattice.branch_and_bound import BoxSearch
 from shoal.anonymize.lattice.lattice import Node
 from shoal.anonymize.lattice.node_counts import sweep_reads
-from shoal.anonymize.lattice.objectives import Costs, Objective
+from shoal.anonymize.lattice.objectives import Costs
 from shoal.anonymize.lattice.searching import Ground, measurable
 from shoal.anonymize.lattice.views import View, view
 from shoal.core.provenance import Candidate
@@ -53,13 +53,12 @@ class Optimum:
         return self.bound >= self.candidate.loss - TIE
 
 
-def find_optimum(ground: Ground, objective: Objective, seconds: float) -> Optimum:
+def find_optimum(ground: Ground, costs: Costs, seconds: float) -> Optimum:
     """Return the anonymous node with the least cost.
 
     seconds: time for a lattice that cannot be measured completely; the bound is then below the
         cost of the node if the time is over.
     """
-    costs = Costs(ground.lattice, objective)
     large = not measurable(ground.lattice)
     if costs.rises:
         search = BoxSearch(ground, costs)
