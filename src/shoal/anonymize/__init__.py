@@ -17,6 +17,7 @@ from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
 from shoal.anonymize.requests import Described, as_model
+from shoal.core.column import Role
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.provenance import Run
 from shoal.core.release import Release
@@ -29,8 +30,10 @@ from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.people import Unit
+    from shoal.core.publishing.replaced import Replaced
     from shoal.dp.claims import Claim
     from shoal.dp.ledger import Ledger
+    from shoal.identifiers.keys import Key
 
 
 def anonymize(
@@ -47,6 +50,9 @@ def anonymize(
     household: str | Sequence[str] = (),
     rows_are_people: bool = False,
     hierarchies: Mapping[str, Any] | bool | None = None,
+    replace: Mapping[str, Any] | None = None,
+    key: Key | None = None,
+    domain: str = "",
     seed: int | None = None,
     ledger: Ledger | None = None,
     what: str = "",
@@ -69,6 +75,11 @@ def anonymize(
         rows_are_people: State that every row is a different person, although identifiers repeat.
         hierarchies: Hierarchies or recipes by column, such as `{"age": {"intervals": [5, 10]}}`.
             With False the method ignores the hierarchies of the table, if it does not need them.
+        replace: How identifiers are published, by column: a name such as "pseudonym", or an
+            instance such as `shoal.identifiers.Pseudonym(length=20)`. Identifiers that it does not
+            name are not published. It takes precedence over the schema of a table.
+        key: The secret key of pseudonyms and other keyed replacements.
+        domain: The recipient or project: only releases of one key and domain can be joined.
         seed: For methods that draw at random; the same seed gives the same release.
         ledger: The ledger that a release with a differential privacy claim is charged to before
             anything is drawn. A ledger of a table with another schema is rejected.
@@ -105,18 +116,46 @@ def anonymize(
     table = described.table(data)
     algorithm = _algorithm(method, seed, options)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
+    table, replaced = _replaced(table, replace, algorithm, key, domain)
     if ledger is None:
-        return _released(table, model, algorithm, seed)
+        return _released(table, model, algorithm, seed, replaced)
     price, schema = _price(algorithm, table, model), schema_fingerprint(table)
     with ledger.spend(price, what=what or algorithm.name, schema=schema):
         return _released(table, model, algorithm, seed)
 
 
-def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> Release:
+def _replaced(
+    table: Table, stated: Mapping[str, Any] | None, algorithm: Any, key: Key | None, domain: str
+) -> tuple[Table, Mapping[str, Replaced]]:
+    """Return the table with all its replacements, and the identifiers that they publish."""
+    for name in stated or {}:
+        if table[name].role is not Role.IDENTIFIER:
+            raise InputError(f"column {name!r} has the role {table[name].role}; it has no replace")
+    table = replace(table, replacements={**table.replacements, **(stated or {})})
+    if not table.replacements:
+        return table, {}
+    from shoal.anonymize.linked_people import check_replaceable
+    from shoal.identifiers.replacement import Secrets
+    from shoal.identifiers.replacements import replace_identifiers
+
+    check_replaceable(table, algorithm)
+    report("replace identifiers", 0, None)
+    return table, replace_identifiers(table, Secrets(key, domain))
+
+
+def _released(
+    table: Table,
+    model: Model,
+    algorithm: Any,
+    seed: int | None,
+    replaced: Mapping[str, Replaced] | None = None,
+) -> Release:
     """Search for a release, check it, and record how it was produced."""
+    from shoal.anonymize.linked_people import search_people
+
     begun = time.perf_counter()
     report("search", 0, None)
-    release: Release = algorithm.search(table, model)
+    release = search_people(table, model, algorithm, replaced or {})
     searched = time.perf_counter()
     report("verify", 0, None)
     _check_same(release, table, algorithm)

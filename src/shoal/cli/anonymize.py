@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.dp.ledger import KeyFile, opened
+from shoal.cli.dp.ledger import opened
+from shoal.cli.keys.options import Domain, KeyCommand, KeyEnvironment, KeyFile, key_of
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
@@ -123,8 +124,11 @@ def anonymize(
     keep_order: KeepOrder = False,
     escape_formulas: EscapeFormulas = False,
     ledger: LedgerFile = None,
-    key_file: KeyFile = None,
     new_schema: NewSchema = False,
+    key_file: KeyFile = None,
+    key_env: KeyEnvironment = None,
+    key_command: KeyCommand = None,
+    domain: Domain = "",
     form: Form,
     json: Json = False,
 ) -> None:
@@ -143,6 +147,7 @@ def anonymize(
     check_outputs(output, picture, report, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
+    key = None if ledger is not None else key_of(key_file, key_env, key_command)
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table = load(file, roles, hierarchy, form)
@@ -152,7 +157,16 @@ def anonymize(
         if book is not None and new_schema:
             book.admit(table)
         with announce_compilation(quiet=json):
-            release = run(table, wanted, algorithm, seed=seed, ledger=book, what=_what(output))
+            release = run(
+                table,
+                wanted,
+                algorithm,
+                seed=seed,
+                key=key,
+                domain=domain,
+                ledger=book,
+                what=_what(output),
+            )
         if picture is not None:
             from shoal.report.lattice_picture import draw_release
 

@@ -61,6 +61,7 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal dp ledger spend ledger.json --epsilon 0.5 --what 'counts by ward'",
     ],
     "shoal dp ledger show": ["shoal dp ledger show ledger.json"],
+    "shoal keys new": ["shoal keys new -o key.bin"],
     "shoal methods": ["shoal methods --json"],
     "shoal hierarchy make": [
         "shoal hierarchy make patients.csv --column postcode --recipe 'mask: right' "
