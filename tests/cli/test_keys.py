@@ -109,3 +109,36 @@ def test_verify_counts_the_people_that_pseudonyms_show(shoal, ready):
 
 def test_the_fingerprint_tells_keys_apart():
     assert Key(CANARY).fingerprint != Key(CANARY[::-1]).fingerprint
+
+
+def test_shares_restore_a_key_and_a_rotated_key_translates_pseudonyms(shoal, ready):
+    pytest.importorskip("Crypto")
+    assert shoal("keys", "split", "key.bin", "--shares", 3, "--needed", 2, "-o", "part").status == 0
+    joined = shoal("keys", "join", "part.1.share", "part.3.share", "-o", "again.bin")
+    assert joined.status == 0
+    assert (ready / "again.bin").read_bytes() == CANARY
+    rotated = shoal(
+        "keys", "rotate", "key.bin", "-o", "next.bin", "--file", "people.csv", "--column", "name",
+        "--domain", "a", "--translation", "pairs.csv",
+    )  # fmt: skip
+    assert rotated.status == 0, rotated.err
+    for key, output in [("key.bin", "old.csv"), ("next.bin", "new.csv")]:
+        anonymize(shoal, "--key-file", key, "--domain", "a", "-o", output)
+    assert sorted(column(ready / "pairs.csv")) == sorted(column(ready / "old.csv"))
+    assert sorted(column(ready / "pairs.csv", 1)) == sorted(column(ready / "new.csv"))
+    half = shoal("keys", "rotate", "key.bin", "-o", "other.bin", "--domain", "a")
+    assert half.status == 2
+    assert not (ready / "other.bin").exists()
+
+
+def test_tokens_stay_the_same_in_later_deliveries(shoal, ready):
+    pytest.importorskip("cryptography")
+    (ready / "people.yaml").write_text(SCHEMA.replace("pseudonym", "token"))
+    options = ("--key-file", "key.bin", "--domain", "a", "--lookup", "tokens.sealed")
+    for output in ("1.csv", "2.csv"):
+        made = anonymize(shoal, *options, "-o", output)
+        assert made.status == 0, made.err
+    assert column(ready / "1.csv") == column(ready / "2.csv")
+    missing = anonymize(shoal, *options[:4], "-o", "3.csv")
+    assert missing.status == 2
+    assert "--lookup" in missing.err

@@ -5,15 +5,15 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.identifiers import Key, Pseudonym
-from shoal.identifiers.pseudonym import collision_probability
-from shoal.identifiers.replacement import Secrets
+from shoal.identifiers.pseudonym import _check_distinct, collision_probability
+from shoal.identifiers.replacement import Context
 from shoal.identifiers.replacements import as_replacement
 
 KEY = Key(bytes(range(32)))
 
 
 def made(cells, domain="study", key=KEY, **options):
-    return Pseudonym(**options).publish("id", pa.array(cells), Secrets(key, domain))
+    return Pseudonym(**options).publish("id", pa.array(cells), Context(key, domain))
 
 
 def test_equal_people_have_equal_pseudonyms_in_every_table_of_a_domain():
@@ -56,6 +56,21 @@ def test_the_chance_of_a_collision_bounds_the_birthday_problem():
     assert collision_probability(1, 10) == 0
     assert collision_probability(2, 10) == pytest.approx(2**-50)
     assert collision_probability(10**9, 10) == 1
+
+
+def test_many_people_without_repeats_get_the_same_pseudonyms_as_few():
+    people = [f"person {number}" for number in range(100_100)]
+    many = made([*people, "person 7"]).cells
+    assert many.slice(0, 3).equals(made(people[:3]).cells)
+    assert many[-1] == many[7]
+
+
+def test_pseudonyms_that_would_stand_for_two_people_are_refused():
+    texts, same = pa.array(["a", "b", "c"]), pa.array(["x" * 12, "y" * 12, "x" * 12])
+    with pytest.raises(InputError, match="1 pseudonym would stand for two people"):
+        _check_distinct(same, texts, "id")
+    _check_distinct(same, pa.array(["a", "b", "a"]), "id")
+    _check_distinct(pa.array(["x" * 12, "x" * 11 + "y"]), pa.array(["a", "b"]), "id")
 
 
 @pytest.mark.parametrize("length", [9, 52, "20", 20.0])

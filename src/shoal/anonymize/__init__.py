@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from shoal.dp.claims import Claim
     from shoal.dp.ledger import Ledger
     from shoal.identifiers.keys import Key
+    from shoal.identifiers.lookup import Lookup
 
 
 def anonymize(
@@ -53,6 +54,7 @@ def anonymize(
     replace: Mapping[str, Any] | None = None,
     key: Key | None = None,
     domain: str = "",
+    lookup: Lookup | None = None,
     seed: int | None = None,
     ledger: Ledger | None = None,
     what: str = "",
@@ -80,6 +82,7 @@ def anonymize(
             name are not published. It takes precedence over the schema of a table.
         key: The secret key of pseudonyms and other keyed replacements.
         domain: The recipient or project: only releases of one key and domain can be joined.
+        lookup: The table of random tokens, to which new tokens are added.
         seed: For methods that draw at random; the same seed gives the same release.
         ledger: The ledger that a release with a differential privacy claim is charged to before
             anything is drawn. A ledger of a table with another schema is rejected.
@@ -113,10 +116,10 @@ def anonymize(
     )
     model = as_model(model, k)
     check_seed(seed)
-    table = described.table(data)
+    table = _with_replacements(described.table(data), replace)
     algorithm = _algorithm(method, seed, options)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
-    table, replaced = _replaced(table, replace, algorithm, key, domain)
+    replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
     if ledger is None:
         return _released(table, model, algorithm, seed, replaced)
     price, schema = _price(algorithm, table, model), schema_fingerprint(table)
@@ -124,23 +127,34 @@ def anonymize(
         return _released(table, model, algorithm, seed)
 
 
-def _replaced(
-    table: Table, stated: Mapping[str, Any] | None, algorithm: Any, key: Key | None, domain: str
-) -> tuple[Table, Mapping[str, Replaced]]:
-    """Return the table with all its replacements, and the identifiers that they publish."""
+def _with_replacements(table: Table, stated: Mapping[str, Any] | None) -> Table:
+    """Return the table with all its replacements; partly shown identifiers are quasi-identifiers.
+
+    stated: those that take precedence over the table's own.
+    """
     for name in stated or {}:
         if table[name].role is not Role.IDENTIFIER:
             raise InputError(f"column {name!r} has the role {table[name].role}; it has no replace")
-    table = replace(table, replacements={**table.replacements, **(stated or {})})
+    if not (stated or table.replacements):
+        return table
+    from shoal.identifiers.replacements import coarsened
+
+    return coarsened(replace(table, replacements={**table.replacements, **(stated or {})}))
+
+
+def _replaced(table: Table, algorithm: Any, **secrets: Any) -> Mapping[str, Replaced]:
+    """Return the identifiers that are published in another form."""
     if not table.replacements:
-        return table, {}
+        return {}
     from shoal.anonymize.linked_people import check_replaceable
-    from shoal.identifiers.replacement import Secrets
+    from shoal.identifiers.replacement import Context
     from shoal.identifiers.replacements import replace_identifiers
 
-    check_replaceable(table, algorithm)
     report("replace identifiers", 0, None)
-    return table, replace_identifiers(table, Secrets(key, domain))
+    replaced = replace_identifiers(table, Context(**secrets))
+    if replaced:
+        check_replaceable(table, algorithm)
+    return replaced
 
 
 def _released(

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.dp.ledger import opened
-from shoal.cli.keys.options import Domain, KeyCommand, KeyEnvironment, KeyFile, key_of
+from shoal.cli.keys.options import (
+    Domain,
+    KeyCommand,
+    KeyEnvironment,
+    KeyFile,
+    LookupFile,
+    opened_secrets,
+)
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
@@ -129,6 +136,7 @@ def anonymize(
     key_env: KeyEnvironment = None,
     key_command: KeyCommand = None,
     domain: Domain = "",
+    lookup: LookupFile = None,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -147,7 +155,7 @@ def anonymize(
     check_outputs(output, picture, report, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
-    key = None if ledger is not None else key_of(key_file, key_env, key_command)
+    secrets = opened_secrets(key_file if ledger is None else None, key_env, key_command, lookup)
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table = load(file, roles, hierarchy, form)
@@ -162,8 +170,9 @@ def anonymize(
                 wanted,
                 algorithm,
                 seed=seed,
-                key=key,
+                key=secrets.key,
                 domain=domain,
+                lookup=secrets.tokens,
                 ledger=book,
                 what=_what(output),
             )
@@ -174,6 +183,7 @@ def anonymize(
         if output is None:
             checked = release.verify()
         else:
+            secrets.keep_tokens()  # before the release: no token without its entry
             checked = release.write(
                 output, force=force, order=order, escape_formulas=escape_formulas
             )

@@ -10,13 +10,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.core.publishing.replaced import Replaced
 from shoal.errors import InputError
 from shoal.identifiers.hmac_sha256 import BITS, MAX_LENGTH, codes
-from shoal.identifiers.plain_text import distinct_texts
-from shoal.identifiers.replacement import Replacement, Secrets
+from shoal.identifiers.plain_text import few_texts
+from shoal.identifiers.replacement import Context, Replacement
 from shoal.support.options import check_whole
 from shoal.support.wording import counted
 
@@ -37,10 +38,9 @@ class Pseudonym(Replacement):
             have different pseudonyms; by default there is one space.
 
     >>> import pyarrow as pa
-    >>> from shoal.identifiers import Key
-    >>> from shoal.identifiers.replacement import Secrets
-    >>> secrets = Secrets(Key.new(), "a study")
-    >>> made = Pseudonym().publish("id", pa.array(["ann", "bob", "ann"]), secrets).cells
+    >>> from shoal.identifiers import Context, Key
+    >>> context = Context(Key.new(), "a study")
+    >>> made = Pseudonym().publish("id", pa.array(["ann", "bob", "ann"]), context).cells
     >>> made[0] == made[2], made[0] == made[1], len(made[0].as_py())
     (True, False, 26)
     """
@@ -56,20 +56,20 @@ class Pseudonym(Replacement):
         if not isinstance(self.space, str):
             raise InputError("space must be text")
 
-    def publish(self, column: str, cells: Any, secrets: Secrets) -> Replaced:
+    def publish(self, column: str, cells: Any, context: Context) -> Replaced:
         """Return the pseudonyms of a column."""
-        key = secrets.derive(column, self.name, *([self.space] if self.space else []))
-        indices, texts = distinct_texts(cells, column)
+        key = context.derive(column, self.name, *([self.space] if self.space else []))
+        indices, texts = few_texts(cells, column)
         made = codes(texts, key, self.length)
-        _check_distinct(made, column)
+        _check_distinct(made, texts, column)
         most = _next_power_of_ten(len(texts))  # the exact number would count suppressed people
         chance = collision_probability(most, self.length)
         return Replaced(
             column,
-            made.take(indices),
+            made if indices is None else made.take(indices),
             links=self.links,
             treatment=f"replaced by pseudonyms: {BITS * self.length} bits of HMAC-SHA-256, "
-            f"domain {secrets.domain!r}; among up to {most:,} values, two share a pseudonym with "
+            f"domain {context.domain!r}; among up to {most:,} values, two share a pseudonym with "
             f"probability {chance:.1g}",
             record={
                 "replace": self.name,
@@ -79,7 +79,7 @@ class Pseudonym(Replacement):
                 "values_up_to": most,
                 "collision_probability": chance,
                 **({"space": self.space} if self.space else {}),
-                **secrets.record,
+                **context.record,
             },
         )
 
@@ -97,8 +97,20 @@ def _next_power_of_ten(number: int) -> int:
     return int(10 ** len(str(max(number - 1, 1))))
 
 
-def _check_distinct(made: Any, column: str) -> None:
-    shared = len(made) - len(pa.compute.unique(made))
+def _check_distinct(made: Any, texts: Any, column: str) -> None:
+    """Reject pseudonyms that stand for two texts; only those with an equal start are compared."""
+    length = len(made[0].as_py()) if len(made) else 0
+    signs = np.frombuffer(made.buffers()[2] or b"", np.uint8)[: length * len(made)]
+    cut = np.ascontiguousarray(signs.reshape(-1, length)[:, :8]) if length else signs
+    starts = cut.view(np.uint64).ravel()
+    ordered = np.sort(starts)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return
+    rows = pa.array(np.flatnonzero(np.isin(starts, twice)))
+    pairs = pa.table({"made": made.take(rows), "text": texts.take(rows)})
+    distinct = pairs.group_by(["made", "text"]).aggregate([])
+    shared = distinct.num_rows - len(distinct.column("made").unique())
     if shared:
         raise InputError(
             f"column {column!r}: {counted(shared, 'pseudonym')} would stand for two people; "

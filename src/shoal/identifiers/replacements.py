@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core.column import Column, Role
 from shoal.core.publishing.replaced import Replaced
 from shoal.core.table import Table
-from shoal.errors import InputError, UnknownColumn, unknown
+from shoal.errors import InputError, unknown
+from shoal.identifiers.coarsening import Clip, Mask, Round
+from shoal.identifiers.drop import Drop
+from shoal.identifiers.fake import Fake
+from shoal.identifiers.format_preserving import FormatPreserving
+from shoal.identifiers.hashing import Hash
+from shoal.identifiers.lookup import Token
+from shoal.identifiers.plain_text import distinct_texts
 from shoal.identifiers.pseudonym import Pseudonym
-from shoal.identifiers.replacement import Replacement, Secrets
+from shoal.identifiers.replacement import Coarsening, Context, Replacement
+from shoal.identifiers.shift import Shift
 
-_ALL: tuple[type[Replacement], ...] = (Pseudonym,)
+_ALL: tuple[type[Replacement], ...] = (
+    *(Pseudonym, Token, FormatPreserving, Fake, Hash, Shift, Mask, Round, Clip, Drop),
+)
 REPLACEMENTS: Mapping[str, type[Replacement]] = {each.name: each for each in _ALL}
 
 
@@ -47,12 +61,35 @@ def as_replacement(stated: Any, column: str) -> Replacement:
         raise InputError(f"column {column!r}: {error}") from None
 
 
-def replace_identifiers(table: Table, secrets: Secrets) -> dict[str, Replaced]:
+def coarsened(table: Table) -> Table:
+    """Return a table in which identifiers with a coarsening are quasi-identifiers."""
+    for name, stated in table.replacements.items():
+        kind = as_replacement(stated, name)
+        if isinstance(kind, Coarsening):
+            cells = kind.coarsen(name, table[name].to_arrow())
+            table = table.with_column(Column.encode(name, cells, Role.QUASI))
+    return table
+
+
+def replace_identifiers(table: Table, context: Context) -> dict[str, Replaced]:
     """Return the identifiers of a table that are published in another form."""
+    context = replace(context, person=_people(table))
     replaced = {}
     for name, stated in table.replacements.items():
-        if name not in table:
-            raise UnknownColumn(f"no column {name!r} to replace")
-        column = table[name]
-        replaced[name] = as_replacement(stated, name).publish(name, column.to_arrow(), secrets)
+        kind = as_replacement(stated, name)
+        if not isinstance(kind, Coarsening):
+            made = kind.publish(name, table[name].to_arrow(), context)
+            if made is not None:
+                replaced[name] = made
     return replaced
+
+
+def _people(table: Table) -> Any:
+    """(rows,) the person of each row as text; several columns are joined by a unit separator."""
+    if table.person is None or any(name not in table for name in table.person.columns):
+        return None
+    parts = []
+    for name in table.person.columns:
+        indices, texts = distinct_texts(table[name].to_arrow(), name)
+        parts.append(texts.cast(pa.string()).take(indices))
+    return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "\x1f")

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from shoal.cli.shared.console import emit, out
 from shoal.cli.shared.options import Command, Group, Json
+from shoal.errors import InputError
 
 app = typer.Typer(
-    cls=Group, help="Make the secret keys that pseudonyms depend on.", no_args_is_help=True
+    cls=Group,
+    help="Make, split and rotate the secret keys that pseudonyms depend on.",
+    no_args_is_help=True,
 )
-
-
-@app.callback()
-def keys() -> None:
-    """Make the secret keys that pseudonyms depend on."""
+KeyPath = Annotated[Path, typer.Argument(metavar="KEY", help="The file of the key.")]
+NewKey = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="The key file to write.")
+]
 
 
 @app.command(cls=Command)
-def new(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")
-    ],
-    json: Json = False,
-) -> None:
+def new(output: NewKey, json: Json = False) -> None:
     """Write a new random key of 256 bits to a file that only you can read.
 
     An existing file is never overwritten. Keep the key apart from the data, and keep a copy:
@@ -36,9 +33,105 @@ def new(
 
     key = Key.new()
     key.write(output)
-    data = {"output": str(output), "fingerprint": key.fingerprint, "bits": 256}
-    emit(
-        json,
-        data,
-        lambda: out.print(f"key {key.fingerprint} written to {output}", soft_wrap=True),
-    )
+    _written(json, {"output": str(output), "fingerprint": key.fingerprint, "bits": 256})
+
+
+@app.command(cls=Command)
+def split(
+    key: KeyPath,
+    shares: Annotated[int, typer.Option(metavar="N", help="Number of shares.")],
+    needed: Annotated[int, typer.Option(metavar="N", help="Shares that restore the key.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="NAME", help="Write NAME.1.share, NAME.2.share and so on."
+        ),
+    ],
+    json: Json = False,
+) -> None:
+    """Split KEY into shares for different people (Shamir); fewer than needed reveal nothing."""
+    from shoal.identifiers.keys import Key
+    from shoal.identifiers.shares import split_key, write_shares
+
+    secret = Key.read(key)
+    written = write_shares(split_key(secret, shares, needed), output)
+    data = {"fingerprint": secret.fingerprint, "needed": needed, "shares": [*map(str, written)]}
+    emit(json, data, lambda: out.print(f"{len(written)} shares written; {needed} restore the key"))
+
+
+@app.command(cls=Command)
+def join(
+    shares: Annotated[list[Path], typer.Argument(metavar="SHARE...", help="Files of shares.")],
+    output: NewKey,
+    json: Json = False,
+) -> None:
+    """Restore a key from its shares."""
+    from shoal.identifiers.shares import join_shares, read_shares
+
+    key = join_shares(read_shares(shares))
+    key.write(output)
+    _written(json, {"output": str(output), "fingerprint": key.fingerprint})
+
+
+@app.command(cls=Command)
+def rotate(
+    key: KeyPath,
+    output: NewKey,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="A table with the identifiers in use."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of FILE with identifiers.")
+    ] = None,
+    domain: Annotated[
+        str, typer.Option(metavar="NAME", help="The domain whose pseudonyms are translated.")
+    ] = "",
+    translation: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write old and new pseudonyms of COLUMN side by side: .csv."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write a new key to replace KEY, and translate the pseudonyms that recipients already have.
+
+    A translation contains no identifier, only pairs of pseudonyms; give it to the recipient of the
+    domain. Without one, deliveries with the new key cannot be joined with earlier ones.
+    """
+    from shoal.identifiers.keys import Key
+
+    old, fresh = Key.read(key), Key.new()
+    stated = (file, column, domain or None, translation)
+    if any(each is not None for each in stated):
+        if file is None or column is None or not domain or translation is None:
+            raise InputError("a translation needs --file, --column, --domain and --translation")
+        _translate(old, fresh, file, column, domain, translation)
+    fresh.write(output)
+    data = {"output": str(output), "fingerprint": fresh.fingerprint, "replaces": old.fingerprint}
+    _written(json, data | {"translation": None if translation is None else str(translation)})
+
+
+def _translate(old: Any, fresh: Any, file: Path, column: str, domain: str, output: Path) -> None:
+    """Write the pseudonyms of a column under two keys, in the order of the new ones."""
+    import pyarrow as pa
+
+    from shoal.core.publishing.writing import write_table
+    from shoal.errors import UnknownColumn
+    from shoal.identifiers.pseudonym import Pseudonym
+    from shoal.identifiers.replacement import Context
+    from shoal.reading import Format, read_arrow
+
+    data = read_arrow(file, Format(), [column], expected=[column])
+    if column not in data.column_names:
+        raise UnknownColumn(f"{file}: no column {column!r}")
+    cells = data.column(column).unique().drop_null()
+    made = [Pseudonym().publish(column, cells, Context(key, domain)).cells for key in (old, fresh)]
+    pairs = pa.table({"old": made[0], "new": made[1]}).sort_by("new")
+    write_table(pairs, output)
+
+
+def _written(json: bool, data: dict[str, Any]) -> None:
+    line = f"key {data['fingerprint']} written to {data['output']}"
+    emit(json, data, lambda: out.print(line, soft_wrap=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.identifiers.keys import Key
+    from shoal.identifiers.lookup import Lookup
 
 KeyFile = Annotated[
     Path | None,
@@ -33,6 +35,14 @@ KeyCommand = Annotated[
         "--key-command",
         metavar="COMMAND",
         help="A command that prints the key, such as the client of a key service.",
+    ),
+]
+LookupFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--lookup",
+        metavar="FILE",
+        help="The sealed lookup table of tokens; it is created, or read and extended.",
     ),
 ]
 Domain = Annotated[
@@ -62,3 +72,31 @@ def key_of(file: Path | None, environment: str | None, command: str | None) -> K
         return Key.from_command(shlex.split(command))
     except ValueError:
         raise InputError("--key-command has a quote that is not closed") from None
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """The key that the options name, and the lookup table that it seals."""
+
+    key: Key | None
+    tokens: Lookup | None
+    lookup: Path | None
+
+    def keep_tokens(self) -> None:
+        """Write the lookup table with its new tokens."""
+        if self.tokens is not None and self.lookup is not None and self.key is not None:
+            self.tokens.write(self.lookup, self.key)
+
+
+def opened_secrets(
+    file: Path | None, environment: str | None, command: str | None, lookup: Path | None
+) -> Secrets:
+    """Return the key, and the lookup table of a file; a new file starts an empty table."""
+    key = key_of(file, environment, command)
+    if lookup is None:
+        return Secrets(key, None, None)
+    from shoal.identifiers.lookup import Lookup
+
+    if key is None:
+        raise InputError("--lookup needs the key that seals the table; give --key-file")
+    return Secrets(key, Lookup.read(lookup, key) if lookup.exists() else Lookup(), lookup)

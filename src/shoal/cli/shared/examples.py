@@ -62,6 +62,14 @@ EXAMPLES: dict[str, list[str]] = {
     ],
     "shoal dp ledger show": ["shoal dp ledger show ledger.json"],
     "shoal keys new": ["shoal keys new -o key.bin"],
+    "shoal keys split": ["shoal keys split key.bin --shares 5 --needed 3 -o part"],
+    "shoal keys join": [
+        "shoal keys join part.1.share part.2.share part.4.share -o restored.bin",
+    ],
+    "shoal keys rotate": [
+        "shoal keys rotate key.bin -o next.bin --file patients.csv --column patient_id "
+        "--domain study --translation pairs.csv",
+    ],
     "shoal methods": ["shoal methods --json"],
     "shoal hierarchy make": [
         "shoal hierarchy make patients.csv --column postcode --recipe 'mask: right' "
