@@ -29,12 +29,14 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "checking": {"core", "privacy", "anonymize", "reading"},
     "sklearn": {"core", "privacy", "anonymize"},
     "auditing": {"core", "dp", "privacy", "anonymize"},
+    "projects": {"core", "identifiers", "privacy", "reading", "anonymize"},
     "inspection": {"core", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
     "cli": {
         "auditing", "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
-        "identifiers", "inspection", "report", "comparison", "utility", "robust", "_starting",
+        "identifiers", "inspection", "report", "comparison", "projects", "utility", "robust",
+        "_starting",
     },
 }  # fmt: skip
 SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
@@ -43,7 +45,7 @@ PUBLIC = """
     Inspection InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding
     Release Role Run Schema ShoalError Table UnassignedColumns UnknownColumn anonymize check
     compare datasets dp hierarchies identifiers inspect metrics read read_released report risk
-    robust sklearn suggest_hierarchies utility
+    robust sklearn projects suggest_hierarchies utility
 """.split()  # besides methods and models, which the contract test names
 
 

@@ -29,7 +29,7 @@ from shoal.privacy.models import *  # noqa: F403  every privacy model under its 
 from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
-    from shoal import dp, identifiers, metrics, report, risk, robust, sklearn, utility
+    from shoal import dp, identifiers, metrics, projects, report, risk, robust, sklearn, utility
     from shoal.checking import check
     from shoal.comparison import Comparison, compare
     from shoal.inspection import suggest_hierarchies
@@ -72,6 +72,7 @@ __all__ = [
     "identifiers",
     "inspect",
     "metrics",
+    "projects",
     "read",
     "read_released",
     "report",
@@ -88,6 +89,7 @@ _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a modu
     "dp": "",
     "identifiers": "",
     "metrics": "",
+    "projects": "",
     "report": "",
     "risk": "",
     "robust": "",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.projects import verify_set
 from shoal.cli.shared.console import about, emit, grid, notes, number, out, show_warnings, verdict
 from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wanted_model
 from shoal.cli.shared.sources import (
@@ -76,6 +77,8 @@ def verify(
     Models about matching people and records, such as 'freeform-anonymity(5)', also need --original:
     the cells of FILE are compared with it, using the hierarchies if these are given.
 
+    If FILE is the folder of a released project, its keys, joins and guarantee are checked.
+
     The exit status is 1 if the model does not hold.
     """
     from shoal.anonymize import check_askable
@@ -86,8 +89,12 @@ def verify(
     from shoal.risk.caveats import caveats, to_dict
     from shoal.support.files import check_readable
 
-    check_readable(file)
     wanted = wanted_model(k, model) if k is not None or model else None
+    if file.is_dir() and (file / "release.json").is_file():
+        if not verify_set(file, wanted, json=json):
+            raise typer.Exit(1)
+        return
+    check_readable(file)
     known = _known(roles)
     source = None
     if original is not None:

@@ -42,6 +42,8 @@ def few_texts(cells: Any, column: str) -> tuple[Any, Any]:
 def _plain(cells: Any, column: str) -> Any:
     """Return cells as one array, whole floats as integers and empty texts as missing."""
     plain = encoding.combined(cells, column)
+    if pa.types.is_null(plain.type):
+        return plain.cast(pa.string())
     if pa.types.is_floating(plain.type):
         known = plain.drop_null()
         if pc.all(pc.equal(known, pc.floor(known))).as_py() is False:

@@ -29,7 +29,7 @@ class Replaced:
     record: Mapping[str, Any] = field(default_factory=dict)
 
     def take(self, rows: Any) -> Any:
-        """Return the cells of some rows, given as positions or as a slice."""
+        """Return the cells of some rows: positions, of which some may be missing, or a slice."""
         if isinstance(rows, slice):
             rows = np.arange(len(self.cells))[rows]
-        return self.cells.take(pa.array(rows))
+        return self.cells.take(rows if isinstance(rows, pa.Array) else pa.array(rows))
