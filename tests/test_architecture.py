@@ -30,7 +30,7 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "sklearn": {"core", "privacy", "anonymize"},
     "auditing": {"core", "dp", "privacy", "anonymize"},
     "projects": {"core", "identifiers", "privacy", "reading", "anonymize"},
-    "inspection": {"core", "reading", "risk"},
+    "inspection": {"core", "identifiers", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
     "cli": {

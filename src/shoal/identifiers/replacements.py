@@ -21,11 +21,12 @@ from shoal.identifiers.hashing import Hash
 from shoal.identifiers.lookup import Token
 from shoal.identifiers.plain_text import distinct_texts
 from shoal.identifiers.pseudonym import Pseudonym
+from shoal.identifiers.redact import Redact
 from shoal.identifiers.replacement import Coarsening, Context, Replacement
 from shoal.identifiers.shift import Shift
 
 _ALL: tuple[type[Replacement], ...] = (
-    *(Pseudonym, Token, FormatPreserving, Fake, Hash, Shift, Mask, Round, Clip, Drop),
+    *(Pseudonym, Token, FormatPreserving, Fake, Hash, Shift, Mask, Round, Clip, Redact, Drop),
 )
 REPLACEMENTS: Mapping[str, type[Replacement]] = {each.name: each for each in _ALL}
 
