@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 import dp
+import identifiers
 import lattice
 import matchings
 import methods
@@ -41,6 +42,7 @@ SECTIONS: dict[str, Any] = {
     "matchings": matchings,
     "risk": risk,
     "release": release,
+    "identifiers": identifiers,
     "utility": utility,
     "dp": dp,
     "robust": robust,
