@@ -84,6 +84,8 @@ def test_no_output_log_or_report_contains_the_key(shoal, ready):
                   "--report", "report.html", "--json"),
         anonymize(shoal, "--key-file", "key.bin", "--domain", "a", "--report", "report.json"),
         anonymize(shoal, "--key-command", "cat key.bin key.csv", "--domain", "a"),
+        anonymize(shoal, "--key-command", f"echo {CANARY.hex()}", "--domain", "a",
+                  "--report", "command.html", "--json"),
         anonymize(shoal, "--key-file", "key.bin", "--domain", ""),
         shoal("verify", "out.csv", "--schema", "people.yaml", "-k", 3),
     ]  # fmt: skip
@@ -105,6 +107,20 @@ def test_verify_counts_the_people_that_pseudonyms_show(shoal, ready):
     assert "2 people in 3 rows" in fine.out
     apart = shoal("verify", "apart.csv", "--schema", "visits.yaml", "-k", 2)
     assert apart.status == 1
+
+
+def test_a_masked_identifier_is_checked_as_a_quasi_identifier(shoal, ready):
+    (ready / "phones.yaml").write_text(
+        "columns:\n  phone: {role: identifier, replace: {mask: {last: 2}}}\n  age: quasi\n"
+    )
+    rows = "".join(f"555{n // 2:04},3{n % 4}\n" for n in range(12))
+    (ready / "phones.csv").write_text("phone,age\n" + rows)
+    options = ("--schema", "phones.yaml", "-k", 2)
+    made = shoal("anonymize", "phones.csv", *options, "--rows-are-people", "-o", "out.csv")
+    assert made.status == 0, made.err
+    assert shoal("verify", "out.csv", *options).status == 0
+    (ready / "bad.csv").write_text("phone,age\n*****01,3*\n*****02,3*\n")
+    assert shoal("verify", "bad.csv", *options).status == 1
 
 
 def test_the_fingerprint_tells_keys_apart():
@@ -139,6 +155,20 @@ def test_tokens_stay_the_same_in_later_deliveries(shoal, ready):
         made = anonymize(shoal, *options, "-o", output)
         assert made.status == 0, made.err
     assert column(ready / "1.csv") == column(ready / "2.csv")
+    revealed = shoal("keys", "reveal", "1.csv", "--column", "name", "--schema", "people.yaml",
+                     *options, "-o", "originals.csv")  # fmt: skip
+    assert revealed.status == 0, revealed.err
+    people = sorted(column(ready / "people.csv"))
+    assert sorted(column(ready / "originals.csv", 1)) == people
     missing = anonymize(shoal, *options[:4], "-o", "3.csv")
     assert missing.status == 2
     assert "--lookup" in missing.err
+
+
+def test_a_pseudonym_cannot_be_revealed(shoal, ready):
+    anonymize(shoal, "--key-file", "key.bin", "--domain", "a", "-o", "out.csv")
+    asked = ("keys", "reveal", "out.csv", "--schema", "people.yaml", "-o", "originals.csv")
+    refused = shoal(*asked, "--column", "name", "--key-file", "key.bin", "--domain", "a")
+    assert refused.status == 2
+    assert "cannot be reversed" in refused.err
+    assert "no replacement" in shoal(*asked, "--column", "age").err

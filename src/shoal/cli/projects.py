@@ -58,8 +58,8 @@ def anonymize_project(
             lookup=secrets.tokens,
             people=people,
             seed=seed,
+            before_publishing=secrets.keep_tokens,
         )
-        secrets.keep_tokens()
     data = checked.to_dict() | {"output": str(output)}
     emit(json, data, lambda: _show(checked, "verified on the released files", output))
 

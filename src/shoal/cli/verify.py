@@ -233,12 +233,13 @@ def _in_file(columns: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 def _known(roles: Roles) -> Schema:
     """Return the roles needed here; quasi-identifiers become nominal text."""
+    from shoal.identifiers.replacement import Coarsening
     from shoal.reading import Schema
 
     roles.check()
     kept = {}
     for name, spec in roles.columns.items():
-        if spec.get("role") == "quasi":
+        if spec.get("role") == "quasi" or isinstance(spec.get("replace"), Coarsening):
             kept[name] = {"role": "quasi", "kind": "nominal"}
         elif spec.get("role") == "sensitive":
             kept[name] = spec

@@ -161,17 +161,14 @@ class Release:
         In the original order, or in the order of the published values if the original order must
         not be revealed.
         """
-        kept = self._kept
+        kept = np.arange(len(self.original))
+        if self.suppressed is not None:
+            kept = kept[~self.suppressed]
         if self.withheld:
             kept = kept[canonical(self._cells(kept))]
         if self.original.counts is None:
             return kept
         return np.repeat(kept, self.original.counts[kept])
-
-    @property
-    def _kept(self) -> Counts:
-        every = np.arange(len(self.original))
-        return every if self.suppressed is None else every[~self.suppressed]
 
     def to_arrow(self, cells: Cells = "text") -> Any:
         """Return the published rows, with generalized quasi-identifiers.
@@ -293,7 +290,6 @@ class Release:
         if found.holds and self.shown is not self:
             by_row = recount(published, self.shown.original, self.model, rows)
             found = bound_people(by_row, self.model, self.rows_per_person)
-        hidden = self.suppressed
         truthful = all(
             recoding.column.has_same_cells(self.original[name])
             and recoding.labelled()
@@ -301,7 +297,7 @@ class Release:
             for name, recoding in self.recodings.items()
         )
         expected = self.original.records
-        if hidden is not None:
+        if (hidden := self.suppressed) is not None:
             counts = self.original.counts
             expected -= int(hidden.sum() if counts is None else counts[hidden].sum())
         return replace(found, truthful=truthful and published.num_rows == expected)

@@ -66,7 +66,7 @@ def coarsened(table: Table) -> Table:
     """Return a table in which identifiers with a coarsening are quasi-identifiers."""
     for name, stated in table.replacements.items():
         kind = as_replacement(stated, name)
-        if isinstance(kind, Coarsening):
+        if isinstance(kind, Coarsening) and table[name].role is Role.IDENTIFIER:
             cells = kind.coarsen(name, table[name].to_arrow())
             table = table.with_column(Column.encode(name, cells, Role.QUASI))
     return table

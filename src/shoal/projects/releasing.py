@@ -7,7 +7,7 @@ The released folder appears when all its tables have been written and checked, o
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ def release_project(
     lookup: Lookup | None = None,
     people: int | None = None,
     seed: int | None = None,
+    before_publishing: Callable[[], None] | None = None,
     **options: Any,
 ) -> SetCheck:
     r"""Anonymize all tables of a project and write them to a new folder, or nothing at all.
@@ -64,6 +65,8 @@ def release_project(
         lookup: The table of random tokens, if the project uses them.
         people: Draw this many people at random, and keep all their rows in all tables.
         seed: For methods that draw at random, and for `people`.
+        before_publishing: Called when all tables are checked, before the folder appears, such as to
+            write the table of tokens.
         options: Options of the method.
 
     Returns:
@@ -106,6 +109,8 @@ def release_project(
             checked = check_set(inside, release.model)
             if not checked:
                 raise NotAnonymous(f"{checked.problem}; nothing was written")
+            if before_publishing is not None:
+                before_publishing()
             _publish_folder(inside, output)
     except OSError as error:
         raise OutputError(f"{output}: cannot be written ({reason(error)})") from None

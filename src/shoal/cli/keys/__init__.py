@@ -7,8 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from shoal.cli.keys.options import (
+    Domain,
+    KeyCommand,
+    KeyEnvironment,
+    KeyFile,
+    LookupFile,
+    opened_secrets,
+)
 from shoal.cli.shared.console import emit, out
-from shoal.cli.shared.options import Command, Group, Json
+from shoal.cli.shared.options import Command, Group, Json, SchemaFile
 from shoal.errors import InputError
 
 app = typer.Typer(
@@ -111,6 +119,46 @@ def rotate(
     fresh.write(output)
     data = {"output": str(output), "fingerprint": fresh.fingerprint, "replaces": old.fingerprint}
     _written(json, data | {"translation": None if translation is None else str(translation)})
+
+
+@app.command(cls=Command)
+def reveal(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The released file.")],
+    column: Annotated[str, typer.Option(metavar="COLUMN", help="The replaced identifier.")],
+    schema: SchemaFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write: .csv.")
+    ],
+    key_file: KeyFile = None,
+    key_env: KeyEnvironment = None,
+    key_command: KeyCommand = None,
+    domain: Domain = "",
+    lookup: LookupFile = None,
+    json: Json = False,
+) -> None:
+    """Restore the original values of a column that was encrypted (ff1) or replaced by tokens.
+
+    The file that is written names people: keep it apart from the release.
+    """
+    import pyarrow as pa
+
+    from shoal.core.publishing.writing import write_table
+    from shoal.errors import UnknownColumn
+    from shoal.identifiers.replacement import Context
+    from shoal.reading import Format, Schema, read_arrow
+
+    secrets = opened_secrets(key_file, key_env, key_command, lookup)
+    stated = Schema.read(schema).columns.get(column, {}).get("replace") if schema else None
+    if stated is None:
+        raise InputError(f"the schema states no replacement of column {column!r}")
+    data = read_arrow(file, Format(), [column], expected=[column])
+    if column not in data.column_names:
+        raise UnknownColumn(f"{file}: no column {column!r}")
+    cells = data.column(column).unique().drop_null()
+    found = stated.reveal(column, cells, Context(secrets.key, domain, lookup=secrets.tokens))
+    write_table(pa.table({"replacement": cells, "original": found}), output)
+    result = {"output": str(output), "values": len(cells), "unknown": found.null_count}
+    emit(json, result, lambda: out.print(f"{len(cells):,} values written to {output}"))
 
 
 def _translate(old: Any, fresh: Any, file: Path, column: str, domain: str, output: Path) -> None:
