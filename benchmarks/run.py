@@ -17,6 +17,7 @@ from rich.console import Console
 
 import dp
 import growth
+import identifiers
 import lattice
 import matchings
 import methods
@@ -43,6 +44,7 @@ SECTIONS: dict[str, Any] = {
     "matchings": matchings,
     "risk": risk,
     "release": release,
+    "identifiers": identifiers,
     "utility": utility,
     "dp": dp,
     "robust": robust,

@@ -18,22 +18,25 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "core": set(),
     "dp": {"core"},
     "privacy": {"core"},
-    "reading": {"core"},
+    "identifiers": {"core"},
+    "reading": {"core", "identifiers"},
     "robust": {"core"},
     "datasets": {"core", "reading"},
-    "anonymize": {"core", "dp", "privacy"},
+    "anonymize": {"core", "dp", "identifiers", "privacy"},
     "metrics": {"core", "privacy"},
     "risk": {"core", "privacy", "metrics"},
     "utility": {"core", "privacy", "metrics"},
     "checking": {"core", "privacy", "anonymize", "reading"},
     "sklearn": {"core", "privacy", "anonymize"},
     "auditing": {"core", "dp", "privacy", "anonymize"},
-    "inspection": {"core", "reading", "risk"},
+    "projects": {"core", "identifiers", "privacy", "reading", "anonymize"},
+    "inspection": {"core", "identifiers", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
     "cli": {
         "auditing", "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
-        "inspection", "report", "comparison", "utility", "robust", "_starting",
+        "identifiers", "inspection", "report", "comparison", "projects", "utility", "robust",
+        "_starting",
     },
 }  # fmt: skip
 SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
@@ -41,8 +44,8 @@ PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     Inspection InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding
     Release Role Run Schema ShoalError Table UnassignedColumns UnknownColumn anonymize check
-    compare datasets dp hierarchies inspect metrics read read_released report risk robust sklearn
-    suggest_hierarchies utility
+    compare datasets dp hierarchies identifiers inspect metrics read read_released report risk
+    robust sklearn projects suggest_hierarchies utility
 """.split()  # besides methods and models, which the contract test names
 
 

@@ -29,7 +29,7 @@ from shoal.privacy.models import *  # noqa: F403  every privacy model under its 
 from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
-    from shoal import dp, metrics, report, risk, robust, sklearn, utility
+    from shoal import dp, identifiers, metrics, projects, report, risk, robust, sklearn, utility
     from shoal.checking import check
     from shoal.comparison import Comparison, compare
     from shoal.inspection import suggest_hierarchies
@@ -69,8 +69,10 @@ __all__ = [
     "datasets",
     "dp",
     "hierarchies",
+    "identifiers",
     "inspect",
     "metrics",
+    "projects",
     "read",
     "read_released",
     "report",
@@ -85,7 +87,9 @@ __all__ += models.__all__
 
 _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a module
     "dp": "",
+    "identifiers": "",
     "metrics": "",
+    "projects": "",
     "report": "",
     "risk": "",
     "robust": "",

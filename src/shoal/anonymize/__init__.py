@@ -16,6 +16,7 @@ from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
 from shoal.anonymize.requests import Described, as_model
+from shoal.core.column import Role
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.provenance import Run
 from shoal.core.release import Release
@@ -29,8 +30,11 @@ from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.people import Unit
+    from shoal.core.publishing.replaced import Replaced
     from shoal.dp.claims import Claim
     from shoal.dp.ledger import Ledger
+    from shoal.identifiers.keys import Key
+    from shoal.identifiers.lookup import Lookup
 
 
 def anonymize(
@@ -47,6 +51,10 @@ def anonymize(
     household: str | Sequence[str] = (),
     rows_are_people: bool = False,
     hierarchies: Mapping[str, Any] | bool | None = None,
+    replace: Mapping[str, Any] | None = None,
+    key: Key | None = None,
+    domain: str = "",
+    lookup: Lookup | None = None,
     seed: int | None = None,
     ledger: Ledger | None = None,
     what: str = "",
@@ -69,6 +77,12 @@ def anonymize(
         rows_are_people: State that every row is a different person, although identifiers repeat.
         hierarchies: Hierarchies or recipes by column, such as `{"age": {"intervals": [5, 10]}}`.
             With False the method ignores the hierarchies of the table, if it does not need them.
+        replace: How identifiers are published, by column: a name such as "pseudonym", or an
+            instance such as `shoal.identifiers.Pseudonym(length=20)`. Identifiers that it does not
+            name are not published. It takes precedence over the schema of a table.
+        key: The secret key of pseudonyms and other keyed replacements.
+        domain: The recipient or project: only releases of one key and domain can be joined.
+        lookup: The table of random tokens, to which new tokens are added.
         seed: For methods that draw at random; the same seed gives the same release.
         ledger: The ledger that a release with a differential privacy claim is charged to before
             anything is drawn. A ledger of a table with another schema is rejected.
@@ -102,21 +116,60 @@ def anonymize(
     )
     model = as_model(model, k)
     check_seed(seed)
-    table = described.table(data)
+    table = _with_replacements(described.table(data), replace)
     algorithm = _algorithm(method, seed, options)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
+    replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
     if ledger is None:
-        return _released(table, model, algorithm, seed)
+        return _released(table, model, algorithm, seed, replaced)
     price, schema = _price(algorithm, table, model), schema_fingerprint(table)
     with ledger.spend(price, what=what or algorithm.name, schema=schema):
         return _released(table, model, algorithm, seed)
 
 
-def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> Release:
+def _with_replacements(table: Table, stated: Mapping[str, Any] | None) -> Table:
+    """Return the table with all its replacements; partly shown identifiers are quasi-identifiers.
+
+    stated: those that take precedence over the table's own.
+    """
+    for name in stated or {}:
+        if table[name].role is not Role.IDENTIFIER:
+            raise InputError(f"column {name!r} has the role {table[name].role}; it has no replace")
+    if not (stated or table.replacements):
+        return table
+    from shoal.identifiers.replacements import coarsened
+
+    return coarsened(replace(table, replacements={**table.replacements, **(stated or {})}))
+
+
+def _replaced(table: Table, algorithm: Any, **secrets: Any) -> Mapping[str, Replaced]:
+    """Return the identifiers that are published in another form."""
+    if not table.replacements:
+        return {}
+    from shoal.anonymize.linked_people import check_replaceable
+    from shoal.identifiers.replacement import Context
+    from shoal.identifiers.replacements import replace_identifiers
+
+    report("replace identifiers", 0, None)
+    replaced = replace_identifiers(table, Context(**secrets))
+    if replaced:
+        check_replaceable(table, algorithm)
+    return replaced
+
+
+def _released(
+    table: Table,
+    model: Model,
+    algorithm: Any,
+    seed: int | None,
+    replaced: Mapping[str, Replaced] | None = None,
+) -> Release:
     """Search for a release, check it, and record how it was produced."""
+    from shoal.anonymize.linked_people import search_people
+
     begun = working_time()
     report("search", 0, None)
-    release: Release = algorithm.search(table, model)
+    release = search_people(table, model, algorithm, replaced or {})
     searched = working_time()
     report("verify", 0, None)
     _check_same(release, table, algorithm)

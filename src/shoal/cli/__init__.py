@@ -25,6 +25,7 @@ from shoal.cli import (
     dp,
     hierarchy,
     inspect,
+    keys,
     methods,
     metrics,
     risk,
@@ -60,6 +61,7 @@ app.add_typer(risk.app, name="risk", rich_help_panel=_JUDGE)
 app.add_typer(dp.app, name="dp", rich_help_panel=_MORE)
 app.add_typer(robust.app, name="robust", rich_help_panel=_MORE)
 app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=_MAKE)
+app.add_typer(keys.app, name="keys", rich_help_panel=_MAKE)
 app.command(cls=Command, rich_help_panel=_LIST)(methods.methods)
 app.command(cls=Command, rich_help_panel=_LIST)(warm.warm)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=_LIST)

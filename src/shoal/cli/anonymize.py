@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.dp.ledger import KeyFile, opened
+from shoal.cli.dp.ledger import opened
+from shoal.cli.keys.options import (
+    Domain,
+    KeyCommand,
+    KeyEnvironment,
+    KeyFile,
+    LookupFile,
+    opened_secrets,
+)
+from shoal.cli.projects import anonymize_project, is_project, refuse_options
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
@@ -88,6 +99,13 @@ EscapeFormulas = Annotated[
         help="Prefix a quote to cells of a CSV file that a spreadsheet would run: =1+1.",
     ),
 ]
+People = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Of a project: draw N people at random, with all their rows in all tables.",
+    ),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
@@ -123,26 +141,41 @@ def anonymize(
     keep_order: KeepOrder = False,
     escape_formulas: EscapeFormulas = False,
     ledger: LedgerFile = None,
-    key_file: KeyFile = None,
     new_schema: NewSchema = False,
+    key_file: KeyFile = None,
+    key_env: KeyEnvironment = None,
+    key_command: KeyCommand = None,
+    domain: Domain = "",
+    lookup: LookupFile = None,
+    people: People = None,
     form: Form,
     json: Json = False,
 ) -> None:
     """Anonymize FILE, verify the guarantee on the result, and write it.
 
+    If FILE is a project (.yaml), all its tables are anonymized and written to a new folder.
+
     Nothing is written unless the verification passes. Columns without a role are left out. With
     --report, the output of --json includes the contents of the report.
     """
     from shoal.anonymize import anonymize as run
-    from shoal.cli.shared.summary import show_summary, summarize
+    from shoal.cli.shared.summary import summarize
     from shoal.support.files import check_readable
 
     check_readable(file)
     wanted = wanted_model(k, model)
     algorithm, seed = chosen_method(method, option, seed)
+    if is_project(file):
+        refuse_options(_single_table_options(locals()))
+        secrets = opened_secrets(key_file, key_env, key_command, lookup)
+        run_project = partial(anonymize_project, file, output, wanted, algorithm, secrets)
+        run_project(domain=domain, people=people, seed=seed, json=json)
+        return
+    refuse_options({"--people": people}, "a project")
     check_outputs(output, picture, report, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
+    secrets = opened_secrets(key_file if ledger is None else None, key_env, key_command, lookup)
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table = load(file, roles, hierarchy, form)
@@ -152,7 +185,17 @@ def anonymize(
         if book is not None and new_schema:
             book.admit(table)
         with announce_compilation(quiet=json):
-            release = run(table, wanted, algorithm, seed=seed, ledger=book, what=_what(output))
+            release = run(
+                table,
+                wanted,
+                algorithm,
+                seed=seed,
+                key=secrets.key,
+                domain=domain,
+                lookup=secrets.tokens,
+                ledger=book,
+                what=_what(output),
+            )
         if picture is not None:
             from shoal.report.lattice_picture import draw_release
 
@@ -160,6 +203,7 @@ def anonymize(
         if output is None:
             checked = release.verify()
         else:
+            secrets.keep_tokens()  # before the release: no token without its entry
             checked = release.write(
                 output, force=force, order=order, escape_formulas=escape_formulas
             )
@@ -172,21 +216,39 @@ def anonymize(
                 release, report, file, output, command, target, order=order, force=force
             )
 
-    def show() -> None:
-        show_summary(data, out)
-        if report is not None:
-            out.print(f"report written to {report}", soft_wrap=True)
-        if picture is not None:
-            out.print(f"picture written to {picture}", soft_wrap=True)
-
-    emit(json, data, show)
-    if keep_order and output is not None:
-        note("rows keep the order of FILE: their positions can reveal what the cells hide")
-    if output is not None and not escape_formulas:
-        _note_formulas(release, output)
+    emit(json, data, lambda: _show(data, report, picture))
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
         note(f"{what} was written; name an output file with -o")
+    else:
+        _note_file(release, output, keep_order=keep_order, escape_formulas=escape_formulas)
+
+
+def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that only a single table takes, with their values."""
+    roles, form = stated["roles"], stated["form"]
+    named = ("report", "target", "picture", "ledger", "hierarchy", "keep_order", "escape_formulas")
+    found = {f"--{name.replace('_', '-')}": stated[name] for name in named}
+    found |= {f"--{field.name.replace('_', '-')}": getattr(roles, field.name)
+              for field in fields(roles)}  # fmt: skip
+    return found | {f"--{name}": value for name, value in form.stated.items()}
+
+
+def _show(data: dict[str, Any], report: Path | None, picture: Path | None) -> None:
+    from shoal.cli.shared.summary import show_summary
+
+    show_summary(data, out)
+    for what, path in (("report", report), ("picture", picture)):
+        if path is not None:
+            out.print(f"{what} written to {path}", soft_wrap=True)
+
+
+def _note_file(release: Release, output: Path, *, keep_order: bool, escape_formulas: bool) -> None:
+    """Print what to know about a written file."""
+    if keep_order:
+        note("rows keep the order of FILE: their positions can reveal what the cells hide")
+    if not escape_formulas:
+        _note_formulas(release, output)
 
 
 def _note_formulas(release: Release, output: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.projects import verify_set
 from shoal.cli.shared.console import about, emit, grid, notes, number, out, show_warnings, verdict
 from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wanted_model
 from shoal.cli.shared.sources import (
@@ -76,27 +77,37 @@ def verify(
     Models about matching people and records, such as 'freeform-anonymity(5)', also need --original:
     the cells of FILE are compared with it, using the hierarchies if these are given.
 
+    If FILE is the folder of a released project, its keys, joins and guarantee are checked.
+
     The exit status is 1 if the model does not hold.
     """
     from shoal.anonymize import check_askable
     from shoal.core.classes import Classes
+    from shoal.core.linked_rows import link_rows
     from shoal.privacy import profile
     from shoal.reading import read_released
     from shoal.risk.caveats import caveats, to_dict
     from shoal.support.files import check_readable
 
-    check_readable(file)
     wanted = wanted_model(k, model) if k is not None or model else None
+    if file.is_dir() and (file / "release.json").is_file():
+        if not verify_set(file, wanted, json=json):
+            raise typer.Exit(1)
+        return
+    check_readable(file)
     known = _known(roles)
     source = None
     if original is not None:
         own = Form(**as_written(original, form.stated))
         source = load(original, roles, hierarchy, own, otherwise={key: "identifier"}, quiet=True)
     stated = as_written(file, {**known.file, **form.stated})
-    published = _published(file, known, source, stated, roles)
+    published, links = _published(file, known, source, stated, roles)
     check_askable(published, None, any_size=True)
-    classes = Classes.by_quasi(published, origin=source)
-    if published.unit is None and source is not None and source.unit is not None:
+    linked = link_rows(published, list(links.values()))
+    if linked is not published:
+        _check_people(file, source, links)
+    classes = Classes.by_quasi(linked, origin=source)
+    if linked.unit is None and source is not None and source.unit is not None:
         with notes():
             beside = read_released(file, source, key=key, **of_release(file, stated))
         if beside.run.notes:
@@ -106,7 +117,7 @@ def verify(
                 "that was written with --keep-order"
             )
         classes = beside.classes
-    elif published.person is None and roles.person and (source is None or source.person is None):
+    elif linked.person is None and roles.person and (source is None or source.person is None):
         raise InputError(
             f"{file}: has no column {roles.person!r} to count people; name the original that has "
             "it with --original"
@@ -161,10 +172,11 @@ def _check(
 
 def _published(
     file: Path, known: Schema, original: Table | None, stated: dict[str, Any], roles: Roles
-) -> Table:
+) -> tuple[Table, dict[str, Any]]:
     """Read a file with its quasi-identifiers as plain text: cells are equal if their text is.
 
-    People and households are identified by the columns that the file has.
+    People and households are identified by the columns that the file has. The second part are the
+    replaced identifiers in the file that link its rows.
     """
     from shoal.core.column import Role
     from shoal.core.table import Table
@@ -173,7 +185,8 @@ def _published(
 
     quasi = [name for name, spec in known.columns.items() if spec["role"] == "quasi"]
     with notes():
-        data = read_arrow(file, Format(**stated), quasi, expected=quasi)
+        linking = [n for n, spec in roles.columns.items() if _links(spec)]
+        data = read_arrow(file, Format(**stated), [*quasi, *linking], expected=quasi)
         data = with_missing_as_text(data, file, stated, quasi)
     units: dict[str, Any] = {
         "person": names(roles.person) or roles.known.person,
@@ -184,12 +197,29 @@ def _published(
     }
     with about(file):
         table = Table.from_arrow(data, _in_file(known.columns, data.column_names), **here)
+        links = {name: data.column(name) for name in linking if name in data.column_names}
         if original is None:
-            return table
+            return table, links
         read = published_table(data, original)
         unchecked = tuple(table[name] for name in table.names(Role.INSENSITIVE))
         columns = (*read.columns, *unchecked)
-        return replace(read, columns=columns, person=table.person, household=table.household)
+        read = replace(read, columns=columns, person=table.person, household=table.household)
+        return read, links
+
+
+def _links(spec: dict[str, Any]) -> bool:
+    """Return whether a column is replaced by values that link the rows of one person."""
+    return getattr(spec.get("replace"), "links", False)
+
+
+def _check_people(file: Path, original: Table | None, links: Mapping[str, Any]) -> None:
+    """Refuse to count sets of linked rows as people if people have several of them."""
+    person = None if original is None else original.person
+    if person is not None and not set(person.columns) <= set(links):
+        raise InputError(
+            f"{file}: {', '.join(links)} links rows, but people are identified by "
+            f"{', '.join(person.columns)}, which the file does not show"
+        )
 
 
 def _in_file(columns: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -203,12 +233,13 @@ def _in_file(columns: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 def _known(roles: Roles) -> Schema:
     """Return the roles needed here; quasi-identifiers become nominal text."""
+    from shoal.identifiers.replacement import Coarsening
     from shoal.reading import Schema
 
     roles.check()
     kept = {}
     for name, spec in roles.columns.items():
-        if spec.get("role") == "quasi":
+        if spec.get("role") == "quasi" or isinstance(spec.get("replace"), Coarsening):
             kept[name] = {"role": "quasi", "kind": "nominal"}
         elif spec.get("role") == "sensitive":
             kept[name] = spec

@@ -127,7 +127,7 @@ def fresh(table: Table) -> Table:
     The person of each row is kept.
     """
     kept = (column for column in table.columns if column.role is not Role.IDENTIFIER)
-    return replace(table, columns=tuple(replace(column) for column in kept))
+    return replace(table, columns=tuple(replace(column) for column in kept), replacements={})
 
 
 def peak_megabytes() -> float | None:

@@ -22,6 +22,7 @@ from shoal.core.provenance import Candidate, Promise, Proof, Run
 from shoal.core.publishing.cells import Cells, check_cells, with_bounds, with_intervals
 from shoal.core.publishing.frames import to_pandas, to_polars
 from shoal.core.publishing.native import Origin
+from shoal.core.publishing.replaced import Replaced
 from shoal.core.publishing.row_order import Order, canonical, check_order
 from shoal.core.publishing.writing import check_ending, decoded, write_table
 from shoal.core.recoding import Recoding, Summary
@@ -51,6 +52,7 @@ class Release:
         evaluated: Number of evaluated nodes.
         proof: Bound on the distance from the optimum, if the method knows one.
         claims: Claims of the mechanism that drew it, in addition to the model.
+        replaced: The identifiers that are published in another form, by column.
     """
 
     original: Table
@@ -63,6 +65,7 @@ class Release:
     evaluated: int = 0
     proof: Proof | None = None
     claims: tuple[Promise, ...] = ()
+    replaced: Mapping[str, Replaced] = field(default_factory=dict)
 
     @classmethod
     def of_groups(
@@ -158,20 +161,17 @@ class Release:
         In the original order, or in the order of the published values if the original order must
         not be revealed.
         """
-        kept = self._kept
+        kept = np.arange(len(self.original))
+        if self.suppressed is not None:
+            kept = kept[~self.suppressed]
         if self.withheld:
             kept = kept[canonical(self._cells(kept))]
         if self.original.counts is None:
             return kept
         return np.repeat(kept, self.original.counts[kept])
 
-    @property
-    def _kept(self) -> Counts:
-        every = np.arange(len(self.original))
-        return every if self.suppressed is None else every[~self.suppressed]
-
     def to_arrow(self, cells: Cells = "text") -> Any:
-        """Return the published rows, with generalized quasi-identifiers and without identifiers.
+        """Return the published rows, with generalized quasi-identifiers.
 
         Parameters:
             cells: "text" gives each generalized cell as its label. "bounds" gives two columns,
@@ -190,13 +190,14 @@ class Release:
         spelled: return numbers that keep the text of their file as this text, for a text file.
         """
         whole = len(self._rows) == len(self.original) and self.original.counts is None
-        rows = slice(None) if whole and not self.withheld else self._rows
-        return self._cells(rows, spelled=spelled)
+        return self._cells(slice(None) if whole and not self.withheld else self._rows, spelled)
 
-    def _cells(self, rows: Any, *, spelled: bool = False) -> Any:
+    def _cells(self, rows: Any, spelled: bool = False) -> Any:
         """Return the published cells of some rows of the original."""
         cells = {}
         for column in self.original.columns:
+            if column.name in self.replaced:
+                cells[column.name] = self.replaced[column.name].take(rows)
             if column.role is Role.IDENTIFIER:
                 continue
             kept = column.spelling is not None
@@ -284,11 +285,11 @@ class Release:
         def coverage() -> Coverage:
             return self.coverage.take(rows)
 
-        found = recount(published, self.original, self.model, rows, coverage)
+        links = [name for name, replaced in self.replaced.items() if replaced.links]
+        found = recount(published, self.original, self.model, rows, coverage, links)
         if found.holds and self.shown is not self:
             by_row = recount(published, self.shown.original, self.model, rows)
             found = bound_people(by_row, self.model, self.rows_per_person)
-        hidden = self.suppressed
         truthful = all(
             recoding.column.has_same_cells(self.original[name])
             and recoding.labelled()
@@ -296,7 +297,7 @@ class Release:
             for name, recoding in self.recodings.items()
         )
         expected = self.original.records
-        if hidden is not None:
+        if (hidden := self.suppressed) is not None:
             counts = self.original.counts
             expected -= int(hidden.sum() if counts is None else counts[hidden].sum())
         return replace(found, truthful=truthful and published.num_rows == expected)

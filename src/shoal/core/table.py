@@ -56,6 +56,7 @@ class Table:
         rows_are_people: Whether the owner states that every row is a different person.
         guessed: File settings that were neither declared nor the default, such as the encoding.
         origin: The type of frame it was read from, None for a file.
+        replacements: How identifiers are replaced in a release, by column; others are left out.
 
     >>> Table((Column.encode("age", [31, 42]), Column.encode("ill", ["flu", "gout"], "sensitive")))
     Table(rows=2, quasi=['age'], sensitive=['ill'])
@@ -69,6 +70,7 @@ class Table:
     rows_are_people: bool = False
     guessed: tuple[str, ...] = ()
     origin: Origin | None = None
+    replacements: Mapping[str, Any] = field(default_factory=dict)
     _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -263,7 +265,7 @@ class Table:
         Parameters:
             data: The frame or Arrow table.
             roles: For each column its role, or a mapping with role, kind, weight, bounds, order,
-                hierarchy, type, values, missing. A column without a role is not stored.
+                hierarchy, type, values, missing, replace. A column without a role is not stored.
             hierarchies: For some of these columns a hierarchy or its recipe.
             counts: (rows,) records of each row, which makes the table weighted.
             person: The columns that identify the person of a row; never published.
@@ -310,6 +312,7 @@ class Table:
             known["person"],
             known["household"],
             rows_are_people,
+            replacements={n: s["replace"] for n, s in specs.items() if s.get("replace")},
         )
 
 

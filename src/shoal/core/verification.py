@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
 from shoal.core.coverage import Coverage
+from shoal.core.linked_rows import link_rows
 from shoal.core.table import Table
 from shoal.core.values import encoding
 from shoal.errors import InputError
@@ -81,11 +82,13 @@ def recount(
     guarantee: Guarantee,
     rows: Counts,
     coverage: Callable[[], Coverage] | None = None,
+    links: Sequence[str] = (),
 ) -> Verification:
     """Check published rows against the guarantee, with the distributions of the original.
 
     Parameters:
         rows: (published rows,) the original row of each, which identifies its person.
+        links: Published columns whose values link the rows of one person.
     """
     table = published_table(published, original)
     table = replace(
@@ -93,7 +96,13 @@ def recount(
         person=None if original.person is None else original.person.take(rows),
         household=None if original.household is None else original.household.take(rows),
     )
-    return judge(Classes.by_quasi(table, origin=original), guarantee, coverage)
+    linked = link_rows(table, [published.column(name) for name in links])
+    if linked is not table and not all(part.by_class for part in guarantee.parts):
+        raise InputError(
+            f"{guarantee} compares single rows with people, but {', '.join(links)} links the rows "
+            "of one person; use k-anonymity, or leave the column out"
+        )
+    return judge(Classes.by_quasi(linked, origin=original), guarantee, coverage)
 
 
 def bound_people(by_row: Verification, guarantee: Guarantee, rows_per_person: int) -> Verification:

@@ -18,8 +18,9 @@ from shoal.core.people import Unit
 from shoal.core.table import Table
 from shoal.core.values.spelled import is_spelled
 from shoal.errors import InputError, unknown
+from shoal.identifiers.content import count_identifiers
 from shoal.inspection.drafts import suggest_hierarchies
-from shoal.inspection.hints import misread_texts, noticed
+from shoal.inspection.hints import misread_texts, noticed, recognized
 from shoal.inspection.missing_codes import Codes, find_codes
 from shoal.inspection.people import find_people
 from shoal.inspection.recipes import is_coded, suggest_recipe
@@ -113,7 +114,7 @@ def describe(
         **people.to_dict(),
         "about": people.sentence,
         "columns": columns,
-        "hints": [*noticed(encoded, people, codes), *misread],
+        "hints": [*noticed(encoded, people, codes), *misread, *recognized(columns)],
         "combinations": standing_out(studied, people.unit),
         "near_keys": near_keys(studied, people.unit),
         "singling_out": unchanged(
@@ -209,6 +210,9 @@ def _encode(name: str, cells: Any) -> Column | None:
 def _column(name: str, cells: Any, column: Column | None, names: Sequence[str]) -> dict[str, Any]:
     distinct = 0 if column is None else column.known
     role, reason = suggest_role(name, column, names)
+    contains = count_identifiers(cells)
+    if role is not Role.IDENTIFIER and _is_identifying(contains, len(cells) - cells.null_count):
+        role, reason = Role.IDENTIFIER, f"{next(iter(contains))} in its cells"
     codes = Codes() if role is Role.IDENTIFIER else find_codes(column)
     order = suggest_order(column, role, codes.rows)
     recipe = None
@@ -234,7 +238,13 @@ def _column(name: str, cells: Any, column: Column | None, names: Sequence[str]) 
         "values": values,
         "missing_codes": codes.rows,
         "codes": codes,
+        "contains": contains,
     }
+
+
+def _is_identifying(contains: Mapping[str, int], filled: int) -> bool:
+    """Return whether one cell in ten contains an identifier; dates alone are no reason."""
+    return any(10 * count >= filled for kind, count in contains.items() if kind != "date")
 
 
 def _declared(kind: Any, distinct: int, is_category: bool, order: str) -> str | None:

@@ -43,6 +43,25 @@ def noticed(
     return [*_repeated(known), *_people(people), *offered]
 
 
+def recognized(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return which columns contain identifiers by their content, with counts.
+
+    columns: as `describe` returns them.
+    """
+    return [
+        _hint(
+            [column["name"]],
+            f"cells contain {_listed(column['contains'])}; leave the column out, or replace it",
+        )
+        for column in columns
+        if set(column["contains"]) - {"date"}
+    ]
+
+
+def _listed(contains: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind} ({count:,})" for kind, count in contains.items())
+
+
 def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
     if not known or not len(known[0]):
         return []

@@ -15,6 +15,7 @@ from shoal.core.roles import UnassignedColumns, as_names, unassigned_message, wa
 from shoal.core.table import Table
 from shoal.core.values.specs import without_missing
 from shoal.errors import InputError
+from shoal.identifiers.replacements import coarsened
 from shoal.reading.checks import as_declared, check_dates, check_kinds, is_declared
 from shoal.reading.files import read_arrow
 from shoal.reading.formats import Format, guesses_of
@@ -138,7 +139,7 @@ def _table(
         data = without_missing(data, specs)
         check_kinds(data, specs)
         declared = as_declared(data, specs, notation)
-        table = Table.from_arrow(declared, specs, trees, **units)
+        table = coarsened(Table.from_arrow(declared, specs, trees, **units))
         return replace(table, guessed=tuple(guesses_of(data)))
     except InputError as error:
         if path is not None:

@@ -16,6 +16,8 @@ from shoal.core.roles import as_names
 from shoal.core.values.data_types import TYPES, DataType
 from shoal.core.values.specs import checked_words
 from shoal.errors import InputError
+from shoal.identifiers.replacement import Replacement
+from shoal.identifiers.replacements import as_replacement
 from shoal.reading.yaml_files import Refused, load_yaml
 from shoal.support.files import read_text
 
@@ -42,6 +44,7 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "order": ((list, tuple), "the values, [least, …, greatest]"),
     "missing": ((list, tuple), "a list of texts such as ['?', 'NA']"),
     "hierarchy": ((str, Path, Mapping, Hierarchy), "a file, or a recipe such as {mask: right}"),
+    "replace": ((str, Mapping, Replacement), "a replacement such as pseudonym"),
 }
 
 
@@ -164,6 +167,8 @@ def check_spec(where: str, name: str, entry: Any) -> dict[str, Any]:
         stated = checked_words(name, stated)
         if "type" in stated:
             stated["type"] = str(DataType.parse(stated["type"], name))
+        if "replace" in stated:
+            stated["replace"] = as_replacement(stated["replace"], name)
     except InputError as error:
         raise InputError(f"{where}{error}") from None
     return stated

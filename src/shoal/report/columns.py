@@ -27,6 +27,9 @@ def columns(kept: Release, mask: Mask) -> list[dict[str, Any]]:
     """
     table = kept.original
     held = [_column(table, column, kept.recodings.get(column.name), mask) for column in table]
+    for column in held:
+        if column["name"] in kept.replaced:
+            column["treatment"] = kept.replaced[column["name"]].treatment
     blank = dict.fromkeys(("kind", "values", "missing", "weight", "levels"))
     unassigned = [
         {"name": name, "role": None, **blank, "treatment": "left out: it has no role"}

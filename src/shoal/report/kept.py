@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.column import Column, Role
+from shoal.core.publishing.replaced import Replaced
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
@@ -36,7 +37,8 @@ def released_only(release: Release) -> Release:
         name: _recoding(found, _with_tree(kept[name], found.column), rows, used[name])
         for name, found in release.recodings.items()
     }
-    return replace(release, original=kept, recodings=recodings, suppressed=None)
+    published = _identifiers(release, rows)
+    return replace(release, original=kept, recodings=recodings, suppressed=None, replaced=published)
 
 
 def at_rows(release: Release, rows: Counts) -> Release:
@@ -46,7 +48,14 @@ def at_rows(release: Release, rows: Counts) -> Release:
         name: replace(found, column=found.column.take(rows), codes=found.codes[rows])
         for name, found in release.recodings.items()
     }
-    return replace(release, original=table, recodings=recodings, suppressed=None)
+    published = _identifiers(release, rows)
+    return replace(
+        release, original=table, recodings=recodings, suppressed=None, replaced=published
+    )
+
+
+def _identifiers(release: Release, rows: Counts) -> dict[str, Replaced]:
+    return {n: replace(each, cells=each.take(rows)) for n, each in release.replaced.items()}
 
 
 def narrowed(column: Column, used: Counts) -> Column:

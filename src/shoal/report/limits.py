@@ -28,7 +28,9 @@ def limits(
     if not by_class:
         listed.append(_NO_CLASSES)
     listed += [_SKEWNESS] if sensitive else []
-    listed += _people(about)
+    linking = [name for name, each in release.replaced.items() if each.links]
+    listed += [_linked(linking)] if linking else []
+    listed += _people(about, linked=bool(linking))
     listed.append(_BACKGROUND)
     listed.append(_SEVERAL)
     if any(part.columns for part in release.model.parts):
@@ -49,11 +51,23 @@ def limit(title: str, text: str) -> Limit:
     return {"title": title, "text": text}
 
 
-def _people(about: dict[str, Any]) -> list[Limit]:
+def _people(about: dict[str, Any], *, linked: bool) -> list[Limit]:
     """Return the limits that depend on how the table identifies people."""
     if not about["person"]:
         return [_STATED if about["rows_are_people"] else _NOT_DECLARED]
-    return [_SEVERAL_ROWS] if about["several_rows"] else []
+    return [_SEVERAL_ROWS] if about["several_rows"] and not linked else []
+
+
+def _linked(names: Sequence[str]) -> Limit:
+    return limit(
+        "Pseudonyms",
+        f"{listed_names(names)} is replaced, not removed. Rows with the same replacement belong "
+        "together, and so do releases made with the same key and domain. The guarantee covers what "
+        "the linked rows of a person show in the quasi-identifiers together. It does not cover how "
+        "many rows a person has, nor the other columns of these rows, nor what other releases of "
+        "the same domain show. Anyone who has the key can compute the replacement of a person, so "
+        "in law this column is pseudonymous, not anonymous, to those who can obtain the key.",
+    )
 
 
 _STATED = limit(

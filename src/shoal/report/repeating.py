@@ -34,6 +34,7 @@ def repeating(
         "options": options,
         "seed": run.seed,
         "order": order,
+        "identifiers": {name: dict(each.record) for name, each in release.replaced.items()},
         "levels": None if release.node is None else dict(release.node),
         "evaluated": release.evaluated,
         "gap": None if proof is None else round(proof.gap, 4),

@@ -17,6 +17,7 @@ from shoal.risk.intersection import (
     intersect_classes,
 )
 from shoal.risk.k_map import KMap, k_map
+from shoal.risk.km_anonymity import LinkedEvents, linked_events
 from shoal.risk.known_rows import KnownRows, known_rows
 from shoal.risk.link_success import Success
 from shoal.risk.linkage import Linkage, Split, link, split_for_linkage
@@ -55,6 +56,7 @@ __all__ = [
     "KMap",
     "KnownRows",
     "Linkage",
+    "LinkedEvents",
     "Matchings",
     "Minimality",
     "Psi",
@@ -84,6 +86,7 @@ __all__ = [
     "k_map",
     "known_rows",
     "link",
+    "linked_events",
     "minimality",
     "nmape",
     "overlay",

@@ -14,8 +14,9 @@ from shoal.core.release import Release
 from shoal.errors import InputError
 from shoal.risk.candidates import Source, is_freeform
 from shoal.risk.homogeneity import Homogeneity, homogeneity
+from shoal.risk.linked_rows import LinkedRows, count_linked
 from shoal.risk.singling_out import SinglingOut, is_notable, singling_out
-from shoal.support.wording import count_of, counted
+from shoal.support.wording import count_of, counted, listed_names
 
 Say = Callable[[int, int], str]
 
@@ -29,11 +30,13 @@ class Caveats:
         same_value: For each sensitive column, the people whose class has one value; empty if they
             cannot be counted.
         by_class: Whether groups of people are classes.
+        linked: People singled out by rows that a published identifier links, None without any.
     """
 
     singling_out: SinglingOut
     same_value: tuple[Homogeneity, ...]
     by_class: bool = True
+    linked: LinkedRows | None = None
 
     def sentences(self, say: Say = count_of, groups: str = "class") -> list[str]:
         """Return the caveats that affect many people, in words.
@@ -45,7 +48,25 @@ class Caveats:
             for found in self.same_value
             if found.usual < 1 and is_notable(found.certain, found.people)
         ]
-        return [*self.singling_out.sentences(say), *same_value]
+        return [*self.singling_out.sentences(say), *same_value, *self._linked(say)]
+
+    def _linked(self, say: Say) -> list[str]:
+        """Return whom linked rows single out beyond the guarantee, in words."""
+        found = self.linked
+        if found is None:
+            return []
+        sentences = []
+        if found.by_count:
+            sentences.append(
+                f"{listed_names(found.columns)} links the rows of a person: their number and the "
+                f"quasi-identifiers single out {say(found.by_count, found.people)}"
+            )
+        if found.by_values > found.by_count:
+            sentences.append(
+                f"{listed_names(found.columns)} links the rows of a person: all values in them "
+                f"together single out {say(found.by_values, found.people)}"
+            )
+        return sentences
 
     def describe(self, found: Homogeneity, say: Say = count_of, groups: str = "class") -> str:
         """Return in words how many classes and people have one value of a sensitive column."""
@@ -76,7 +97,8 @@ def caveats(source: Source) -> Caveats:
     except InputError:  # the coverage is too large to count
         same = ()
     by_class = release is None or not is_freeform(release)
-    return Caveats(singling_out(classes), same, by_class)
+    linked = None if release is None else count_linked(release)
+    return Caveats(singling_out(classes), same, by_class, linked)
 
 
 def to_dict(found: Homogeneity) -> dict[str, Any]:

@@ -135,20 +135,23 @@ def check_writable(path: Path, *, force: bool = False, update: bool = False) -> 
 
 
 @contextmanager
-def replace_file(path: Path, *, force: bool = False, update: bool = False) -> Iterator[Path]:
+def replace_file(
+    path: Path, *, force: bool = False, update: bool = False, private: bool = False
+) -> Iterator[Path]:
     """Yield a temporary path in the same folder; it replaces the target when the block ends.
 
     If anything fails before that, the old file, or no file, is left.
 
     Parameters:
         update: The new content continues the content that was read from the file.
+        private: Only the owner may read the file.
     """
     check_writable(path, force=force, update=update)
     try:
         with temporary_file(path.parent, path.suffix) as temporary:
             yield temporary
             _sync(temporary)
-            temporary.chmod(0o666 & ~_umask())
+            temporary.chmod(0o600 if private else 0o666 & ~_umask())
             if force:
                 temporary.replace(path)
             else:

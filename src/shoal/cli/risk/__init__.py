@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli.risk import assess as risk_assess
 from shoal.cli.risk import link as risk_link
+from shoal.cli.risk import linked as risk_linked
 from shoal.cli.risk import record as risk_record
 from shoal.cli.risk import rehearse as risk_rehearse
 from shoal.cli.shared.console import bars, emit, grid, note, notes, number, out, share
@@ -41,6 +42,7 @@ for command in (
     risk_record.records,
     risk_record.columns,
     risk_link.link,
+    risk_linked.linked,
     risk_rehearse.rehearse,
 ):
     app.command(cls=Command)(command)

@@ -50,6 +50,9 @@ EXAMPLES: dict[str, list[str]] = {
     ],
     "shoal risk columns": ["shoal risk columns patients.csv --most 2 --show 5"],
     "shoal risk link": ["shoal risk link patients.csv anonymous.csv --schema patients.yaml"],
+    "shoal risk linked": [
+        "shoal risk linked patients.csv --person patient_id --known sex --events 1 -k 2",
+    ],
     "shoal risk rehearse": [
         "shoal risk rehearse patients.csv --schema patients.yaml -k 5 "
         "--known birth_date,sex,postcode",
@@ -61,6 +64,15 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal dp ledger spend ledger.json --epsilon 0.5 --what 'counts by ward'",
     ],
     "shoal dp ledger show": ["shoal dp ledger show ledger.json"],
+    "shoal keys new": ["shoal keys new -o key.bin"],
+    "shoal keys split": ["shoal keys split key.bin --shares 5 --needed 3 -o part"],
+    "shoal keys join": [
+        "shoal keys join part.1.share part.2.share part.4.share -o restored.bin",
+    ],
+    "shoal keys rotate": [
+        "shoal keys rotate key.bin -o next.bin --file patients.csv --column patient_id "
+        "--domain study --translation pairs.csv",
+    ],
     "shoal methods": ["shoal methods --json"],
     "shoal hierarchy make": [
         "shoal hierarchy make patients.csv --column postcode --recipe 'mask: right' "

@@ -36,6 +36,8 @@ def _short(option: Any, value: Any) -> str:
     """Return a value as it was given, without folders."""
     if is_path(option, value):
         return Path(value).name
+    if option.name == "key_command":  # its arguments may hold secrets
+        return "…"
     if option.name == "hierarchy":
         column, mark, source = str(value).partition("=")
         return f"{column}{mark}{source if ':' in source else Path(source).name}"

@@ -32,6 +32,7 @@ _WITHHELD: dict[str, Any] = {  # figures that depend on records that are not rel
     "seconds": {},
     "unprotected": {},
     "singling_out": None,
+    "linked_rows": None,
     "warnings": [],
 }
 _ADVICE = "round columns that single people out, leave them out, or make them quasi-identifiers"
@@ -78,7 +79,10 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "quasi": list(table.quasi),
         "sensitive": list(table.sensitive),
         "insensitive": list(table.names(Role.INSENSITIVE)),
-        "dropped_identifiers": list(table.names(Role.IDENTIFIER)),
+        "replaced_identifiers": {n: dict(each.record) for n, each in release.replaced.items()},
+        "dropped_identifiers": [
+            name for name in table.names(Role.IDENTIFIER) if name not in release.replaced
+        ],
         "dropped_without_role": list(table.unassigned),
         "output": None if output is None else str(output),
     }
@@ -105,6 +109,7 @@ def _not_covered(release: Release) -> dict[str, Any]:
             each.column: to_dict(each) for each in found.same_value if each.column not in guarded
         },
         "singling_out": found.singling_out.to_dict(),
+        "linked_rows": None if found.linked is None else found.linked.to_dict(),
         "warnings": found.sentences(),
     }
 
@@ -139,6 +144,8 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         rows.add_row("loss", data["proof"]["statement"])
     for note in data["notes"]:
         rows.add_row("note", note)
+    for name, record in data["replaced_identifiers"].items():
+        rows.add_row("replaced", f"{name}: {_replacement(record)}")
     for heading, key in _COLUMNS.items():
         if data[key]:
             rows.add_row(heading, listed(data[key]))
@@ -155,6 +162,16 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         console.print(losses)
     if data["output"]:
         console.print(f"\nwritten to {data['output']}", soft_wrap=True)
+
+
+def _replacement(record: dict[str, Any]) -> str:
+    """Return how an identifier was replaced, in words."""
+    facts = [f"{name.replace('_', ' ')} {_fact(value)}" for name, value in record.items()]
+    return ", ".join([record["replace"], *facts[1:]])
+
+
+def _fact(value: Any) -> str:
+    return f"{value:.1g}" if isinstance(value, float) else str(value)
 
 
 def _cells_in_words(cells: dict[str, Any]) -> Grid:

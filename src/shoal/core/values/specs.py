@@ -11,6 +11,7 @@ from shoal.errors import InputError, did_you_mean
 
 _OPTIONS = (
     *("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values", "missing"),
+    "replace",
 )
 
 
@@ -47,6 +48,10 @@ def checked_words(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         )
     if "missing" in spec:
         found["missing"] = missing_texts(spec["missing"], f"column {name!r}: ")
+    if "replace" in spec and found.get("role", Role.IDENTIFIER) != Role.IDENTIFIER:
+        raise InputError(
+            f"column {name!r}: replace applies to the role identifier, not to {found['role']}"
+        )
     return found
 
 
@@ -74,5 +79,5 @@ def without_missing(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> Any:
 
 
 def encoding_options(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options for encoding a column, without the texts of missing values."""
-    return {option: value for option, value in spec.items() if option != "missing"}
+    """Return the options for encoding a column, without those that apply before or after it."""
+    return {name: value for name, value in spec.items() if name not in ("missing", "replace")}

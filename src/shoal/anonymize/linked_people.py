@@ -1,0 +1,86 @@
+"""Releases whose rows a published identifier links: people are anonymized, not rows.
+
+The method sees one row of each person. All rows of a person get the same cells, which cover what
+the rows of the person's group hold, so that linked rows show no more than one row does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.anonymize.algorithm import Algorithm
+from shoal.core.column import Column
+from shoal.core.grouping import group_keys
+from shoal.core.linked_rows import linked_sets
+from shoal.core.publishing.replaced import Replaced
+from shoal.core.recoding import Recoding
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.privacy.model import Model
+from shoal.support.arrays import Codes, Counts
+from shoal.support.wording import listed_names
+
+
+def search_people(
+    table: Table, model: Model, algorithm: Algorithm, replaced: Mapping[str, Replaced]
+) -> Release:
+    """Return the method's release, with the published identifiers.
+
+    If they link rows, the method runs on one row of each set of linked rows.
+    """
+    sets = linked_sets([each.cells for each in replaced.values() if each.links])
+    if sets is None:
+        return replace(algorithm.search(table, model), replaced=replaced)
+    if table.rows_are_people:
+        names = listed_names([name for name, each in replaced.items() if each.links])
+        raise InputError(
+            f"{names} links several rows, so rows are not people; declare the column that "
+            "identifies people as person"
+        )
+    first = group_keys(sets.astype(np.int64)).first
+    release = algorithm.search(table.take(first), model)
+    return replace(_spread(release, table, sets, first), replaced=replaced)
+
+
+def check_replaceable(table: Table, algorithm: Algorithm) -> None:
+    """Refuse published identifiers where no guarantee would cover them."""
+    if hasattr(algorithm, "price"):
+        raise InputError(
+            f"{algorithm.name} claims differential privacy, which published pseudonyms of "
+            f"{listed_names(list(table.replacements))} would break; leave replace out"
+        )
+    if table.counts is not None:
+        raise InputError("a weighted table has no identifiers to replace; read it row by row")
+
+
+def _spread(release: Release, table: Table, sets: Codes, first: Counts) -> Release:
+    """Return a release of one row per set as a release of all rows."""
+    ids = release.classes.ids[sets]
+    recodings, varying = {}, []
+    for name, recoding in release.recodings.items():
+        column = table[name]
+        whole = replace(recoding.column, codes=column.codes)
+        if _is_constant(column, sets, first):
+            recodings[name] = replace(recoding, column=whole, codes=recoding.codes[sets])
+        else:
+            varying.append(name)
+            recodings[name] = Recoding.of_groups(whole, ids, len(release.classes))
+    hidden = None if release.suppressed is None else release.suppressed[sets]
+    if not varying:
+        spread = replace(release, original=table, recodings=recodings, suppressed=hidden)
+        return replace(spread, proof=None)
+    note = (
+        f"{listed_names(varying)} differs between the rows of a person; each group shows the range "
+        "or set of all its values"
+    )
+    run = replace(release.run, notes=(*release.run.notes, note))
+    return Release(table, recodings, release.model, hidden, run, claims=release.claims)
+
+
+def _is_constant(column: Column, sets: Codes, first: Counts) -> bool:
+    """Return whether all linked rows have the same value."""
+    return bool(np.array_equal(column.codes[first][sets], column.codes))

@@ -1,0 +1,105 @@
+"""Rows that a published identifier links, and the guarantee for the person behind them.
+
+Anyone who sees a pseudonym sees all rows of one person together. A person then hides only among
+people whose linked rows show the same set of quasi-identifier values, so a class is a set of such
+people: rows are in one class if they and the whole sets of rows they are linked to look the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.column import Column, Kind, Role
+from shoal.core.grouping import group, group_keys
+from shoal.core.people import Unit, joined
+from shoal.core.table import Table
+from shoal.core.values import encoding
+from shoal.support.arrays import Codes, Counts
+
+_PROFILE = "the rows linked to this one"
+
+
+def link_rows(table: Table, identifiers: Sequence[Any]) -> Table:
+    """Return published rows with one more quasi-identifier: what the linked rows show.
+
+    The people of the table are then such that k of them are at least k sets of linked rows. The
+    table is returned unchanged if no rows are linked.
+
+    Parameters:
+        table: The published rows.
+        identifiers: The published columns that link them, as Arrow arrays.
+    """
+    sets = linked_sets(identifiers)
+    if sets is None or not len(table):
+        return table
+    quasi = table.quasi_columns
+    classes = group([c.codes for c in quasi], [c.domain for c in quasi])
+    shown = profiles(sets, classes.ids)
+    names = pa.array(np.arange(int(shown.max()) + 1))
+    profile = Column(_PROFILE, Role.QUASI, Kind.NOMINAL, shown, names)
+    linked = Unit((), sets, int(sets.max()) + 1)
+    person = linked if table.person is None else joined(table.person, linked)
+    return replace(table, columns=(*table.columns, profile), person=person)
+
+
+def linked_sets(identifiers: Sequence[Any]) -> Codes | None:
+    """(rows,) the number of the set that each row is linked to; None if no rows are linked.
+
+    Two rows are linked if they have the same value in one of the columns, or are both linked to
+    another row. A missing value links nothing.
+    """
+    sets: Codes | None = None
+    for cells in identifiers:
+        found = _equal_cells(cells)
+        if found is None:
+            continue
+        if sets is None:
+            sets = found
+        else:
+            one, other = (Unit((), ids, int(ids.max()) + 1) for ids in (sets, found))
+            sets = joined(one, other).ids
+    return sets
+
+
+def _equal_cells(cells: Any) -> Codes | None:
+    """(rows,) the number of each cell, with one of its own for a missing cell; None if unique."""
+    plain = encoding.without_blanks(encoding.combined(cells, ""))
+    encoded = plain.dictionary_encode(null_encoding="mask")
+    distinct, missing = len(encoded.dictionary), plain.null_count
+    if distinct + missing == len(plain):
+        return None
+    ids: Codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    ids[ids < 0] = distinct + np.arange(missing, dtype=np.int32)
+    return ids
+
+
+def profiles(sets: Codes, classes: Codes) -> Codes:
+    """(rows,) a number for the set of classes that the rows linked to each row are in.
+
+    Two numbers are equal if and only if the sets of classes are equal. How many rows of a class a
+    person has makes no difference.
+
+    Parameters:
+        sets: (rows,) the set of linked rows that each row belongs to.
+        classes: (rows,) the class of each row.
+    """
+    people, groups = int(sets.max()) + 1, int(classes.max()) + 1
+    pairs = group([sets, classes], [people, groups]).first  # ordered by set, then by class
+    owner, member = sets[pairs], classes[pairs].astype(np.int64)
+    sizes = np.bincount(owner, minlength=people)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    # walk down the sorted classes of all sets at once: sets share a node while they agree
+    node, fresh = sizes.astype(np.int64), int(sizes.max()) + 1
+    active: Counts = np.arange(people)
+    for step in range(int(sizes.max())):
+        active = active[sizes[active] > step]
+        reached = group([group_keys(node[active]).ids, member[starts[active] + step]],
+                        [len(active), groups])  # fmt: skip
+        node[active] = fresh + reached.ids
+        fresh += len(reached)
+    return group_keys(node).ids[sets]

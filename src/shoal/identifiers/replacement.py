@@ -1,0 +1,112 @@
+"""What a replacement of an identifier is, and what it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from shoal.core.publishing.replaced import Replaced
+from shoal.errors import InputError
+from shoal.identifiers.keys import Key
+from shoal.support.wording import option
+
+if TYPE_CHECKING:
+    from shoal.identifiers.lookup import Lookup
+
+
+@dataclass(frozen=True)
+class Context:
+    """The key of a release, the domain in which its replacements join, and the people of its rows.
+
+    Parameters:
+        key: The key, if there is one.
+        domain: The recipient or project: replacements of two domains have nothing in common.
+        person: (rows,) the person of each row as text, if the table names people.
+        lookup: The sealed table of tokens, if there is one.
+    """
+
+    key: Key | None = None
+    domain: str = ""
+    person: Any = field(default=None, repr=False)
+    lookup: Lookup | None = None
+
+    def derive(self, column: str, purpose: str, *context: str) -> bytes:
+        """Return the bytes that a replacement depends on.
+
+        Raises:
+            InputError: There is no key, or no domain.
+        """
+        if self.key is None:
+            raise InputError(
+                f"column {column!r}: its replacement ({purpose}) needs a key; make one with "
+                f"`shoal keys new -o key.bin` and pass it with {_key_option()}"
+            )
+        if not self.domain:
+            raise InputError(
+                f"column {column!r}: its replacement ({purpose}) needs a domain: name the "
+                f"recipient or project with {option('domain')}; only releases of one domain join"
+            )
+        return self.key.derive(purpose, self.domain, *context)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The domain and the fingerprint of the key, as plain data."""
+        assert self.key is not None
+        return {"domain": self.domain, "key": self.key.fingerprint}
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """How the cells of an identifier are replaced; its fields are its options.
+
+    Attributes:
+        name: Its name in a schema.
+        links: Whether equal cells show that rows belong to one person.
+    """
+
+    name: ClassVar[str] = ""
+    links: ClassVar[bool] = True
+
+    def publish(self, column: str, cells: Any, context: Context) -> Replaced | None:
+        """Return the published form of a column, None to leave it out.
+
+        Parameters:
+            column: The name of the column.
+            cells: (rows,) its cells, as an Arrow array.
+            context: The key, the domain and the people of the rows.
+        """
+        raise NotImplementedError
+
+    def reveal(self, column: str, cells: Any, context: Context) -> Any:
+        """Return the original texts of published cells, for the holder of the key.
+
+        Parameters:
+            column: The name of the column.
+            cells: (rows,) published cells, as an Arrow array.
+            context: The key, the domain and the lookup table of the release.
+        """
+        raise InputError(f"column {column!r}: {self.name} cannot be reversed")
+
+
+@dataclass(frozen=True)
+class Coarsening(Replacement):
+    """A replacement that shows a part of the identifier: the column becomes quasi-identifying.
+
+    The guarantee then covers the coarser cells, and a method may generalize them further.
+    """
+
+    links: ClassVar[bool] = False
+
+    def coarsen(self, column: str, cells: Any) -> Any:
+        """Return the coarser cells.
+
+        Parameters:
+            column: The name of the column.
+            cells: (rows,) its cells, as an Arrow array.
+        """
+        raise NotImplementedError
+
+
+def _key_option() -> str:
+    named = option("key_file", "key.bin")
+    return named if named.startswith("--") else "key=Key.read('key.bin')"

@@ -1,0 +1,102 @@
+"""Released tables on disk: rows in an order of their published values, and a record of the set.
+
+The order is found by DuckDB, which keeps what exceeds memory beside the output.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.core.publishing.writing import open_writer
+from shoal.errors import InputError
+from shoal.projects.cells import Published
+from shoal.support.files import check_readable, utf8_path
+
+RECORD = "release.json"
+FORMAT = {"name": "shoal-set", "version": 1}
+_MEMORY = "1GB"
+_CHUNK_BYTES = 1 << 20
+
+
+@contextmanager
+def database(folder: Path) -> Iterator[Any]:
+    """Yield a DuckDB database in memory that spills to the folder and loads nothing else."""
+    import duckdb
+
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "memory_limit": _MEMORY,
+        "temp_directory": utf8_path(folder / "spill"),
+        "preserve_insertion_order": "true",
+    }
+    with duckdb.connect(config=settings) as connection:
+        yield connection
+
+
+def write_published(published: Published, path: Path) -> None:
+    """Write a table, sorted by its published values."""
+    unsorted = path.with_name(f"{path.stem}.unsorted")
+    batches = published.batches()
+    first = next(batches)
+    with pq.ParquetWriter(utf8_path(unsorted), first.schema, compression="lz4") as writer:
+        writer.write_table(first)
+        for batch in batches:
+            writer.write_table(batch.cast(first.schema))
+    with database(path.parent) as connection:
+        rows = connection.sql(
+            "SELECT * FROM read_parquet($path) ORDER BY ALL", params={"path": utf8_path(unsorted)}
+        )
+        with open_writer(path, first.schema) as writer:
+            for batch in pa.RecordBatchReader.from_stream(rows):
+                writer.write_table(pa.Table.from_batches([batch]).cast(first.schema))
+    unsorted.unlink()
+
+
+def write_record(folder: Path, record: dict[str, Any]) -> None:
+    """Write the record of a set."""
+    text = json.dumps({"format": FORMAT, **record}, indent=2, ensure_ascii=False)
+    (folder / RECORD).write_text(text + "\n", encoding="utf-8")
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Return the record of a set."""
+    path = folder / RECORD
+    check_readable(path)
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["format"] != FORMAT or not _is_complete(record):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{path}: not the record of a released set") from None
+    found: dict[str, Any] = record
+    return found
+
+
+def _is_complete(record: dict[str, Any]) -> bool:
+    """Return whether a record has all entries, and refers only to tables that it has."""
+    tables = record["tables"]
+    entries = {"file", "sha256", "rows", "key", "foreign", "joined", "people", "quasi", "sensitive"}
+    return record["person"] in tables and all(
+        entries <= set(table)
+        and set(table["people"]) <= set(table["foreign"]) <= set(table["joined"])
+        and all(to in tables and tables[to]["key"] for to in table["foreign"].values())
+        for table in tables.values()
+    )
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    sha256 = hashlib.sha256()
+    with path.open("rb") as handle:
+        while chunk := handle.read(_CHUNK_BYTES):
+            sha256.update(chunk)
+    return sha256.hexdigest()

@@ -1,0 +1,132 @@
+"""Read the tables of a project: folders of files, DuckDB, SQLite and PostgreSQL databases."""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.core.column import Role
+from shoal.core.roles import UnassignedColumns
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.projects.project import Project, ProjectTable, file_of
+from shoal.reading import Format, read, read_arrow
+from shoal.reading.schema import Schema
+from shoal.support.files import check_readable, is_database
+
+_DUCKDB = (".duckdb", ".ddb")
+_SQLITE = (".sqlite", ".sqlite3", ".db")
+_BATCH = 100_000  # rows of SQLite at a time
+
+
+def read_table(project: Project, table: ProjectTable) -> Table:
+    """Return a table of a project; the rows count as people until they are linked to them."""
+    schema = Schema(
+        {
+            name: {option: value for option, value in spec.items() if option != "replace"}
+            for name, spec in table.schema.columns.items()
+        },
+        dict(table.schema.file),
+        f"table {table.name!r}",
+    )
+    source = _rows(project.source, table)
+    if isinstance(source, Path) and not _has_rows(source):
+        source = read_arrow(source, Format(**schema.file), list(schema.columns), may_be_empty=True)
+        schema = replace(schema, file={})
+    with warnings.catch_warnings(action="ignore", category=UnassignedColumns):
+        return read(source, schema, rows_are_people=True)
+
+
+def _has_rows(path: Path) -> bool:
+    """Return whether a file has more than a header; a table of a project may be empty."""
+    if path.suffix.lower() == ".parquet":
+        import pyarrow.parquet as pq
+
+        check_readable(path)
+        return bool(pq.read_metadata(path).num_rows)
+    check_readable(path)
+    with path.open("rb") as handle:
+        filled = (line for line in handle if line.strip())
+        return len(list(islice(filled, 2))) > 1
+
+
+def ending_of(project: Project, table: ProjectTable) -> str:
+    """Return the ending of a released file: that of the original, Parquet for a database."""
+    folder = Path(project.source)
+    return file_of(folder, table).suffix.lower() if folder.is_dir() else ".parquet"
+
+
+def _rows(source: str, table: ProjectTable) -> Any:
+    """Return the path of a table's file, or the rows of a table in a database."""
+    if is_database(source):
+        query = f"SELECT * FROM {_quoted(table.origin)}"
+        return read_arrow(Path(source), Format(query=query), may_be_empty=True)
+    path = Path(source)
+    if path.is_dir():
+        return file_of(path, table)
+    check_readable(path)
+    if path.suffix.lower() in _DUCKDB:
+        return _read_duckdb(path, table)
+    if path.suffix.lower() in _SQLITE:
+        return _read_sqlite(path, table)
+    raise InputError(
+        f"{path}: the source must be a folder, a DuckDB file ({', '.join(_DUCKDB)}), an SQLite "
+        f"file ({', '.join(_SQLITE)}) or postgresql://host/database"
+    )
+
+
+def _read_duckdb(path: Path, table: ProjectTable) -> Any:
+    import duckdb
+
+    try:
+        with duckdb.connect(str(path), read_only=True) as database:
+            return database.sql(f"SELECT * FROM {_quoted(table.origin)}").to_arrow_table()
+    except duckdb.Error:
+        raise InputError(f"{path}: no readable table {table.origin!r}") from None
+
+
+def _read_sqlite(path: Path, table: ProjectTable) -> Any:
+    """Return a table of SQLite; a column of one type keeps it, others become text."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            cursor = database.execute(f"SELECT * FROM {_quoted(table.origin)}")
+            names = [column[0] for column in cursor.description]
+            parts: list[list[Any]] = [[] for _ in names]
+            for rows in _batches(cursor):
+                for part, cells in zip(parts, zip(*rows, strict=True), strict=True):
+                    part.append(cells)
+    except sqlite3.Error:
+        raise InputError(f"{path}: no readable table {table.origin!r}") from None
+    identifiers = {n for n, spec in table.schema.columns.items() if spec["role"] == Role.IDENTIFIER}
+    return pa.table(
+        {
+            name: _column([cell for cells in part for cell in cells], text=name in identifiers)
+            for name, part in zip(names, parts, strict=True)
+        }
+    )
+
+
+def _batches(cursor: sqlite3.Cursor) -> Iterator[list[Any]]:
+    while rows := cursor.fetchmany(_BATCH):
+        yield rows
+
+
+def _column(cells: list[Any], *, text: bool) -> Any:
+    """Return cells in one type; identifiers and cells of different types are text."""
+    types = {type(cell) for cell in cells if cell is not None}
+    if text or (len(types) > 1 and types != {int, float}):
+        return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+    return pa.array(cells)
+
+
+def _quoted(name: str) -> str:
+    """Return the quoted name of a table, with its schema if it has one."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in name.split("."))

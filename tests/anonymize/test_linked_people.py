@@ -1,0 +1,140 @@
+"""Releases with pseudonyms: the guarantee holds for all rows of a person together."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.errors import InputError, NotAnonymous
+from shoal.identifiers import Key
+from shoal.risk.linked_rows import count_linked
+
+KEY = Key(bytes(range(32)))
+OPTIONS = {"replace": {"who": "pseudonym"}, "key": KEY, "domain": "study"}
+VISITS = pa.table(
+    {
+        "who": list("aabbccddee"),
+        "age": [30, 30, 31, 31, 40, 40, 41, 41, 42, 42],
+        "month": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+        "ill": ["flu", "cold"] * 5,
+    }
+)
+
+
+def fewest_alike(release, identifier, quasi):
+    """Count naively: the fewest people whose rows together show the same set of values."""
+    shown = defaultdict(set)
+    for row in release.to_arrow().to_pylist():
+        shown[row[identifier]].add(tuple(row[name] for name in quasi))
+    alike = defaultdict(int)
+    for rows in shown.values():
+        alike[frozenset(rows)] += 1
+    return min(alike.values())
+
+
+@pytest.mark.parametrize("method", ["mondrian", "greedy", "k-member", "sorted"])
+@pytest.mark.parametrize("quasi", [["age"], ["age", "month"]])
+def test_linked_rows_show_the_same_for_k_people(method, quasi):
+    release = shoal.anonymize(
+        VISITS.select(["who", *quasi, "ill"]),
+        method=method, k=2, quasi=quasi, sensitive="ill", person="who", **OPTIONS,
+    )  # fmt: skip
+    assert release.verify()
+    assert fewest_alike(release, "who", quasi) >= 2
+
+
+def test_full_domain_methods_recode_constant_columns_once_per_person():
+    release = shoal.anonymize(
+        VISITS.select(["who", "age", "ill"]), method="flash", k=2, quasi="age", sensitive="ill",
+        person="who", hierarchies={"age": {"intervals": [10, 20]}}, **OPTIONS,
+    )  # fmt: skip
+    assert release.node == {"age": 1}
+    assert fewest_alike(release, "who", ["age"]) >= 2
+
+
+def test_a_suppressed_person_loses_all_rows():
+    rows = pa.table({"who": list("aabbccdd"), "age": [30, 30, 31, 31, 32, 32, 90, 90]})
+    release = shoal.anonymize(
+        rows, method="flash", k=3, quasi="age", person="who", max_suppression=0.25,
+        hierarchies={"age": {"intervals": [10]}}, **OPTIONS,
+    )  # fmt: skip
+    assert release.to_arrow().num_rows == 6
+
+
+def test_rows_recoded_one_by_one_are_not_released_with_a_pseudonym():
+    """The check itself refuses what a careless method makes."""
+    by_row = shoal.anonymize(VISITS.select(["who", "month"]), k=2, quasi="month", person="who")
+    linked = shoal.anonymize(
+        VISITS.select(["who", "month"]), k=2, quasi="month", person="who", **OPTIONS
+    )
+    careless = replace(by_row, replaced=linked.replaced)
+    assert by_row.verify()
+    assert not careless.verify()
+    with pytest.raises(NotAnonymous):
+        careless.write("never.csv")
+
+
+def test_one_row_per_person_keeps_its_cells_and_gains_a_pseudonym():
+    people = pa.table({"who": list("abcd"), "age": [30, 31, 40, 41]})
+    plain = shoal.anonymize(people, k=2, quasi="age", identifier="who")
+    named = shoal.anonymize(people, k=2, quasi="age", identifier="who", **OPTIONS)
+    assert named.to_arrow().column_names == ["who", "age"]
+    assert named.to_arrow().select(["age"]).equals(plain.to_arrow())
+    assert "who" not in plain.to_arrow().column_names
+
+
+def test_the_order_of_written_rows_does_not_depend_on_the_order_of_people(tmp_path):
+    people = pa.table({"who": [f"{n:03}" for n in range(50)], "age": [30] * 50})
+    for name, rows in [("one.csv", people), ("two.csv", people.take(list(range(49, -1, -1))))]:
+        release = shoal.anonymize(rows, k=2, quasi="age", identifier="who", **OPTIONS)
+        release.write(tmp_path / name)
+    written = (tmp_path / "one.csv").read_text()
+    assert written == (tmp_path / "two.csv").read_text()
+    shown = [line.split(",")[0] for line in written.split()[1:]]
+    assert sorted(shown) == sorted(release.to_arrow().column("who").to_pylist())
+    assert shown != release.to_arrow().column("who").to_pylist()
+
+
+def test_models_about_single_rows_and_people_are_refused_for_linked_rows():
+    with pytest.raises(InputError, match="links the rows"):
+        shoal.anonymize(
+            VISITS.select(["who", "age"]), "freeform-anonymity(2)", method="doka-greedy",
+            quasi="age", person="who", **OPTIONS,
+        )  # fmt: skip
+
+
+def test_differential_privacy_is_not_claimed_beside_pseudonyms():
+    with pytest.raises(InputError, match="differential privacy"):
+        shoal.anonymize(
+            VISITS.select(["who", "age"]), k=2, method="safe-la", quasi="age", person="who",
+            **OPTIONS,
+        )  # fmt: skip
+
+
+def test_rows_that_a_pseudonym_links_are_not_people():
+    with pytest.raises(InputError, match="rows are not people"):
+        shoal.anonymize(
+            VISITS.select(["who", "age"]), k=2, quasi="age", identifier="who",
+            rows_are_people=True, **OPTIONS,
+        )  # fmt: skip
+
+
+def test_only_identifiers_are_replaced():
+    with pytest.raises(InputError, match="'age' has the role quasi"):
+        shoal.anonymize(
+            VISITS.select(["who", "age"]), k=2, quasi="age", person="who",
+            replace={"age": "pseudonym"},
+        )  # fmt: skip
+
+
+def test_the_report_and_the_caveats_state_what_linked_rows_reveal(tmp_path):
+    rows = pa.table({"who": list("aaabbccdd"), "age": [30] * 9, "cost": list(range(9))})
+    release = shoal.anonymize(rows, k=2, quasi="age", insensitive="cost", person="who", **OPTIONS)
+    release.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "130 bits of HMAC-SHA-256" in page
+    assert "Pseudonyms" in page
+    found = count_linked(release)
+    assert (found.people, found.by_count, found.by_values) == (4, 1, 4)

@@ -1,0 +1,198 @@
+"""The other replacements: what each shows, and who can reverse it."""
+
+import re
+from datetime import date
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.errors import InputError
+from shoal.identifiers import (
+    Clip,
+    Context,
+    Fake,
+    FormatPreserving,
+    Hash,
+    Key,
+    Lookup,
+    Mask,
+    Round,
+    Shift,
+    Token,
+)
+from shoal.identifiers.hashing import guess_bits
+
+CONTEXT = Context(Key(bytes(range(32))), "study")
+CARDS = ["4024-0071-6478", "4024-0071-6479", None, "4024-0071-6478"]
+
+
+def test_encryption_keeps_the_format_and_only_the_key_reverses_it():
+    pytest.importorskip("cryptography")
+    made = FormatPreserving().publish("card", pa.array(CARDS), CONTEXT).cells
+    assert all(re.fullmatch(r"\d{4}-\d{4}-\d{4}", cell) for cell in made.drop_null().to_pylist())
+    assert made[0] == made[3] != made[1]
+    assert not set(made.to_pylist()) & set(CARDS[:2])
+    assert FormatPreserving().reveal("card", made, CONTEXT).to_pylist() == CARDS
+    for other in [Context(Key.new(), "study"), Context(CONTEXT.key, "elsewhere")]:
+        assert not set(FormatPreserving().reveal("card", made, other).to_pylist()) & set(CARDS[:2])
+
+
+def test_different_lengths_and_letters_are_encrypted_without_collisions():
+    pytest.importorskip("cryptography")
+    texts = [f"{number:0{6 + number % 5}}-ä" for number in range(3000)]
+    made = FormatPreserving().publish("n", pa.array(texts), CONTEXT).cells.to_pylist()
+    assert len(set(made)) == 3000
+    assert [len(text) for text in made] == [len(text) for text in texts]
+
+
+def test_numbers_too_short_to_hide_are_refused_with_their_count():
+    pytest.importorskip("cryptography")
+    with pytest.raises(InputError, match="2 values have fewer than 6 characters"):
+        FormatPreserving().publish("pin", pa.array(["1234", "5678", "123456"]), CONTEXT)
+
+
+def test_tokens_come_from_the_lookup_table_and_stay_the_same(tmp_path):
+    pytest.importorskip("cryptography")
+    path, lookup = tmp_path / "lookup", Lookup()
+    first = Token().publish(
+        "id", pa.array(["a", "b", None]), Context(CONTEXT.key, "s", None, lookup)
+    )
+    lookup.write(path, CONTEXT.key)
+    again = Context(CONTEXT.key, "s", None, Lookup.read(path, CONTEXT.key))
+    later = Token().publish("id", pa.array(["b", "c"]), again)
+    assert later.cells[0] == first.cells[1]
+    assert Token().reveal("id", later.cells, again).to_pylist() == ["b", "c"]
+    assert b'"a"' not in path.read_bytes()
+
+
+def test_a_lookup_table_opens_with_its_own_key_and_unchanged_only(tmp_path):
+    pytest.importorskip("cryptography")
+    path = tmp_path / "lookup"
+    Lookup({"s": {"a": "t"}}).write(path, CONTEXT.key)
+    with pytest.raises(InputError, match="another key"):
+        Lookup.read(path, Key.new())
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(InputError, match="was changed"):
+        Lookup.read(path, CONTEXT.key)
+
+
+def valid_iban(text):
+    moved = text[4:] + text[:4]
+    return int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1
+
+
+def test_fake_values_look_real_and_join_in_one_domain():
+    pytest.importorskip("faker")
+    people = pa.array(["ann", "bob", None, "ann"])
+    ibans = Fake(kind="iban", locale="de_DE").publish("account", people, CONTEXT).cells
+    assert all(valid_iban(cell) for cell in ibans.drop_null().to_pylist())
+    assert ibans[0] == ibans[3] != ibans[1]
+    assert ibans[2].as_py() is None
+    other = Fake(kind="iban", locale="de_DE").publish("a", people, Context(CONTEXT.key, "b")).cells
+    assert not set(ibans.drop_null().to_pylist()) & set(other.drop_null().to_pylist())
+
+
+def test_fake_values_that_would_mix_people_are_refused():
+    pytest.importorskip("faker")
+    people = pa.array([str(number) for number in range(5000)])
+    with pytest.raises(InputError, match="would stand for two people"):
+        Fake(kind="first_name").publish("name", people, CONTEXT)
+
+
+def test_random_fake_values_need_no_key_and_do_not_join():
+    pytest.importorskip("faker")
+    made = Fake(kind="iban", locale="de_DE", consistent=False).publish(
+        "account", pa.array(["ann", "ann", None]), Context()
+    )
+    assert made.cells[0] != made.cells[1]
+    assert made.cells[2].as_py() is None
+    assert not made.links
+
+
+@pytest.mark.parametrize("options", [{"kind": "password"}, {"locale": "xx_XX"}])
+def test_an_unknown_kind_or_locale_is_refused(options):
+    pytest.importorskip("faker")
+    with pytest.raises(InputError, match=r"kind|locale"):
+        Fake(**options).publish("name", pa.array(["ann"]), CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("0151 2345678", "1e11 guesses, about 10 seconds"),
+        ("Maria Schmidt", "7e10 guesses"),
+        ("4711", "10,000 guesses, less than a second"),
+    ],
+)
+def test_hashes_of_what_can_be_listed_are_refused_with_the_guesses(value, said):
+    with pytest.raises(InputError, match=re.escape(said)) as caught:
+        Hash().publish("id", pa.array([value]), Context())
+    assert value not in str(caught.value)
+
+
+def test_random_identifiers_may_be_hashed():
+    uuid = "4f3c2a1b-9d8e-4f7a-b6c5-0123456789ab"
+    assert guess_bits(uuid) > 80
+    assert len(Hash().publish("id", pa.array([uuid]), Context()).cells[0].as_py()) == 64
+
+
+def test_dates_of_a_person_move_together():
+    days = [date(2024, 1, 1), date(2024, 1, 11), date(2024, 1, 1), None]
+    context = Context(CONTEXT.key, "study", pa.array(["a", "a", "b", "b"]))
+    made = Shift(days=1000).publish("visit", pa.array(days), context).cells.to_pylist()
+    assert (made[1] - made[0]).days == 10
+    assert made[0] != days[0]
+    assert made[2] - days[2] != made[0] - days[0]
+    assert made[3] is None
+
+
+def test_shifts_reach_both_ends_and_never_zero():
+    people = pa.array([str(number) for number in range(2000)])
+    context = Context(CONTEXT.key, "study", people)
+    made = Shift(days=3).publish("d", pa.array([date(2024, 1, 10)] * 2000), context).cells
+    assert {day.day - 10 for day in made.to_pylist()} == {-3, -2, -1, 1, 2, 3}
+
+
+def test_dates_without_people_or_that_are_no_dates_are_refused():
+    with pytest.raises(InputError, match="declare the column that identifies people"):
+        Shift().publish("visit", pa.array(["2024-01-01"]), CONTEXT)
+    with pytest.raises(InputError, match="not dates"):
+        Shift().publish("visit", pa.array(["soon"]), Context(CONTEXT.key, "s", pa.array(["a"])))
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "shown"),
+    [
+        (Mask(last=4), ["0151234567", "123"], ["*****4567", "*****"]),
+        (Mask(first=1, sign="#"), ["ann", None], ["a#####", None]),
+        (Round(to=0.5), ["1.2", "1.3"], ["1", "1.5"]),
+        (Clip(low=18, high=90), ["3", "47", "103", None], ["18", "47", "90", None]),
+    ],
+)
+def test_coarser_cells(kind, cells, shown):
+    assert kind.coarsen("column", pa.array(cells)).to_pylist() == shown
+
+
+def test_coarser_identifiers_are_covered_by_the_guarantee():
+    rows = pa.table({"phone": ["5550", "5551", "6660", "6661"], "age": [30, 31, 40, 41]})
+    release = shoal.anonymize(
+        rows, k=2, quasi="age", identifier="phone", replace={"phone": Mask(first=1)}
+    )
+    assert set(release.recodings) == {"age", "phone"}
+    assert release.verify()
+    assert sorted(release.to_arrow().column("phone").to_pylist()) == ["5*****"] * 2 + ["6*****"] * 2
+
+
+@pytest.mark.parametrize(
+    "make", [Clip, lambda: Clip(5, 3), lambda: Round(0), lambda: Mask(sign="**")]
+)
+def test_impossible_options_are_refused(make):
+    with pytest.raises(InputError):
+        make()
+
+
+def test_a_dropped_column_is_not_published():
+    rows = pa.table({"who": list("abcd"), "age": [30, 31, 40, 41]})
+    release = shoal.anonymize(rows, k=2, quasi="age", identifier="who", replace={"who": "drop"})
+    assert release.to_arrow().column_names == ["age"]

@@ -1,0 +1,299 @@
+"""Projects: linked tables are released together, and stay linked in the same way."""
+
+import csv
+import json
+import sqlite3
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.examples import examples
+from tests.projects.naive import fewest_alike, joins, rows_of, rows_per_person
+
+from shoal.errors import InputError, OutputError
+from shoal.identifiers import Key
+from shoal.projects import Project, check_set, release_project, releasing
+from shoal.projects.files import digest
+
+KEY = Key(bytes(range(32)))
+PATIENTS = {
+    "patient_id": [f"p{n}" for n in range(12)],
+    "age": [30, 31, 32, 33, 40, 41, 42, 43, 50, 51, 52, 53],
+    "sex": list("fm" * 6),
+    "name": [f"name {n}" for n in range(12)],
+}
+VISITS = {
+    "visit_id": list(range(1, 21)),
+    "patient_id": [f"p{n % 10}" for n in range(18)] + ["p99", None],
+    "sex": [PATIENTS["sex"][n % 10] for n in range(18)] + ["f", "m"],
+    "month": [1 + n % 12 for n in range(20)],
+    "ward_id": [n % 3 for n in range(20)],
+    "ill": ["flu", "cold"] * 10,
+}
+LABS = {"visit_id": [1, 1, 2, 18, 19, 77], "patient_id": ["p0", "p0", "p1", "p7", None, "p3"],
+        "value": [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]}  # fmt: skip
+WARDS = {"ward_id": [0, 1], "ward": ["north", "south"]}
+TABLES = {"patients": PATIENTS, "visits": VISITS, "labs": LABS, "wards": WARDS}
+SCHEMA = {
+    "person": "patients",
+    "tables": {
+        "labs": {
+            "foreign": {"visit_id": "visits", "patient_id": "patients"},
+            "columns": {"value": "insensitive"},
+        },
+        "visits": {
+            "key": "visit_id",
+            "foreign": {"patient_id": "patients", "ward_id": "wards"},
+            "columns": {"sex": "quasi", "month": "quasi", "ill": "sensitive"},
+        },
+        "patients": {
+            "key": "patient_id",
+            "columns": {"age": "quasi", "sex": "quasi", "name": "identifier"},
+        },
+        "wards": {"key": "ward_id", "columns": {"ward_id": "insensitive", "ward": "insensitive"}},
+    },
+}
+OPTIONS = {"k": 2, "key": KEY, "domain": "study"}
+
+
+def written(folder, kind, tables=TABLES):
+    """A source with the tables, of one kind of storage."""
+    for name, columns in tables.items():
+        data = pa.table(columns)
+        if kind == "parquet":
+            pq.write_table(data, folder / f"{name}.parquet")
+        elif kind == "csv":
+            pa.csv.write_csv(data, folder / f"{name}.csv")
+        elif kind == "duckdb":
+            with duckdb.connect(str(folder / "all.duckdb")) as database:
+                database.register("data", data)
+                database.execute(f"CREATE TABLE {name} AS SELECT * FROM data")
+        else:
+            with sqlite3.connect(folder / "all.sqlite") as database:
+                database.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+                marks = ", ".join("?" * len(columns))
+                rows = list(zip(*columns.values(), strict=True))
+                database.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
+            database.close()
+    source = {"duckdb": "all.duckdb", "sqlite": "all.sqlite"}.get(kind)
+    return Project.of({**SCHEMA, "source": source} if source else SCHEMA, folder)
+
+
+def released(folder):
+    record = json.loads((folder / "release.json").read_text())
+    return {name: rows_of(folder / table["file"]) for name, table in record["tables"].items()}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb", "sqlite"])
+def test_every_source_gives_a_set_that_joins_as_before(tmp_path, kind):
+    checked = release_project(written(tmp_path, kind), tmp_path / "out", **OPTIONS)
+    assert checked
+    found = released(tmp_path / "out")
+    assert joins(found["visits"], "patient_id", found["patients"], "patient_id") == (18, 0)
+    assert joins(found["labs"], "visit_id", found["visits"], "visit_id") == (4, 1)
+    assert joins(found["visits"], "ward_id", found["wards"], "ward_id") == (12, 6)
+    assert rows_per_person(found["visits"], "patient_id") == [1, 1, 2, 2, 2, 2, 2, 2, 2, 2]
+    assert "name" not in found["patients"][0]
+    raw = {str(cell) for name in ("patients", "visits") for cell in TABLES[name][f"{name[:-1]}_id"]}
+    shown = {str(row[c]) for t in found.values() for row in t for c in row if c[-3:] == "_id"}
+    assert not (raw - {"0", "1", "2"}) & shown
+    linked = {"visits": ("patient_id", ["sex", "month"])}
+    assert fewest_alike(found, "patients", "patient_id", ["age", "sex"], linked) >= 2
+
+
+def test_attributes_of_a_person_are_the_same_in_all_tables(tmp_path):
+    release_project(written(tmp_path, "parquet"), tmp_path / "out", **OPTIONS)
+    found = released(tmp_path / "out")
+    sexes = {row["patient_id"]: row["sex"] for row in found["patients"]}
+    assert all(row["sex"] == sexes[row["patient_id"]] for row in found["visits"])
+
+
+def test_suppressed_people_disappear_from_every_table(tmp_path):
+    """The two oldest fit no interval of the others and are suppressed, with all their rows."""
+    people = {**PATIENTS, "age": [30] * 10 + [70, 99], "sex": ["f"] * 12}
+    visits = {**VISITS, "patient_id": [f"p{n % 12}" for n in range(20)], "sex": ["f"] * 20}
+    tables = {**TABLES, "patients": people, "visits": visits}
+    tables["labs"] = {"visit_id": [11, 12, 1], "patient_id": [None] * 3, "value": [1.0, 2.0, 3.0]}
+    written(tmp_path, "parquet", tables)
+    columns = {"age": {"role": "quasi", "hierarchy": {"intervals": [10]}}, "name": "identifier"}
+    schema = {name: dict(table) for name, table in SCHEMA["tables"].items()}
+    schema["patients"]["columns"] = columns
+    schema["visits"]["columns"] = {"ill": "sensitive"}
+    project = Project.of({"person": "patients", "tables": schema}, tmp_path)
+    checked = release_project(
+        project, tmp_path / "out", method="flash", max_suppression=0.2, **OPTIONS
+    )
+    found = released(tmp_path / "out")
+    assert checked.people == len(found["patients"]) == 10
+    assert len(found["visits"]) == 18
+    assert [row["value"] for row in found["labs"]] == [3.0]
+
+
+def test_a_sample_draws_people_and_keeps_all_their_rows(tmp_path):
+    checked = release_project(
+        written(tmp_path, "parquet"), tmp_path / "out", people=6, seed=1, **OPTIONS
+    )
+    found = released(tmp_path / "out")
+    assert checked.people == len(found["patients"]) == 6
+    assert joins(found["visits"], "patient_id", found["patients"], "patient_id")[1] == 0
+    counts = rows_per_person(found["visits"], "patient_id")
+    assert set(counts) <= {1, 2}
+    assert sum(counts) == len(found["visits"])
+
+
+def test_another_domain_shares_no_pseudonym(tmp_path):
+    project = written(tmp_path, "csv")
+    release_project(project, tmp_path / "one", **OPTIONS)
+    release_project(project, tmp_path / "two", **OPTIONS | {"domain": "other"})
+    release_project(project, tmp_path / "three", **OPTIONS)
+    people = [
+        {row["patient_id"] for row in released(tmp_path / name)["patients"]}
+        for name in ("one", "two", "three")
+    ]
+    assert people[0] == people[2]
+    assert not people[0] & people[1]
+
+
+def changed(tmp_path, name, edit):
+    """Release the tables, edit one file, and renew its digest in the record."""
+    release_project(written(tmp_path, "csv"), tmp_path / "out", **OPTIONS)
+    path = tmp_path / "out" / f"{name}.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(edit(lines)) + "\n")
+    record = json.loads((tmp_path / "out" / "release.json").read_text())
+    record["tables"][name]["sha256"] = digest(path)
+    (tmp_path / "out" / "release.json").write_text(json.dumps(record))
+    return check_set(tmp_path / "out")
+
+
+def test_a_lost_row_breaks_the_joins(tmp_path):
+    found = changed(tmp_path, "patients", lambda lines: lines[:7])
+    assert not found
+    assert "joins other rows than before" in found.problem
+
+
+def test_a_repeated_key_is_noticed(tmp_path):
+    found = changed(tmp_path, "patients", lambda lines: [*lines, lines[-1]])
+    assert "repeats" in found.problem
+
+
+def test_cells_of_another_table_that_distinguish_people_break_the_guarantee(tmp_path):
+    def own_month(lines):
+        head, *rows = csv.reader(lines)
+        place = head.index("month")
+        made = [[*row[:place], str(n), *row[place + 1 :]] for n, row in enumerate(rows)]
+        return [",".join(f'"{cell}"' for cell in row) for row in [head, *made]]
+
+    found = changed(tmp_path, "visits", own_month)
+    assert "single people of a class out" in found.problem
+
+
+def test_a_changed_file_is_noticed(tmp_path):
+    release_project(written(tmp_path, "csv"), tmp_path / "out", **OPTIONS)
+    with (tmp_path / "out" / "wards.csv").open("a") as handle:
+        handle.write("7,west\n")
+    assert "table 'wards' was changed" in check_set(tmp_path / "out").problem
+
+
+def test_an_existing_folder_is_not_touched(tmp_path):
+    project = written(tmp_path, "csv")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(OutputError, match="exists already"):
+        release_project(project, tmp_path / "out", **OPTIONS)
+
+
+def test_a_failure_between_tables_leaves_nothing(tmp_path, monkeypatch):
+    project = written(tmp_path, "csv")
+    real, calls = releasing.write_published, []
+
+    def second_fails(published, path):
+        calls.append(path)
+        if len(calls) == 2:
+            raise InputError("stop")
+        real(published, path)
+
+    monkeypatch.setattr(releasing, "write_published", second_fails)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(InputError, match="stop"):
+        release_project(project, tmp_path / "out", **OPTIONS)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"person": "nobody"}, "no table"),
+        ({"person": "labs"}, "needs a key"),
+        ({"extra": 1}, "no entry"),
+        ({"tables": {"a": {"key": "x", "foreign": {"y": "b"}}}}, "refers to no table"),
+        (
+            {
+                "person": "a",
+                "tables": {
+                    "a": {"key": "x", "foreign": {"y": "b"}},
+                    "b": {"key": "z", "foreign": {"w": "a"}},
+                },
+            },
+            "form a circle",
+        ),
+    ],
+)
+def test_a_wrong_project_is_refused(change, said):
+    with pytest.raises(InputError, match=said):
+        Project.of({**SCHEMA, **change})
+
+
+def test_keys_that_repeat_and_rows_of_two_people_are_refused(tmp_path):
+    repeated = {**TABLES, "patients": {**PATIENTS, "patient_id": ["p0"] * 12}}
+    with pytest.raises(InputError, match="repeats in 11 rows"):
+        release_project(written(tmp_path, "parquet", repeated), tmp_path / "out", **OPTIONS)
+    mixed = {**TABLES, "labs": {**LABS, "patient_id": ["p5"] * 6}}
+    with pytest.raises(InputError, match="different people"):
+        release_project(written(tmp_path, "parquet", mixed), tmp_path / "out", **OPTIONS)
+
+
+PEOPLE = st.integers(4, 9)
+ROWS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 5), st.integers(0, 3)), max_size=15)
+
+
+@examples(15)
+@given(PEOPLE, ROWS, ROWS, st.integers(0, 10**6))
+def test_random_tables_keep_their_joins_and_hide_their_people(
+    tmp_path_factory, people, visits, labs, seed
+):
+    """Against a naive join of the raw and of the released rows."""
+    folder = tmp_path_factory.mktemp("project")
+    raw = {
+        "patients": {"id": [str(n) for n in range(people)],
+                     "age": [seed * n % 7 for n in range(people)]},
+        "visits": {"id": [str(n) for n in range(len(visits))],
+                   "who": [str(who) for who, _, _ in visits],
+                   "month": [month for _, month, _ in visits]},
+        "labs": {"visit": [str(visit) for visit, _, _ in labs],
+                 "unit": [unit for _, _, unit in labs]},
+    }  # fmt: skip
+    types = {"age": pa.int64(), "month": pa.int64(), "unit": pa.int64()}
+    for name, columns in raw.items():
+        arrays = {c: pa.array(cells, types.get(c, pa.string())) for c, cells in columns.items()}
+        pq.write_table(pa.table(arrays), folder / f"{name}.parquet")
+    tables = {
+        "patients": {"key": "id", "columns": {"age": {"role": "quasi", "type": "integer"}}},
+        "visits": {"key": "id", "foreign": {"who": "patients"},
+                   "columns": {"month": {"role": "quasi", "type": "integer"}}},
+        "labs": {"foreign": {"visit": "visits"}, "columns": {"unit": "insensitive"}},
+    }  # fmt: skip
+    project = Project.of({"person": "patients", "tables": tables}, folder)
+    assert release_project(project, folder / "out", **OPTIONS)
+    found = released(folder / "out")
+    kept = [row for row in visits if row[0] < people]
+    assert len(found["visits"]) == len(kept)
+    owned = {str(n) for n, row in enumerate(visits) if row[0] < people}
+    expected = [row for row in labs if str(row[0]) in owned]
+    assert len(found["labs"]) == len(expected)
+    assert joins(found["labs"], "visit", found["visits"], "id") == (len(expected), 0)
+    per_person = sorted(sum(row[0] == who for row in kept) for who in {row[0] for row in kept})
+    assert rows_per_person(found["visits"], "who") == per_person
+    assert fewest_alike(found, "patients", "id", ["age"], {"visits": ("who", ["month"])}) >= 2
