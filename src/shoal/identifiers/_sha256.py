@@ -59,7 +59,7 @@ def compress(state, registers, schedule, constants):
             state[row, lane] += registers[row, lane]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, allocates=True, error_model="numpy")
 def sign(data, offsets, inner, outer, constants, alphabet, characters):
     """Write the first characters of the MAC of each message in Base32.
 
