@@ -275,16 +275,23 @@ class Release:
         Returns:
             The outcome of the check.
         """
-        return self._check(self._published(), self._rows)
+        counts = self.original.counts
+        if counts is None or self.withheld or not all(part.by_class for part in self.model.parts):
+            return self._check(self._published(), self._rows)
+        kept = self._kept
+        return self._check(self._cells(kept), kept, counts[kept])
 
-    def _check(self, published: Any, rows: Counts) -> Verification:
-        """Check published rows; `rows` are their positions in the original."""
+    def _check(self, published: Any, rows: Counts, counts: Counts | None = None) -> Verification:
+        """Check published rows; `rows` are their positions in the original.
+
+        counts: how many times each row is published; None for once.
+        """
 
         @cache
         def coverage() -> Coverage:
             return self.coverage.take(rows)
 
-        found = recount(published, self.original, self.model, rows, coverage)
+        found = recount(published, self.original, self.model, rows, coverage, counts)
         if found.holds and self.shown is not self:
             by_row = recount(published, self.shown.original, self.model, rows)
             found = bound_people(by_row, self.model, self.rows_per_person)
@@ -297,9 +304,9 @@ class Release:
         )
         expected = self.original.records
         if hidden is not None:
-            counts = self.original.counts
-            expected -= int(hidden.sum() if counts is None else counts[hidden].sum())
-        return replace(found, truthful=truthful and published.num_rows == expected)
+            weights = self.original.counts
+            expected -= int(hidden.sum() if weights is None else weights[hidden].sum())
+        return replace(found, truthful=truthful and found.records == expected)
 
     def write(
         self,

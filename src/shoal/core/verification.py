@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
+from shoal.core.counted_classes import CountedClasses
 from shoal.core.coverage import Coverage
 from shoal.core.table import Table
 from shoal.core.values import encoding
@@ -81,15 +82,18 @@ def recount(
     guarantee: Guarantee,
     rows: Counts,
     coverage: Callable[[], Coverage] | None = None,
+    counts: Counts | None = None,
 ) -> Verification:
     """Check published rows against the guarantee, with the distributions of the original.
 
     Parameters:
         rows: (published rows,) the original row of each, which identifies its person.
+        counts: (published rows,) how many times each row is published; None for once.
     """
     table = published_table(published, original)
     table = replace(
         table,
+        counts=counts,
         person=None if original.person is None else original.person.take(rows),
         household=None if original.household is None else original.household.take(rows),
     )
@@ -168,6 +172,8 @@ def _judge_coverage(part: Any, classes: Classes, coverage: Coverage) -> tuple[Bo
 
 
 def _households(classes: Classes) -> int | None:
+    if isinstance(classes, CountedClasses):
+        return classes.tallies.released_households
     household = classes.table.household
     return None if household is None else len(np.unique(household.ids[classes.ids >= 0]))
 
