@@ -16,7 +16,7 @@ from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
-from shoal.anonymize.requests import Described, as_model
+from shoal.anonymize.requests import Described, OnDisk, as_model
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.provenance import Run
 from shoal.core.release import Release
@@ -102,8 +102,17 @@ def anonymize(
     )
     model = as_model(model, k)
     check_seed(seed)
-    table = described.table(data)
     algorithm = _algorithm(method, seed, options)
+    if isinstance(data, OnDisk):
+        if described or ledger is not None:
+            raise InputError("a table on disk has its roles already, and takes no ledger")
+
+        def search(tuples: Table) -> Release:
+            check_askable(tuples, model)
+            return _released(tuples, model, algorithm, seed)
+
+        return data.anonymized(model, algorithm, search)
+    table = described.table(data)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if ledger is None:
         return _released(table, model, algorithm, seed)

@@ -18,11 +18,13 @@ from shoal.cli.shared.options import (
     Json,
     K,
     check_outputs,
+    output_path,
     seed_option,
     wanted_model,
 )
 from shoal.cli.shared.repeating import typed
-from shoal.cli.shared.sources import EveryRole, Form, grouped, load
+from shoal.cli.shared.scaling import Scale, load_or_open
+from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +35,12 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="The file to write: .csv, .tsv or .parquet."
+        "--output",
+        "-o",
+        metavar="FILE",
+        parser=output_path,
+        help="The file to write: .csv, .tsv or .parquet. A name without an ending, or with a slash "
+        "at its end, is a folder of Parquet parts.",
     ),
 ]
 Models = Annotated[
@@ -125,6 +132,7 @@ def anonymize(
     ledger: LedgerFile = None,
     key_file: KeyFile = None,
     new_schema: NewSchema = False,
+    scale: Scale,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -132,20 +140,25 @@ def anonymize(
 
     Nothing is written unless the verification passes. Columns without a role are left out. With
     --report, the output of --json includes the contents of the report.
+
+    A table that needs more than --memory stays on disk: FILE may then also be a folder of files or
+    a pattern such as 'visits-*.parquet'.
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.shared.summary import show_summary, summarize
-    from shoal.support.files import check_readable
 
-    check_readable(file)
     wanted = wanted_model(k, model)
     algorithm, seed = chosen_method(method, option, seed)
+    needs = {"--target": target, "--keep-order": keep_order, "--ledger": ledger}
+    choice = scale.choose(
+        file, roles, algorithm, {**needs, "--picture": picture, "--report": report}
+    )
     check_outputs(output, picture, report, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
     order: Order = "original" if keep_order else "canonical"
     with bars():
-        table = load(file, roles, hierarchy, form)
+        table: Any = load_or_open(file, roles, hierarchy, form, choice)
         check_outputs(output, picture, report, force=force)  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)
@@ -182,7 +195,7 @@ def anonymize(
     emit(json, data, show)
     if keep_order and output is not None:
         note("rows keep the order of FILE: their positions can reveal what the cells hide")
-    if output is not None and not escape_formulas:
+    if output is not None and not escape_formulas and not choice.on_disk:
         _note_formulas(release, output)
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
@@ -192,8 +205,9 @@ def anonymize(
 def _note_formulas(release: Release, output: Path) -> None:
     """Print which columns of a text file contain cells that a spreadsheet would run."""
     from shoal.core.publishing.formulas import count_formulas
+    from shoal.core.publishing.staging import is_text_file
 
-    if output.suffix.lower() == ".parquet":
+    if not is_text_file(output):
         return
     counts = count_formulas(release.to_arrow())
     if counts:

@@ -53,9 +53,7 @@ class CountedClasses(Classes):
     tallies: Tallies
 
     @classmethod
-    def counted(
-        cls, table: Table, tallies: Tallies, origin: Table | None = None
-    ) -> CountedClasses:
+    def counted(cls, table: Table, tallies: Tallies, origin: Table | None = None) -> CountedClasses:
         """Return classes whose table has one row for each class, in the order of the counts."""
         ids = np.arange(len(tallies.rows), dtype=np.int32)
         return cls(table, ids, table if origin is None else origin, tallies)

@@ -16,7 +16,7 @@ from shoal.core.tally import Tally, released_of
 from shoal.core.verification import Verification
 from shoal.metrics import METRICS, evaluate
 from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
-from shoal.risk.caveats import caveats, to_dict
+from shoal.risk.caveats import Caveats, caveats, to_dict
 from shoal.support.wording import counted, percent_of
 
 _LOSSES = ("ncp", "class", "pub")
@@ -51,6 +51,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
     records that are not released.
     """
     table = release.original
+    names = table.names if type(release) is Release else release.source.names  # type: ignore[attr-defined]
     summary = {
         **Tally.of(release.shown.classes).to_dict(),
         "person_columns": list(table.person.columns if table.person else ()),
@@ -64,7 +65,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "verified": checked.holds,
         "levels": checked.levels,
         "claims": [claim.to_dict() for claim in release.claims],
-        "loss": {} if release.withheld else evaluate(release, _LOSSES),
+        "loss": {} if release.withheld else evaluate(release, _losses(release)),
         "cells": {} if release.withheld else _cells(release),
         "method": release.run.method,
         "options": dict(release.run.options),
@@ -75,13 +76,26 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "node": None if release.node is None else dict(release.node),
         "evaluated": release.evaluated,
         "quasi": list(table.quasi),
-        "sensitive": list(table.sensitive),
-        "insensitive": list(table.names(Role.INSENSITIVE)),
-        "dropped_identifiers": list(table.names(Role.IDENTIFIER)),
+        "sensitive": list(names(Role.SENSITIVE)),
+        "insensitive": list(names(Role.INSENSITIVE)),
+        "dropped_identifiers": list(names(Role.IDENTIFIER)),
         "dropped_without_role": list(table.unassigned),
         "output": None if output is None else str(output),
     }
     return summary | (_WITHHELD if release.withheld else _not_covered(release))
+
+
+def _losses(release: Release) -> tuple[str, ...]:
+    """Return the metrics to report; values that were joined before the search have no spread."""
+    return tuple(name for name in _LOSSES if name != "class" or not getattr(release, "floor", {}))
+
+
+def _caveats(release: Release) -> Caveats:
+    if type(release) is Release:
+        return caveats(release)
+    from shoal.engines.large_caveats import caveats_of
+
+    return caveats_of(release)  # type: ignore[arg-type]
 
 
 def _cells(release: Release) -> dict[str, Any]:
@@ -98,7 +112,7 @@ def _not_covered(release: Release) -> dict[str, Any]:
 
     unprotected: the sensitive columns that no model covers, with the classes that share one value.
     """
-    found, guarded = caveats(release), getattr(release.model, "columns", ())
+    found, guarded = _caveats(release), getattr(release.model, "columns", ())
     return {
         "unprotected": {
             each.column: to_dict(each) for each in found.same_value if each.column not in guarded

@@ -1,0 +1,54 @@
+"""Caveats of a release whose rows stay on disk: what its guarantee does not cover."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.core.column import Role
+from shoal.core.counted_classes import CountedClasses
+from shoal.core.table import Table
+from shoal.engines.counting import counted_classes
+from shoal.engines.large_release import LargeRelease
+from shoal.risk.caveats import Caveats
+from shoal.risk.homogeneity import Homogeneity, homogeneity
+from shoal.risk.singling_out import SinglingOut, Uniques
+
+
+def caveats_of(release: LargeRelease) -> Caveats:
+    """Count what the guarantee of a release does not cover.
+
+    People are counted as singled out by each column alone, not by several columns together. People
+    with several rows are not counted by the values of their classes.
+    """
+    return Caveats(_singling_out(release), _same_values(release))
+
+
+def _singling_out(release: LargeRelease) -> SinglingOut:
+    _, rows = release.published_rows(text=False)
+    people = release.counted.released_people
+    unchanged = [n for n in release.source.published if n not in release.recodings]
+    columns = tuple(Uniques((n,), rows.count_alone(n), None, people) for n in unchanged)
+    return SinglingOut(people, columns, None, None)
+
+
+def _same_values(release: LargeRelease) -> tuple[Homogeneity, ...]:
+    """Return the classes of one value of each sensitive column."""
+    if release.original.person is not None:
+        return ()
+    return tuple(_homogeneity(release, name) for name in release.source.names(Role.SENSITIVE))
+
+
+def _homogeneity(release: LargeRelease, name: str) -> Homogeneity:
+    found, rows = release.published_rows(text=False)
+    encoded = release.source.encoded[name]
+    every = np.arange(encoded.column.domain, dtype=np.int32)
+    seen = np.flatnonzero(encoded.counts)
+    column = replace(encoded.column, codes=every[seen])
+    origin = Table((column,), encoded.counts[seen])
+    cells = {quasi: each.values for quasi, each in found.items()}
+    classes: CountedClasses = counted_classes(
+        release, rows.count_classes, cells, rows.total(), columns={name: column}
+    )
+    return homogeneity(replace(classes, origin=origin), name)

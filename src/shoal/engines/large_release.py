@@ -1,0 +1,190 @@
+"""A release whose rows stay on disk: written in batches, and checked on the written files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from shoal.core.counted_classes import CountedClasses
+from shoal.core.publishing.row_order import Order as RowOrder
+from shoal.core.publishing.row_order import check_order
+from shoal.core.publishing.staging import Staging, is_text_file, staged
+from shoal.core.publishing.writing import BATCH
+from shoal.core.release import Release
+from shoal.core.verification import Verification, judge, refuse_broken
+from shoal.engines.counting import counted_classes, same_classes
+from shoal.engines.ordering import Layout, lay_out
+from shoal.engines.published import Cells, plan_of, quasi_cells
+from shoal.errors import InputError, NotAnonymous
+from shoal.support.wording import counted
+
+if TYPE_CHECKING:
+    from shoal.engines.large_table import LargeTable
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LargeRelease(Release):
+    """A release of a `LargeTable`.
+
+    The original is the weighted table of distinct tuples.
+
+    Attributes:
+        source: The table in files.
+        floor: The levels at which the search began, by attribute, if not at the finest.
+    """
+
+    source: LargeTable = field(default=None)  # type: ignore[assignment]
+    floor: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, release: Release, source: LargeTable, floor: Mapping[str, int]) -> LargeRelease:
+        """Return the release of all rows that a release of their distinct tuples describes."""
+        known = {each.name: getattr(release, each.name) for each in fields(Release)}
+        made = cls(**known, source=source, floor=floor)
+        tuples = counted(len(release.original), "distinct tuple")
+        notes = [f"the rows stayed on disk; the method ran on {tuples}"]
+        if floor:
+            levels = ", ".join(f"{name} {level}" for name, level in floor.items())
+            notes.append(
+                f"the search began at {levels}: finer levels have too many distinct tuples for "
+                f"{source.budget} of memory"
+            )
+        run = replace(release.run, notes=(*release.run.notes, *notes))
+        return replace(made, run=run)
+
+    def __repr__(self) -> str:
+        made = f"LargeRelease({self.run.method or 'by hand'}, {self.model}"
+        suppressed = self.original.records - self._total.rows[0]
+        return f"{made}, rows={self.original.records}, suppressed={suppressed})"
+
+    def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
+        """Return the published cells of the quasi-identifiers, and the released rows.
+
+        text: for a text file, where numbers may keep the text of their source.
+        """
+        cache: dict[bool, Any] = self.__dict__.setdefault("_published_rows", {})
+        if text not in cache:
+            found = quasi_cells(self, self._kept, spelled=text)
+            rows = self.source.engine.release(plan_of(self, found, self._kept))
+            cache[text] = {name: cells for name, (_, cells) in found.items()}, rows
+        rows_of: tuple[Mapping[str, Cells], Any] = cache[text]
+        return rows_of
+
+    @cached_property
+    def _total(self) -> Any:
+        return self.published_rows(text=False)[1].total()
+
+    @cached_property
+    def counted(self) -> CountedClasses:
+        """The classes of the released rows, counted by the engine."""
+        found, rows = self.published_rows(text=False)
+        cells = {name: each.values for name, each in found.items()}
+        return counted_classes(self, rows.count_classes, cells, self._total)
+
+    def verify(self) -> Verification:
+        """Count the classes of the released rows again and check the model on each of them.
+
+        `write` checks the written files.
+        """
+        return self._judged(self.counted)
+
+    def _judged(self, classes: CountedClasses) -> Verification:
+        found = judge(classes, self.model)
+        expected = self.original.records
+        if self.suppressed is not None and self.original.counts is not None:
+            expected -= int(self.original.counts[self.suppressed].sum())
+        truthful = all(
+            recoding.labelled() and recoding.covers() for recoding in self.recodings.values()
+        )
+        return replace(found, truthful=truthful and found.records == expected)
+
+    def to_arrow(self, cells: Any = "text") -> Any:
+        """Return the published rows in canonical order, if they fit in the memory budget."""
+        if cells != "text":
+            raise InputError("a release that stays on disk has cells='text' only; write it instead")
+        layout = lay_out(self, text=False)
+        if self._total.rows[0] * len(self.source.published) * 16 > self.source.budget.size:
+            raise InputError(
+                f"the release has {self._total.rows[0]:,} rows, too many for "
+                f"{self.source.budget} of memory; write it to a file or folder"
+            )
+        tables = list(self._batches(layout))
+        return pa.concat_tables(tables) if tables else layout.schema.empty_table()
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        force: bool = False,
+        order: RowOrder = "canonical",
+        escape_formulas: bool = False,
+    ) -> Verification:
+        """Write the published rows to a file, or to a folder of Parquet parts.
+
+        The written files are read and grouped again before they are renamed.
+
+        Parameters:
+            path: A name without an ending, or one that ends in a slash, is a folder of parts; else
+                the ending decides the format.
+            force: Overwrite an existing file, or a folder that Shoal wrote.
+            order: "canonical"; the original order is not known here.
+            escape_formulas: As for `Release.write`.
+
+        Returns:
+            The outcome of the check on the written rows.
+
+        Raises:
+            NotAnonymous: The guarantee does not hold; nothing was written.
+        """
+        check_order(order)
+        if order == "original":
+            raise InputError("rows that stay on disk cannot keep their order; leave out the order")
+        text = is_text_file(path)
+        layout = lay_out(self, text=text, escape=escape_formulas and text)
+        with staged(path, force=force) as staging:
+            staging.write(self._batches(layout), layout.schema, int(self._total.rows[0]))
+            return self._check_written(staging, layout, text)
+
+    def _batches(self, layout: Layout) -> Iterator[Any]:
+        """Yield the rows as tables of `BATCH` rows, the last with the rest."""
+        waiting: list[Any] = []
+        rows = 0
+        for batch in layout.rows.batches(layout.order, BATCH):
+            waiting.append(pa.Table.from_batches([batch]))
+            rows += batch.num_rows
+            while rows >= BATCH:
+                joined = pa.concat_tables(waiting)
+                yield layout.decode(joined.slice(0, BATCH))
+                waiting, rows = [joined.slice(BATCH)], rows - BATCH
+        if rows:
+            yield layout.decode(pa.concat_tables(waiting))
+
+    def _check_written(self, staging: Staging, layout: Layout, text: bool) -> Verification:
+        """Group the written files and check the model on every class."""
+        engine, labels = self.source.engine, layout.labels
+
+        def count(value: str | None = None) -> Any:
+            asked = {name: labels[name] for name in self.recodings}
+            asked |= {} if value is None else {value: labels[value]}
+            return engine.count_written(staging.files, asked, value, text)
+
+        expected, found = layout.rows.count_classes(), count()
+        if not same_classes(expected, found):
+            raise NotAnonymous(
+                "the written rows are not the released ones: some cells or counts differ; nothing "
+                "was written"
+            )
+        classes = self.counted
+        checked = self._judged(classes)
+        if self.original.person is None and self.original.household is None:
+            classes = counted_classes(
+                self, count, {n: labels[n] for n in self.recodings}, self._total, layout.codes
+            )
+            checked = self._judged(classes)
+        refuse_broken(checked, self.model)
+        return checked
