@@ -40,6 +40,7 @@ from shoal.support.arrays import Codes
 from shoal.support.progress import report
 
 _MARGIN = 1.1  # of an approximate number of distinct tuples
+_NODES_PER_SCAN = 6
 
 
 class DuckDBEngine:
@@ -183,26 +184,38 @@ class DuckDBEngine:
         """Return the distinct tuples after the first of the maps that leaves at most `most`."""
         report("group", 0, None)
         units = self._units() if people else []
+        asked = [self._asked(packing, maps, place, units) for place, maps in enumerate(nodes)]
         least = 0
-        for place, maps in enumerate(nodes):
-            tables = self._maps(maps, f"node{place}_")
-            words = self._words(packing, tables)
-            keys = [*(f"{word} AS w{j}" for j, word in enumerate(words)), *units]
-            source = f"encoded {tables.joins}"
-            counted = ", ".join([*words, *units])
-            about = self._session.value(
-                f"SELECT approx_count_distinct(({counted})) FROM {source}"
-                if "," in counted
-                else f"SELECT approx_count_distinct({counted}) FROM {source}"
-            )
-            least = int(about)
-            if about > most * _MARGIN:
-                continue
-            found = self._session.arrow(
-                f"SELECT {', '.join(keys)}, count(*) AS n FROM {source} GROUP BY ALL"
-            )
-            return _tuples(place, found, packing.words)
+        for start in range(0, len(asked), _NODES_PER_SCAN):
+            some = asked[start : start + _NODES_PER_SCAN]
+            for place, about in enumerate(self._about(some), start):
+                least = about
+                if about > most * _MARGIN:
+                    continue
+                keys = ", ".join([*asked[place].keys, *units])
+                found = self._session.arrow(
+                    f"SELECT {keys}, count(*) AS n FROM encoded {asked[place].joins} GROUP BY ALL"
+                )
+                return _tuples(place, found, packing.words)
         return least
+
+    def _asked(
+        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
+    ) -> _Asked:
+        tables = self._maps(maps, f"node{place}_")
+        words = self._words(packing, tables)
+        named = tuple(f"{word} AS w{j}" for j, word in enumerate(words))
+        return _Asked(named, ", ".join([*words, *units]), tables.joins)
+
+    def _about(self, asked: Sequence[_Asked]) -> list[int]:
+        """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
+        counts = [
+            f"approx_count_distinct({f'({each.tuple})' if ',' in each.tuple else each.tuple})"
+            for each in asked
+        ]
+        joins = " ".join(each.joins for each in asked)
+        found = self._session.arrow(f"SELECT {', '.join(counts)} FROM encoded {joins}")
+        return [int(column[0].as_py()) for column in found.columns]
 
     def _units(self) -> list[str]:
         names = self._session.arrow("SELECT * FROM encoded LIMIT 0").column_names
@@ -300,6 +313,15 @@ class DuckDBEngine:
     ) -> Iterator[Any]:
         """Apply a function to partitions of at most `most` rows."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How to group by the tuples of one node: named words, their tuple, and the joins."""
+
+    keys: tuple[str, ...]
+    tuple: str
+    joins: str
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.engines.duckdb_session import Session
-from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Order, Values
+from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Order
 from shoal.engines.packing import Packing
-from shoal.support.arrays import Counts
+from shoal.support.arrays import Codes, Counts
+
+_FIRST_ROWS = 500_000  # that usually contain most values
 
 
 class DuckDBReleased:
-    """The released rows, computed again for each question."""
+    """The released rows: a query, which runs again for each question."""
 
     def __init__(
         self,
@@ -27,14 +30,22 @@ class DuckDBReleased:
     ) -> None:
         self._session, self._columns = session, columns
         self._classes, self._units, self._view = classes, units, view
+        self._counts: dict[str | None, Counted] = {}
 
-    def statistics(self, name: str) -> Values:
-        """Return the distinct codes, or values, of a column in the released rows."""
+    def used(self, name: str, unsure: Codes) -> Codes:
+        """Return which of some codes of a column occur in the released rows."""
         column = self._columns[name]
-        found = self._session.arrow(
-            f"SELECT {column} AS v, count(*) AS n FROM {self._view} GROUP BY ALL ORDER BY v"
-        )
-        return Values(found.column("v").combine_chunks(), numbers_of(found, "n"))
+        first = f"SELECT {column} AS v FROM {self._view} LIMIT {_FIRST_ROWS}"
+        seen = self._session.arrow(f"SELECT DISTINCT v FROM ({first})")
+        found = np.intersect1d(unsure, numbers_of(seen, "v"))
+        rest = np.setdiff1d(unsure, found)
+        if len(rest):
+            self._session.store(f"{self._view}_rest", pa.table({column: pa.array(rest)}))
+            some = f"SELECT {column} FROM {self._view} SEMI JOIN {self._view}_rest USING ({column})"
+            found = np.union1d(
+                found, numbers_of(self._session.arrow(f"{some} GROUP BY ALL"), column)
+            )
+        return found.astype(np.int32)
 
     def summary(self, name: str, expression: str) -> Any:
         """Return an aggregate over a column; {} stands for it."""
@@ -53,13 +64,21 @@ class DuckDBReleased:
         )
         return int(self._session.value(f"SELECT count(DISTINCT one) FROM ({once})"))
 
+    @cached_property
     def total(self) -> Counted:
-        """Return the numbers of released rows, people and households, as one class."""
+        """The numbers of released rows, people and households, as one class."""
+        if not self._units:
+            return Counted([], np.array([self.count_classes().rows.sum()]))
         found = self._session.arrow(f"SELECT count(*) AS n{self._unit_counts()} FROM {self._view}")
         return counted_of(found, 0)
 
     def count_classes(self, value: str | None = None) -> Counted:
-        """Count the classes, by the codes of a further column if one is named."""
+        """Count the classes, by the codes of a further column if one is named; each once."""
+        if value not in self._counts:
+            self._counts[value] = self._count_classes(value)
+        return self._counts[value]
+
+    def _count_classes(self, value: str | None) -> Counted:
         keys = ", ".join(f"k{j}" for j in range(self._classes.words))
         further = "" if value is None else f", {self._columns[value]} AS v"
         counts = f"count(*) AS n{self._unit_counts()}"

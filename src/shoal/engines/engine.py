@@ -127,11 +127,18 @@ class Counted:
 class Released(Protocol):
     """The released rows of an engine."""
 
-    def statistics(self, name: str) -> Values:
-        """Return the distinct codes, or values, of a column in the released rows."""
-
+    @property
     def total(self) -> Counted:
-        """Return the numbers of released rows, people and households, as one class."""
+        """The numbers of released rows, people and households, as one class."""
+
+    def used(self, name: str, unsure: Codes) -> Codes:
+        """Return which of some codes of a column occur in the released rows."""
+
+    def summary(self, name: str, expression: str) -> Any:
+        """Return an aggregate over a column; {} stands for it."""
+
+    def count_alone(self, name: str) -> int:
+        """Return how many people have a value of a column that nobody else has."""
 
     def count_classes(self, value: str | None = None) -> Counted:
         """Count the classes, by the codes of a further column if one is named."""

@@ -49,6 +49,6 @@ def _homogeneity(release: LargeRelease, name: str) -> Homogeneity:
     origin = Table((column,), encoded.counts[seen])
     cells = {quasi: each.values for quasi, each in found.items()}
     classes: CountedClasses = counted_classes(
-        release, rows.count_classes, cells, rows.total(), columns={name: column}
+        release, rows.count_classes, cells, rows.total, columns={name: column}
     )
     return homogeneity(replace(classes, origin=origin), name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +77,7 @@ class LargeRelease(Release):
 
     @cached_property
     def _total(self) -> Any:
-        return self.published_rows(text=False)[1].total()
+        return self.published_rows(text=False)[1].total
 
     @cached_property
     def counted(self) -> CountedClasses:
@@ -168,23 +168,22 @@ class LargeRelease(Release):
         """Group the written files and check the model on every class."""
         engine, labels = self.source.engine, layout.labels
 
+        @cache
         def count(value: str | None = None) -> Any:
             asked = {name: labels[name] for name in self.recodings}
             asked |= {} if value is None else {value: labels[value]}
             return engine.count_written(staging.files, asked, value, text)
 
-        expected, found = layout.rows.count_classes(), count()
+        expected, found = layout.rows.count_classes(), count(None)
         if not same_classes(expected, found):
             raise NotAnonymous(
                 "the written rows are not the released ones: some cells or counts differ; nothing "
                 "was written"
             )
-        classes = self.counted
-        checked = self._judged(classes)
+        classes = self.counted  # people are not in the files, so they are counted in the rows
         if self.original.person is None and self.original.household is None:
-            classes = counted_classes(
-                self, count, {n: labels[n] for n in self.recodings}, self._total, layout.codes
-            )
-            checked = self._judged(classes)
+            cells = {name: labels[name] for name in self.recodings}
+            classes = counted_classes(self, count, cells, self._total, layout.codes)
+        checked = self._judged(classes)
         refuse_broken(checked, self.model)
         return checked

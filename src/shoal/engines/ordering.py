@@ -93,7 +93,7 @@ def lay_out(release: LargeRelease, *, text: bool, escape: bool = False) -> Layou
         if name in by_quasi:
             cells[name] = by_quasi[name].values
         elif name in source.encoded:
-            used = released.statistics(name).values.cast(pa.int32()).to_numpy()
+            used = _used(release, released, name)
             found = Cells.of(unchanged_cells(source, name, used, spelled=text))
             cells[name] = found.values
             column = source.encoded[name].column
@@ -113,6 +113,20 @@ def lay_out(release: LargeRelease, *, text: bool, escape: bool = False) -> Layou
     packing = Packing.of({name: len(values) + 1 for name, values in cells.items()})
     order = Order(packing, ranks, kinds, source.published)
     return Layout(order, cells, types, codes, released, text, escape)
+
+
+def _used(release: LargeRelease, released: Any, name: str) -> Codes:
+    """Return the codes of a column in the released rows.
+
+    A value of more rows than are suppressed is surely released.
+    """
+    counts = release.source.encoded[name].counts
+    lost = release.source.records - int(released.total.rows[0])
+    sure = np.flatnonzero(counts > lost)
+    unsure = np.flatnonzero((counts > 0) & (counts <= lost))
+    if len(unsure):
+        sure = np.union1d(sure, released.used(name, unsure))
+    return sure.astype(np.int32)
 
 
 def _kind(released: Any, name: str, kind: Any) -> str:
