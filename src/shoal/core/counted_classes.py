@@ -26,6 +26,7 @@ class Tallies:
     released_people, released_households: different ones in the whole release.
     histograms: for each sensitive column, the people of each class with each value.
     row_histograms: the same in records.
+    with_value: for each of these columns, (classes,) different people with a value.
     """
 
     rows: Counts
@@ -35,6 +36,7 @@ class Tallies:
     released_households: int | None = None
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     row_histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    with_value: Mapping[str, Counts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,3 +88,29 @@ class CountedClasses(Classes):
     def row_histogram(self, name: str) -> Histogram:
         """Return how many records of each class have each value of a column."""
         return self.tallies.row_histograms[name]
+
+    def people_with_value(self, name: str) -> Counts:
+        """(classes,) different people of each class with a known value of a column."""
+        return self.tallies.with_value[name]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Marginals(Table):
+    """A table known by the number of people with each value of its columns.
+
+    Attributes:
+        total: Number of people.
+        by_value: For each column, (domain,) people with each value.
+    """
+
+    total: int = 0
+    by_value: Mapping[str, Counts] = field(default_factory=dict)
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        return self.total
+
+    def people_with(self, name: str) -> Counts:
+        """(domain,) number of people with each value of a column."""
+        return self.by_value[name]

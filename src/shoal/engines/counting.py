@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from shoal.core.table import Table
 from shoal.engines.engine import Counted
 from shoal.engines.packing import Packing
 from shoal.support.arrays import Codes, Counts
-
-if TYPE_CHECKING:
-    from shoal.engines.large_release import LargeRelease
 
 
 def same_classes(one: Counted, other: Counted) -> bool:
@@ -35,38 +32,45 @@ def _order(counted: Counted) -> Counts:
     return np.lexsort(words) if words else np.arange(1)
 
 
-def counted_classes(
-    release: LargeRelease,
-    count: Callable[[str | None], Counted],
-    cells: Mapping[str, Any],
-    total: Counted,
-    codes: Mapping[str, Codes] | None = None,
-    columns: Mapping[str, Column] | None = None,
-) -> CountedClasses:
-    """Return the classes of a release, with the values of sensitive columns.
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """How classes are counted.
 
-    count: counts the classes, by a further column if one is named.
-    cells: the published cells of each quasi-identifier.
+    classes: counts them, by the codes of a further column if one is named.
+    with_value: counts their people with a value of a column; None if each row is one person.
+    cells: the published cells of each quasi-identifier. total: the whole release as one class.
     codes: for each sensitive column the code of each counted value, if they differ.
-    columns: the sensitive columns; by default those of the model.
     """
-    if columns is None:
-        used: tuple[str, ...] = release.model.columns  # type: ignore[attr-defined]
-        columns = {name: release.original[name] for name in used}
-    whole = count(None)
+
+    classes: Callable[[str | None], Counted]
+    with_value: Callable[[str, int], Counted] | None
+    cells: Mapping[str, Any]
+    total: Counted
+    codes: Mapping[str, Codes] | None = None
+
+
+def counted_classes(
+    counting: Counting, sensitive: Mapping[str, Column], origin: Table | None = None
+) -> CountedClasses:
+    """Return classes with the values of sensitive columns.
+
+    origin: the table whose distributions are assumed to be public.
+    """
+    whole = counting.classes(None)
     order = _order(whole)
     words = [word[order] for word in whole.words]
-    packing = Packing.of({name: len(each) + 1 for name, each in cells.items()})
-    listed = [
+    packing = Packing.of({name: len(each) + 1 for name, each in counting.cells.items()})
+    columns = [
         Column(name, Role.QUASI, Kind.NOMINAL, packing.unpack(words, name), each)
-        for name, each in cells.items()
+        for name, each in counting.cells.items()
     ]
-    people, rows = {}, {}
-    for name, column in columns.items():
-        found = count(name)
-        known = None if codes is None else codes[name]
-        people[name], rows[name] = _histograms(found, known)
-        listed.append(_of_classes(column, len(order)))
+    people, rows, with_value = {}, {}, {}
+    for name, column in sensitive.items():
+        codes = None if counting.codes is None else counting.codes[name]
+        people[name], rows[name] = _histograms(counting.classes(name), codes)
+        with_value[name] = _with_value(counting, column, whole, order, rows[name])
+        columns.append(replace(column, codes=np.zeros(len(order), dtype=np.int32)))
+    total = counting.total
     tallies = Tallies(
         whole.rows[order],
         None if whole.people is None else whole.people[order],
@@ -75,14 +79,27 @@ def counted_classes(
         None if total.households is None else int(total.households[0]),
         people,
         rows,
+        with_value,
     )
-    table = Table(tuple(listed), tallies.rows)
-    return CountedClasses.counted(table, tallies, release.original)
+    return CountedClasses.counted(Table(tuple(columns), tallies.rows), tallies, origin)
 
 
-def _of_classes(column: Column, classes: int) -> Column:
-    """Return a column with one row for each class, for its domain."""
-    return replace(column, codes=np.zeros(classes, dtype=np.int32))
+def _with_value(
+    counting: Counting, column: Column, whole: Counted, order: Counts, rows: Histogram
+) -> Counts:
+    """(classes,) people with a value of a column that is not missing."""
+    everyone = whole.rows if whole.people is None else whole.people
+    if column.missing is None:
+        return everyone[order]
+    if counting.with_value is None or whole.people is None:
+        known = np.where(rows.codes == column.missing, 0, rows.counts)
+        return np.add.reduceat(known, rows.indptr[:-1]) if len(order) else known
+    found = counting.with_value(column.name, column.missing)
+    assert found.people is not None
+    place = {key: n for n, key in enumerate(zip(*(w.tolist() for w in found.words), strict=True))}
+    people = np.append(found.people, 0)
+    keys = zip(*(word[order].tolist() for word in whole.words), strict=True)
+    return people[[place.get(key, -1) for key in keys]]
 
 
 def _histograms(found: Counted, codes: Codes | None) -> tuple[Histogram, Histogram]:

@@ -78,6 +78,26 @@ class DuckDBReleased:
             self._counts[value] = self._count_classes(value)
         return self._counts[value]
 
+    def count_with_value(self, name: str, missing: int) -> Counted:
+        """Count the classes without the rows that have the missing code in a column."""
+        keys = ", ".join(f"k{j}" for j in range(self._classes.words))
+        counts = f"count(*) AS n{self._unit_counts()}"
+        known = f"{self._columns[name]} <> {missing}"
+        found = self._session.arrow(
+            f"SELECT {keys}, {counts} FROM {self._view} WHERE {known} GROUP BY ALL"
+        )
+        return counted_of(found, self._classes.words)
+
+    def people_with(self, name: str, domain: int) -> Counts:
+        """(domain,) released people with each code of a column."""
+        people = f"count(DISTINCT {PERSON})" if PERSON in self._units else "count(*)"
+        found = self._session.arrow(
+            f"SELECT {self._columns[name]} AS v, {people} AS n FROM {self._view} GROUP BY ALL"
+        )
+        counts = np.zeros(domain, dtype=np.int64)
+        counts[numbers_of(found, "v")] = numbers_of(found, "n")
+        return counts
+
     def _count_classes(self, value: str | None) -> Counted:
         keys = ", ".join(f"k{j}" for j in range(self._classes.words))
         further = "" if value is None else f", {self._columns[value]} AS v"

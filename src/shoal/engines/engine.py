@@ -143,6 +143,12 @@ class Released(Protocol):
     def count_classes(self, value: str | None = None) -> Counted:
         """Count the classes, by the codes of a further column if one is named."""
 
+    def count_with_value(self, name: str, missing: int) -> Counted:
+        """Count the classes without the rows that have the missing code in a column."""
+
+    def people_with(self, name: str, domain: int) -> Counts:
+        """(domain,) released people with each code of a column."""
+
     def batches(self, order: Order, size: int) -> Iterator[Any]:
         """Yield the rows in order: Arrow batches with the words, then the plain columns."""
 

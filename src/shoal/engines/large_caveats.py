@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
 from shoal.core.column import Role
-from shoal.core.counted_classes import CountedClasses
-from shoal.core.table import Table
-from shoal.engines.counting import counted_classes
+from shoal.core.counted_classes import Marginals
+from shoal.engines.counting import Counting, counted_classes
 from shoal.engines.large_release import LargeRelease
 from shoal.risk.caveats import Caveats
 from shoal.risk.homogeneity import Homogeneity, homogeneity
@@ -43,12 +38,9 @@ def _same_values(release: LargeRelease) -> tuple[Homogeneity, ...]:
 def _homogeneity(release: LargeRelease, name: str) -> Homogeneity:
     found, rows = release.published_rows(text=False)
     encoded = release.source.encoded[name]
-    every = np.arange(encoded.column.domain, dtype=np.int32)
-    seen = np.flatnonzero(encoded.counts)
-    column = replace(encoded.column, codes=every[seen])
-    origin = Table((column,), encoded.counts[seen])
     cells = {quasi: each.values for quasi, each in found.items()}
-    classes: CountedClasses = counted_classes(
-        release, rows.count_classes, cells, rows.total, columns={name: column}
+    counting = Counting(rows.count_classes, rows.count_with_value, cells, rows.total)
+    origin = Marginals(
+        (encoded.column,), total=release.source.records, by_value={name: encoded.counts}
     )
-    return homogeneity(replace(classes, origin=origin), name)
+    return homogeneity(counted_classes(counting, {name: encoded.column}, origin), name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from shoal.core.column import Column
 from shoal.core.counted_classes import CountedClasses
 from shoal.core.publishing.row_order import Order as RowOrder
 from shoal.core.publishing.row_order import check_order
@@ -17,7 +18,7 @@ from shoal.core.publishing.staging import Staging, is_text_file, staged
 from shoal.core.publishing.writing import BATCH
 from shoal.core.release import Release
 from shoal.core.verification import Verification, judge, refuse_broken
-from shoal.engines.counting import counted_classes, same_classes
+from shoal.engines.counting import Counting, counted_classes, same_classes
 from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.published import Cells, plan_of, quasi_cells
 from shoal.errors import InputError, NotAnonymous
@@ -84,7 +85,14 @@ class LargeRelease(Release):
         """The classes of the released rows, counted by the engine."""
         found, rows = self.published_rows(text=False)
         cells = {name: each.values for name, each in found.items()}
-        return counted_classes(self, rows.count_classes, cells, self._total)
+        counting = Counting(rows.count_classes, rows.count_with_value, cells, self._total)
+        return counted_classes(counting, self._guarded, self.original)
+
+    @property
+    def _guarded(self) -> dict[str, Column]:
+        """The sensitive columns that the model uses."""
+        used: tuple[str, ...] = self.model.columns  # type: ignore[attr-defined]
+        return {name: self.original[name] for name in used}
 
     def verify(self) -> Verification:
         """Count the classes of the released rows again and check the model on each of them.
@@ -183,7 +191,8 @@ class LargeRelease(Release):
         classes = self.counted  # people are not in the files, so they are counted in the rows
         if self.original.person is None and self.original.household is None:
             cells = {name: labels[name] for name in self.recodings}
-            classes = counted_classes(self, count, cells, self._total, layout.codes)
+            counting = Counting(count, None, cells, self._total, layout.codes)
+            classes = counted_classes(counting, self._guarded, self.original)
         checked = self._judged(classes)
         refuse_broken(checked, self.model)
         return checked
