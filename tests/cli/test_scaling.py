@@ -67,3 +67,53 @@ def test_a_wrong_size_is_an_error(shoal):
     done = shoal("anonymize", "people.csv", *ROLES, "--memory", "lots")
     assert done.status == 2
     assert "memory must be a size such as 4GB" in done.err
+
+
+VISITS = "patient,town,ill,note\n" + "".join(
+    f"{who},{town},{ill},{note}\n"
+    for who, town, ill, note in [
+        ("a", "x", "flu", 1),
+        ("a", "x", "gout", 2),
+        ("b", "x", "", 3),
+        ("c", "x", "", 3),
+        ("d", "?", "flu", 4),
+        ("e", "?", "gout", 5),
+        ("e", "?", "gout", 5),
+    ]
+)
+CHECKED = ("--quasi", "town", "--sensitive", "ill", "--missing", "?", "--json")
+
+
+@pytest.mark.parametrize("person", [(), ("--person", "patient")])
+@pytest.mark.parametrize(
+    "model", ["l-diversity(2, ill)", "t-closeness(0.4, ill)", "k-anonymity(2)"]
+)
+def test_a_file_is_verified_on_disk_as_in_memory(shoal, folder, person, model):
+    (folder / "visits.csv").write_text(VISITS)
+    asked = ("verify", "visits.csv", *CHECKED, *person, "--model", model)
+    one, other = shoal(*asked), shoal(*asked, "--engine", "duckdb")
+    assert one.status == other.status, one.err + other.err
+    first, second = json.loads(one.out), json.loads(other.out)
+    for name in ("records", "people", "classes", "reached", "check"):
+        assert first[name] == second[name], name
+    if not person:
+        assert first["same_value"] == second["same_value"]
+
+
+def test_people_with_a_value_are_counted_once_on_disk(shoal, folder):
+    """In town x one person has two values, and two have none."""
+    (folder / "visits.csv").write_text(VISITS)
+    asked = ("verify", "visits.csv", *CHECKED, "--person", "patient", "--engine", "duckdb")
+    done = shoal(*asked, "--model", "l-diversity(2, ill)")
+    assert done.status == 1
+    assert json.loads(done.out)["reached"]["l(ill)"] == 1
+
+
+def test_a_folder_of_parts_verifies(shoal, folder):
+    done = shoal("anonymize", "people.csv", *ROLES, *FLASH, "-o", "release")
+    assert done.status == 0, done.err
+    checked = shoal("verify", "release", *ROLES[:4], "-k", 2)
+    assert checked.status == 0, checked.err
+    assert "k-anonymity(k=2)  holds" in checked.out
+    broken = shoal("verify", "release", *ROLES[:4], "-k", 12)
+    assert broken.status == 1

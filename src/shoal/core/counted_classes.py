@@ -89,6 +89,11 @@ class CountedClasses(Classes):
         """Return how many records of each class have each value of a column."""
         return self.tallies.row_histograms[name]
 
+    def shown(self, name: str) -> Counts:
+        """(classes,) the sum of each class's histogram: its people, each once for every value."""
+        found = self.histogram(name)
+        return np.add.reduceat(found.counts, found.indptr[:-1]) if len(self) else self.rows
+
     def people_with_value(self, name: str) -> Counts:
         """(classes,) different people of each class with a known value of a column."""
         return self.tallies.with_value[name]

@@ -36,7 +36,7 @@ def choose(
         source: A file, a folder or a pattern.
         memory: The stated budget, None if none is stated.
         engine: The stated engine, which always works on disk.
-        algorithm: The method; without a stated budget or engine it decides too.
+        algorithm: The method, which decides too if no budget is stated; None if any will do.
         columns: Number of columns with a role.
 
     >>> choose(Path("missing.csv"), None, None, None, 3).on_disk
@@ -65,7 +65,7 @@ def choose(
     if needed.size <= budget.size:
         reason = f"the table is read into memory: about {needed} of {budget}"
         return Choice(False, budget, reason if memory is not None else "")
-    if memory is None and not runs_on_tuples(algorithm):
+    if memory is None and algorithm is not None and not runs_on_tuples(algorithm):
         return Choice(False, budget)
     reason = f"the rows stay on disk: in memory they need about {needed}, more than {budget}"
     return Choice(True, budget, reason)

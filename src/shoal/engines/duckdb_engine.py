@@ -199,6 +199,10 @@ class DuckDBEngine:
                 return _tuples(place, found, packing.words)
         return least
 
+    def count_tuples(self, packing: Packing) -> int:
+        """Return the approximate number of distinct tuples of encoded rows."""
+        return self._about([self._asked(packing, {}, 0, [])])[0]
+
     def _asked(
         self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
     ) -> _Asked:
