@@ -17,6 +17,7 @@ from shoal.core.people import TEXT_WORDS
 from shoal.engines.duckdb_released import (
     DuckDBReleased,
     counted_of,
+    mapped,
     numbers_of,
     pack_words,
 )
@@ -230,13 +231,10 @@ class DuckDBEngine:
         cells, joins = {}, []
         for name, codes in maps.items():
             column = self._columns[name]
-            table = f"{prefix}{column}"
-            kept = pa.table(
-                {"c": np.arange(len(codes), dtype=np.uint32), "r": codes.astype(np.int64)}
+            cells[name], join = mapped(
+                self._session, f"encoded.{column}", codes, f"{prefix}{column}"
             )
-            self._session.store(table, kept)
-            joins.append(f"JOIN {table} ON encoded.{column} = {table}.c")
-            cells[name] = f"{table}.r"
+            joins.append(join)
         return _Maps(cells, " ".join(joins))
 
     def _words(self, packing: Packing, maps: _Maps) -> list[str]:

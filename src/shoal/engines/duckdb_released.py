@@ -116,13 +116,9 @@ class DuckDBReleased:
         for name, place in self._classes.places.items():
             cells[name] = f"((k{place.word} >> {place.shift}) & {(1 << place.bits) - 1})"
         for name, ranks in order.ranks.items():
-            column = self._columns[name]
-            kept = pa.table(
-                {"c": np.arange(len(ranks), dtype=np.uint32), "r": ranks.astype(np.int64)}
-            )
-            self._session.store(f"ranks_{column}", kept)
-            joins.append(f"JOIN ranks_{column} ON {self._view}.{column} = ranks_{column}.c")
-            cells[name] = f"ranks_{column}.r"
+            column, table = self._columns[name], f"{self._view}_{self._columns[name]}_ranks"
+            cells[name], join = mapped(self._session, f"{self._view}.{column}", ranks, table)
+            joins.append(join)
         words = pack_words(order.packing, cells)
         selected = [f"{word} AS w{j}" for j, word in enumerate(words)]
         selected += [self._columns[name] for name in order.plain]
@@ -147,6 +143,20 @@ class DuckDBReleased:
             else:
                 keys.append(f"{column} NULLS LAST")
         return keys
+
+
+def mapped(session: Session, cell: str, codes: Codes, table: str) -> tuple[str, str]:
+    """Return the expression of a mapped column, and the join that it needs, if any.
+
+    codes: (domain,) the new code of each code. table: a name to store the map under.
+    """
+    if len(codes) and (codes == codes[0]).all():
+        return str(int(codes[0])), ""
+    if np.array_equal(codes, np.arange(len(codes))):
+        return cell, ""
+    kept = {"c": np.arange(len(codes), dtype=np.uint32), "r": codes.astype(np.int64)}
+    session.store(table, pa.table(kept))
+    return f"{table}.r", f"JOIN {table} ON {cell} = {table}.c"
 
 
 def pack_words(packing: Packing, cells: Mapping[str, str]) -> list[str]:
