@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,12 +106,7 @@ def anonymize(
     if isinstance(data, OnDisk):
         if described or ledger is not None:
             raise InputError("a table on disk has its roles already, and takes no ledger")
-
-        def search(tuples: Table) -> Release:
-            check_askable(tuples, model)
-            return _released(tuples, model, algorithm, seed)
-
-        return data.anonymized(model, algorithm, search)
+        return data.anonymized(model, algorithm, partial(_search, model, algorithm, seed))
     table = described.table(data)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if ledger is None:
@@ -119,6 +114,12 @@ def anonymize(
     price, schema = _price(algorithm, table, model), schema_fingerprint(table)
     with ledger.spend(price, what=what or algorithm.name, schema=schema):
         return _released(table, model, algorithm, seed)
+
+
+def _search(model: Model, algorithm: Any, seed: int | None, table: Table) -> Release:
+    """Search for a release of a part or the tuples of a table, which other processes can call."""
+    check_askable(table, model)
+    return _released(table, model, algorithm, seed)
 
 
 def _released(table: Table, model: Model, algorithm: Any, seed: int | None) -> Release:

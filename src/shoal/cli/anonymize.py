@@ -23,7 +23,7 @@ from shoal.cli.shared.options import (
     wanted_model,
 )
 from shoal.cli.shared.repeating import typed
-from shoal.cli.shared.scaling import Scale, load_or_open
+from shoal.cli.shared.scaling import Partitioned, load_or_open
 from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.errors import InputError
 
@@ -132,7 +132,7 @@ def anonymize(
     ledger: LedgerFile = None,
     key_file: KeyFile = None,
     new_schema: NewSchema = False,
-    scale: Scale,
+    scale: Partitioned,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -158,7 +158,7 @@ def anonymize(
     book = None if ledger is None else opened(ledger, key_file)
     order: Order = "original" if keep_order else "canonical"
     with bars():
-        table: Any = load_or_open(file, roles, hierarchy, form, choice)
+        table: Any = load_or_open(file, roles, hierarchy, form, choice, scale.partition_rows)
         check_outputs(output, picture, report, force=force)  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)

@@ -33,6 +33,8 @@ def open(
     dates: str | None = None,
     header: bool | None = None,
     memory: str | int | None = None,
+    partition_rows: int | None = None,
+    processes: int | None = None,
 ) -> LargeTable:
     r"""Open a table of any size where it is, for `shoal.anonymize`.
 
@@ -41,7 +43,7 @@ def open(
 
     Parameters:
         source: A Parquet or CSV file, a folder of them, or a pattern such as `"visits-*.parquet"`.
-        schema: As for `shoal.read`, like all parameters except `memory`.
+        schema: As for `shoal.read`, like all parameters up to `header`.
         roles: `{column: role}`.
         hierarchies: `{column: CSV path, Hierarchy or recipe}`.
         person: The columns that identify the person of a row.
@@ -55,6 +57,9 @@ def open(
         dates: The format of dates.
         header: Whether the first line of a CSV file contains the column names.
         memory: The memory that may be used, such as `"4GB"`; by default 70 % of the machine's.
+        partition_rows: Rows of a partition, at most about, for methods that separate equal
+            records; by default as many as fit in memory, up to 500,000.
+        processes: Number of worker processes for partitions; by default one per core.
 
     Returns:
         The table, which reads its files when it is anonymized.
@@ -74,7 +79,8 @@ def open(
     form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
     form |= {"missing": missing, "decimal": decimal, "dates": dates, "header": header}
     asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, form)
-    return LargeTable(find_files(source), asked, Budget.parse(memory))
+    budget = Budget.parse(memory)
+    return LargeTable(find_files(source), asked, budget, partition_rows, processes)
 
 
 __all__ = ["LargeRelease", "LargeTable", "open"]

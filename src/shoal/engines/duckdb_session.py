@@ -80,6 +80,13 @@ class Session:
             self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM given")
             self._connection.unregister("given")
 
+    def append(self, name: str, table: Any) -> None:
+        """Append an Arrow table to a stored one."""
+        with self._explained():
+            self._connection.register("given", table)
+            self._connection.execute(f"INSERT INTO {name} SELECT * FROM given")
+            self._connection.unregister("given")
+
     def rest(self) -> None:
         """Free the memory of the connection while others need it."""
         self.close()

@@ -6,11 +6,12 @@ and sorts whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from shoal.engines.cutting import Partition
 from shoal.engines.packing import Packing
 from shoal.support.arrays import Codes, Counts
 
@@ -85,12 +86,14 @@ class Plan:
     classes: the packing of the published quasi-identifiers.
     maps: for each of them the published code of each code; `joined` replaces them if it is given.
     dropped: the words of classes that are not released.
+    by_row: whether the maps apply to the entries that were stored row by row.
     """
 
     classes: Packing
     maps: Mapping[str, Codes]
     dropped: list[Counts] | None = None
     joined: Joined | None = None
+    by_row: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +187,7 @@ class Engine(Protocol):
         value: a further column of `labels` to count by. text: whether the files are CSV.
         """
 
-    def map_partitions(
-        self, keys: Mapping[str, Codes], work: Callable[[Any], Any], most: int
-    ) -> Iterator[Any]:
-        """Apply a function to partitions of at most `most` rows."""
+    def partition(
+        self, partitions: Sequence[Partition], names: Sequence[str]
+    ) -> tuple[Counts, dict[str, Codes], Counts | None, Counts | None]:
+        """Return the rows of partitions: their numbers, codes, people and households."""

@@ -23,14 +23,14 @@ def caveats_of(release: LargeRelease) -> Caveats:
 def _singling_out(release: LargeRelease) -> SinglingOut:
     _, rows = release.published_rows(text=False)
     people = release.counted.released_people
-    unchanged = [n for n in release.source.published if n not in release.recodings]
+    unchanged = [n for n in release.source.published if n not in release.quasi]
     columns = tuple(Uniques((n,), rows.count_alone(n), None, people) for n in unchanged)
     return SinglingOut(people, columns, None, None)
 
 
 def _same_values(release: LargeRelease) -> tuple[Homogeneity, ...]:
     """Return the classes of one value of each sensitive column."""
-    if release.original.person is not None:
+    if release.published_rows(text=False)[1].total.people is not None:
         return ()
     return tuple(_homogeneity(release, name) for name in release.source.names(Role.SENSITIVE))
 

@@ -17,11 +17,14 @@ from shoal.core.publishing.row_order import check_order
 from shoal.core.publishing.staging import Staging, is_text_file, staged
 from shoal.core.publishing.writing import BATCH
 from shoal.core.release import Release
+from shoal.core.tally import Tally
 from shoal.core.verification import Verification, judge, refuse_broken
 from shoal.engines.counting import Counting, counted_classes, same_classes
 from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.published import Cells, plan_of, quasi_cells
 from shoal.errors import InputError, NotAnonymous
+from shoal.metrics import evaluate
+from shoal.metrics.cell_shares import cell_shares_by_attribute
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
@@ -60,8 +63,8 @@ class LargeRelease(Release):
 
     def __repr__(self) -> str:
         made = f"LargeRelease({self.run.method or 'by hand'}, {self.model}"
-        suppressed = self.original.records - self._total.rows[0]
-        return f"{made}, rows={self.original.records}, suppressed={suppressed})"
+        suppressed = self.source.records - self._total.rows[0]
+        return f"{made}, rows={self.source.records}, suppressed={suppressed})"
 
     def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
         """Return the published cells of the quasi-identifiers, and the released rows.
@@ -103,13 +106,59 @@ class LargeRelease(Release):
 
     def _judged(self, classes: CountedClasses) -> Verification:
         found = judge(classes, self.model)
-        expected = self.original.records
+        return replace(found, truthful=self.truthful and found.records == self.expected_rows)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return tuple(self.recodings)
+
+    @property
+    def expected_rows(self) -> int:
+        """Number of rows that are not suppressed."""
+        rows = self.original.records
         if self.suppressed is not None and self.original.counts is not None:
-            expected -= int(self.original.counts[self.suppressed].sum())
-        truthful = all(
-            recoding.labelled() and recoding.covers() for recoding in self.recodings.values()
+            rows -= int(self.original.counts[self.suppressed].sum())
+        return rows
+
+    @property
+    def truthful(self) -> bool:
+        """Whether every cell covers its original value, and its text matches what it covers."""
+        return all(each.labelled() and each.covers() for each in self.recodings.values())
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """Information losses by metric.
+
+        If the search began at a coarser level, the spread inside classes is not known.
+        """
+        return evaluate(
+            self, [n for n in ("ncp", "class", "pub") if n != "class" or not self.floor]
         )
-        return replace(found, truthful=truthful and found.records == expected)
+
+    @property
+    def cells_by_column(self) -> Mapping[str, Mapping[str, float]]:
+        """Shares of kept, generalized and hidden cells by column."""
+        return {name: s.to_dict() for name, s in cell_shares_by_attribute(self).items()}
+
+    @property
+    def tally(self) -> Tally:
+        """The numbers of rows and people."""
+        classes, source = self.counted, self.source
+        people, households = source.count_people()
+        some = len(classes) > 0
+        return Tally(
+            records=source.records,
+            people=people,
+            households=households,
+            released=int(classes.rows.sum()),
+            released_people=classes.released_people,
+            classes=len(classes),
+            smallest_class=int(classes.sizes.min()) if some else 0,
+            smallest_class_rows=int(classes.rows.min()) if some else 0,
+            average_class_people=float(classes.people.mean()) if some else 0.0,
+            average_class_rows=float(classes.rows.mean()) if some else 0.0,
+        )
 
     def to_arrow(self, cells: Any = "text") -> Any:
         """Return the published rows in canonical order, if they fit in the memory budget."""
@@ -178,7 +227,7 @@ class LargeRelease(Release):
 
         @cache
         def count(value: str | None = None) -> Any:
-            asked = {name: labels[name] for name in self.recodings}
+            asked = {name: labels[name] for name in self.quasi}
             asked |= {} if value is None else {value: labels[value]}
             return engine.count_written(staging.files, asked, value, text)
 
@@ -189,8 +238,8 @@ class LargeRelease(Release):
                 "was written"
             )
         classes = self.counted  # people are not in the files, so they are counted in the rows
-        if self.original.person is None and self.original.household is None:
-            cells = {name: labels[name] for name in self.recodings}
+        if self._total.people is None and self._total.households is None:
+            cells = {name: labels[name] for name in self.quasi}
             counting = Counting(count, None, cells, self._total, layout.codes)
             classes = counted_classes(counting, self._guarded, self.original)
         checked = self._judged(classes)

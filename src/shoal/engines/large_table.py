@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from shoal.anonymize import versions
 from shoal.core.column import Role
 from shoal.core.grouping import group_keys
 from shoal.core.people import Deciding, Unit, deciding_of, is_person_number
+from shoal.core.provenance import Run
 from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.release import Release
 from shoal.core.roles import warn_unassigned
 from shoal.core.table import Table
 from shoal.core.values.encoding import is_text
+from shoal.engines.by_partition import GROUPING, anonymize_by_partition, runs_on_partitions
 from shoal.engines.dictionaries import Encoded, Encoder, check_type
 from shoal.engines.duckdb_engine import DuckDBEngine
 from shoal.engines.engine import Encoding
@@ -52,6 +56,8 @@ class LargeTable:
     Attributes:
         files: The files.
         budget: The memory that may be used.
+        partition_rows: Rows of a partition, for methods that run on partitions.
+        processes: Number of worker processes for partitions; by default one per core.
 
     >>> import shoal
     >>> from pathlib import Path
@@ -66,8 +72,16 @@ class LargeTable:
     True
     """
 
-    def __init__(self, files: Files, request: Request, budget: Budget) -> None:
+    def __init__(
+        self,
+        files: Files,
+        request: Request,
+        budget: Budget,
+        partition_rows: int | None = None,
+        processes: int | None = None,
+    ) -> None:
         self.files, self.budget = files, budget
+        self.partition_rows, self.processes = partition_rows, processes
         self._request = request
         self._stack = ExitStack()
         self._finalizer = weakref.finalize(self, self._stack.close)
@@ -239,16 +253,44 @@ class LargeTable:
 
         search: runs the method on a table in memory, and checks its release.
         """
+        if not runs_on_tuples(algorithm) and runs_on_partitions(algorithm):
+            return self._by_partition(model, algorithm, search)
         if not runs_on_tuples(algorithm):
             name = getattr(algorithm, "name", type(algorithm).__name__)
             raise InputError(
                 f"{name} needs the table in memory; state a larger memory, or use one of "
-                f"{', '.join(_BY_TUPLE)}"
+                f"{', '.join(dict.fromkeys((*_BY_TUPLE, *GROUPING)))}"
             )
         table, floor = self.weighted(model, algorithm)
         self.engine.rest()
         release = search(table)
         return LargeRelease.of(release, self, floor)
+
+    def _by_partition(
+        self, model: Model, algorithm: Any, search: Callable[[Table], Release]
+    ) -> Release:
+        begun = time.perf_counter()
+        rows, processes = self.partition_rows, self.processes
+        release = anonymize_by_partition(self, model, algorithm, search, rows, processes)
+        run = Run(
+            algorithm.name,
+            asdict(algorithm),
+            getattr(algorithm, "seed", None),
+            versions(),
+            {"search": time.perf_counter() - begun},
+            release.run.notes,
+        )
+        return replace(release, run=run)
+
+    @property
+    def units(self) -> Mapping[str, Any]:
+        """The columns that identify people and households."""
+        return self._request.units
+
+    def count_people(self) -> tuple[int, int | None]:
+        """Return the numbers of people and households; None if there are no households."""
+        found = self.engine.count_units()
+        return found.get("person", self.records), found.get("household")
 
     def weighted(self, model: Model, algorithm: Any) -> tuple[Table, Mapping[str, int]]:
         """Return the distinct tuples with the columns of the model, and the levels they are at."""

@@ -32,6 +32,15 @@ EngineName = Annotated[
     typer.Option(metavar="NAME", help="Leave the rows on disk, whatever their size: duckdb."),
 ]
 
+PartitionRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="On disk: rows of a partition, for methods that run on partitions. Default: as many "
+        "as fit in memory, up to 500,000.",
+    ),
+]
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -64,8 +73,20 @@ class Scale:
         return chosen
 
 
+@dataclass(frozen=True)
+class Partitioned(Scale):
+    """The same, for methods that may run on partitions."""
+
+    partition_rows: PartitionRows = None
+
+
 def load_or_open(
-    file: Path, roles: Roles, hierarchies: Hierarchies, form: Form, choice: Choice
+    file: Path,
+    roles: Roles,
+    hierarchies: Hierarchies,
+    form: Form,
+    choice: Choice,
+    partition_rows: int | None,
 ) -> Table | LargeTable:
     """Return the table of a file, in memory or on disk, with its roles."""
     if not choice.on_disk:
@@ -86,4 +107,5 @@ def load_or_open(
             **roles.units,
             **stated,
             memory=choice.budget.size,
+            partition_rows=partition_rows,
         )

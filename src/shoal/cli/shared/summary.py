@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from rich.console import Console
 from rich.padding import Padding
@@ -15,9 +15,12 @@ from shoal.core.release import Release
 from shoal.core.tally import Tally, released_of
 from shoal.core.verification import Verification
 from shoal.metrics import METRICS, evaluate
-from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
+from shoal.metrics.cell_shares import cell_shares_by_attribute
 from shoal.risk.caveats import Caveats, caveats, to_dict
 from shoal.support.wording import counted, percent_of
+
+if TYPE_CHECKING:
+    from shoal.engines import LargeRelease
 
 _LOSSES = ("ncp", "class", "pub")
 _WITHHELD: dict[str, Any] = {  # figures that depend on records that are not released
@@ -44,6 +47,11 @@ _COLUMNS = {
 }
 
 
+def is_large(release: Release) -> TypeGuard[LargeRelease]:
+    """Return whether the rows of a release stay on disk."""
+    return type(release) is not Release
+
+
 def summarize(release: Release, checked: Verification, output: Path | None) -> dict[str, Any]:
     """Return the summary as plain data.
 
@@ -51,12 +59,13 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
     records that are not released.
     """
     table = release.original
-    names = table.names if type(release) is Release else release.source.names  # type: ignore[attr-defined]
+    names = release.source.names if is_large(release) else table.names
     summary = {
-        **Tally.of(release.shown.classes).to_dict(),
-        "person_columns": list(table.person.columns if table.person else ()),
-        "household_columns": list(table.household.columns if table.household else ()),
-        "rows_are_people": table.rows_are_people,
+        **_tally(release).to_dict(),
+        **_unit_columns(release),
+        "rows_are_people": (
+            release.source.units["rows_are_people"] if is_large(release) else table.rows_are_people
+        ),
         "released_households": checked.households,
         "classes": checked.classes,
         "smallest_class": checked.smallest,
@@ -65,7 +74,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "verified": checked.holds,
         "levels": checked.levels,
         "claims": [claim.to_dict() for claim in release.claims],
-        "loss": {} if release.withheld else evaluate(release, _losses(release)),
+        "loss": {} if release.withheld else _losses(release),
         "cells": {} if release.withheld else _cells(release),
         "method": release.run.method,
         "options": dict(release.run.options),
@@ -85,26 +94,44 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
     return summary | (_WITHHELD if release.withheld else _not_covered(release))
 
 
-def _losses(release: Release) -> tuple[str, ...]:
-    """Return the metrics to report; values that were joined before the search have no spread."""
-    return tuple(name for name in _LOSSES if name != "class" or not getattr(release, "floor", {}))
+def _unit_columns(release: Release) -> dict[str, list[str]]:
+    """Return the columns that identify people and households."""
+    if is_large(release):
+        units = release.source.units
+        return {f"{unit}_columns": list(units[unit]) for unit in ("person", "household")}
+    table = release.original
+    return {
+        "person_columns": list(table.person.columns if table.person else ()),
+        "household_columns": list(table.household.columns if table.household else ()),
+    }
+
+
+def _tally(release: Release) -> Tally:
+    return release.tally if is_large(release) else Tally.of(release.shown.classes)
+
+
+def _losses(release: Release) -> dict[str, float]:
+    return dict(release.losses) if is_large(release) else evaluate(release, _LOSSES)
 
 
 def _caveats(release: Release) -> Caveats:
-    if type(release) is Release:
+    if not is_large(release):
         return caveats(release)
     from shoal.engines.large_caveats import caveats_of
 
-    return caveats_of(release)  # type: ignore[arg-type]
+    return caveats_of(release)
 
 
 def _cells(release: Release) -> dict[str, Any]:
     """Return the shares of cells kept, generalized and hidden; suppressed records are hidden."""
-    by_column = cell_shares_by_attribute(release)
-    return {
-        **cell_shares(release).to_dict(),
-        "columns": {name: shares.to_dict() for name, shares in by_column.items()},
-    }
+    by_column = (
+        dict(release.cells_by_column)
+        if is_large(release)
+        else {name: shares.to_dict() for name, shares in cell_shares_by_attribute(release).items()}
+    )
+    kinds = ("kept", "generalized", "hidden")
+    mean = {kind: sum(s[kind] for s in by_column.values()) / len(by_column) for kind in kinds}
+    return {**mean, "columns": by_column}
 
 
 def _not_covered(release: Release) -> dict[str, Any]:
