@@ -40,7 +40,9 @@ class Session:
             "temp_directory": str(self._folder / "spill"),
             "threads": os.cpu_count() or 1,
         }
-        return duckdb.connect(str(self._folder / "rows.duckdb"), config=settings)
+        connection = duckdb.connect(str(self._folder / "rows.duckdb"), config=settings)
+        connection.execute("SET enable_progress_bar = false")  # it would print to standard output
+        return connection
 
     def run(
         self,
