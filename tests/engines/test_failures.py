@@ -110,6 +110,21 @@ def test_rows_that_are_written_wrongly_are_noticed(release, output, monkeypatch)
     assert_untouched(output, before)
 
 
+def test_rows_that_are_not_in_canonical_order_are_noticed(release, output, monkeypatch):
+    from shoal.engines.duckdb_released import DuckDBReleased
+
+    before, batches = content(output), DuckDBReleased.batches
+
+    def backwards(self, order, size):
+        rows = pa.Table.from_batches(list(batches(self, order, size)))
+        yield from rows.take(list(range(rows.num_rows))[::-1]).to_batches()
+
+    monkeypatch.setattr(DuckDBReleased, "batches", backwards)
+    with pytest.raises(NotAnonymous, match="not in canonical order"):
+        release.write(output, force=True)
+    assert_untouched(output, before)
+
+
 def test_a_model_that_the_written_rows_break_is_noticed(release, output):
     from dataclasses import replace
 

@@ -23,7 +23,7 @@ from shoal.cli.shared.options import (
     wanted_model,
 )
 from shoal.cli.shared.repeating import typed
-from shoal.cli.shared.scaling import Partitioned, load_or_open
+from shoal.cli.shared.scaling import Partitioned, check_source, load_or_open
 from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.errors import InputError
 
@@ -147,19 +147,22 @@ def anonymize(
     from shoal.anonymize import anonymize as run
     from shoal.cli.shared.summary import show_summary, summarize
 
+    check_source(file)
     wanted = wanted_model(k, model)
     algorithm, seed = chosen_method(method, option, seed)
     needs = {"--target": target, "--keep-order": keep_order, "--ledger": ledger}
     choice = scale.choose(
         file, roles, algorithm, {**needs, "--picture": picture, "--report": report}
     )
-    check_outputs(output, picture, report, force=force)
+    check_outputs(output, picture, report, force=force, parts=True)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table: Any = load_or_open(file, roles, hierarchy, form, choice, scale.partition_rows)
-        check_outputs(output, picture, report, force=force)  # now that all inputs are known
+        check_outputs(
+            output, picture, report, force=force, parts=True
+        )  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)
         if book is not None and new_schema:

@@ -22,7 +22,7 @@ from shoal.cli.shared.console import (
     verdict,
 )
 from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wanted_model
-from shoal.cli.shared.scaling import Scale
+from shoal.cli.shared.scaling import Scale, check_source
 from shoal.cli.shared.sources import (
     Form,
     Roles,
@@ -95,6 +95,7 @@ def verify(
 
     The exit status is 1 if the model does not hold.
     """
+    check_source(file)
     wanted = wanted_model(k, model) if k is not None or model else None
     needs = {"--original": original, "--key": key, "--hierarchy": hierarchy}
     choice = scale.choose(file, roles, None, needs)

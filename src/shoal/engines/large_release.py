@@ -210,8 +210,9 @@ class LargeRelease(Release):
     def _batches(self, layout: Layout) -> Iterator[Any]:
         """Yield the rows as tables of `BATCH` rows, the last with the rest."""
         waiting: list[Any] = []
-        rows = 0
+        rows, last = 0, tuple[int, ...]()
         for batch in layout.rows.batches(layout.order, BATCH):
+            last = layout.in_order(pa.Table.from_batches([batch]), last)
             waiting.append(pa.Table.from_batches([batch]))
             rows += batch.num_rows
             while rows >= BATCH:

@@ -12,6 +12,7 @@ from shoal.errors import InputError
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SHARE = 0.7  # of the machine's memory, if no budget is stated
 _LEAST = 200 * 10**6  # bytes that Shoal and DuckDB need in any case
+_UNKNOWN = 8 * 10**9  # memory of a machine that does not report it
 _BYTES_PER_CELL = 45  # of a table in memory with its release, measured on 2 million rows
 _BYTES_PER_TEXT_BYTE = 8  # of a CSV file
 
@@ -56,7 +57,10 @@ class Budget:
 
 def machine_memory() -> int:
     """Return the memory of the machine, or of its container, in bytes."""
-    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    try:
+        sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    except (AttributeError, ValueError):  # a system that does not report it
+        return _UNKNOWN
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
             sizes.append(int(Path(name).read_text()))

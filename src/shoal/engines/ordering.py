@@ -17,8 +17,8 @@ from shoal.engines.dictionaries import as_source
 from shoal.engines.engine import Order
 from shoal.engines.packing import Packing
 from shoal.engines.published import Cells, unchanged_cells
-from shoal.errors import InputError
-from shoal.support.arrays import Codes
+from shoal.errors import InputError, NotAnonymous
+from shoal.support.arrays import Codes, Counts
 
 if TYPE_CHECKING:
     from shoal.engines.large_release import LargeRelease
@@ -64,9 +64,34 @@ class Layout:
             return {n: escape_formulas(pa.table({n: c})).column(n) for n, c in found.items()}
         return found
 
+    def words(self, rows: Any) -> list[Counts]:
+        """Return the words of rows of an engine."""
+        return [rows.column(f"w{j}").to_numpy() for j in range(self.order.packing.words)]
+
+    def in_order(self, rows: Any, before: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the words of the last row, or reject rows that are not in canonical order.
+
+        Rows in the order of the source would reveal it. Words alone decide the order if no other
+        column does.
+        before: the words of the row before these, () if they are the first.
+        """
+        words = self.words(rows)
+        if self.order.plain or not len(words[0]):
+            return before
+        least = [np.concatenate(([first], word[:-1])) for first, word in zip(before, words)]  # noqa: B905
+        if not before:
+            least = [np.concatenate((word[:1], word[:-1])) for word in words]
+        falls, level = np.zeros(len(words[0]), np.bool_), np.ones(len(words[0]), np.bool_)
+        for below, word in zip(least, words, strict=True):
+            falls |= level & (word < below)
+            level &= word == below
+        if falls.any():
+            raise NotAnonymous("the rows are not in canonical order; nothing was written")
+        return tuple(int(word[-1]) for word in words)
+
     def decode(self, rows: Any) -> Any:
         """Return sorted rows of an engine as published rows."""
-        words = [rows.column(f"w{j}").to_numpy() for j in range(self.order.packing.words)]
+        words = self.words(rows)
         given = iter(rows.column_names[self.order.packing.words :])
         plain = {name: rows.column(next(given)) for name in self.order.plain}
         columns = []

@@ -201,11 +201,17 @@ def output_path(text: str) -> Path:
 
 
 def check_outputs(
-    table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
+    table: Path | None,
+    picture: Path | None,
+    report: Path | None = None,
+    *,
+    force: bool,
+    parts: bool = False,
 ) -> None:
     """Raise an error if an output could not be written or would replace an input.
 
     Inputs are the files read so far.
+    parts: whether the table may be a folder of parts.
     """
     from shoal.core.publishing.staging import writes_parts
     from shoal.core.publishing.writing import check_ending
@@ -215,7 +221,7 @@ def check_outputs(
     named = [path.absolute() for path in (table, picture, report) if path is not None]
     if len(set(named)) < len(named):
         raise OutputError("two outputs have the same file name; give each its own")
-    if table is not None and writes_parts(table):
+    if table is not None and parts and writes_parts(table):
         check_folder(table, force=force)
     elif table is not None:
         check_ending(table)

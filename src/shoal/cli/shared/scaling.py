@@ -57,16 +57,12 @@ class Scale:
         in_memory: options that need the rows in memory, with their values.
         """
         from shoal.engines.choice import choose
-        from shoal.support.files import check_readable
 
         chosen = choose(file, self.memory, self.engine, algorithm, len(roles.columns))
         if chosen.reason:
             note(chosen.reason)
-        if not chosen.on_disk:
-            check_readable(file)
-            return chosen
         for option, value in in_memory.items():
-            if value:
+            if value and chosen.on_disk:
                 raise InputError(
                     f"{option} needs the table in memory; leave it out, or state a larger --memory"
                 )
@@ -78,6 +74,16 @@ class Partitioned(Scale):
     """The same, for methods that may run on partitions."""
 
     partition_rows: PartitionRows = None
+
+
+def check_source(file: Path) -> None:
+    """Reject a file that cannot be read; a folder or a pattern stands for several files."""
+    import glob
+
+    from shoal.support.files import check_readable
+
+    if not file.is_dir() and (file.exists() or not glob.has_magic(str(file))):
+        check_readable(file)
 
 
 def load_or_open(
