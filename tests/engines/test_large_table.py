@@ -96,6 +96,18 @@ def test_typed_columns_keep_their_types(typed, tmp_path):
     assert_same_files(one, other, tmp_path)
 
 
+@pytest.mark.parametrize("columns", [["town"], ["town", "note"]])
+def test_empty_texts_and_missing_cells_stay_apart(columns, tmp_path):
+    path = tmp_path / "towns.parquet"
+    cells = [None, 'a "b"', "c,d", "two\nlines", "tab\tbed", "'single'", "#"]
+    cells += [""] if len(columns) > 1 else ["x"]  # a text file of one column has one of the two
+    pq.write_table(pa.table({"town": cells * 3, "note": cells * 3}), path)
+    roles = dict(zip(columns, ["quasi", "insensitive"], strict=False))
+    one, other = both(path, shoal.KAnonymity(3), roles=roles)
+    assert_same_files(one, other, tmp_path)
+    assert other.verify().classes == 8
+
+
 def test_declared_types_apply(people, tmp_path):
     schema = {
         "file": {"missing": ["NA"]},

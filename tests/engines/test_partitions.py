@@ -77,6 +77,15 @@ def test_people_with_several_rows_count_once_in_every_partition(people, tmp_path
     assert checked.people < 300
 
 
+def test_strict_mondrian_runs_on_partitions_if_tuples_are_too_many(people, tmp_path, monkeypatch):
+    from shoal.engines.large_table import LargeTable
+
+    monkeypatch.setattr(LargeTable, "_most_tuples", lambda self, columns: 60)
+    release = shoal.anonymize(opened(people, partition_rows=100), k=3, method="mondrian")
+    assert release.write(tmp_path / "release").holds
+    assert "distinct tuples do not fit" in release.run.notes[-1]
+
+
 def test_models_of_the_whole_table_are_refused(people):
     with pytest.raises(InputError, match=r"t-closeness.* depends on the whole table"):
         shoal.anonymize(opened(people), "t-closeness(0.3, illness)", "greedy")

@@ -17,12 +17,12 @@ from shoal.core.people import TEXT_WORDS
 from shoal.engines.cutting import Partition
 from shoal.engines.duckdb_released import (
     DuckDBReleased,
-    counted_of,
     mapped,
     numbers_of,
     pack_words,
 )
 from shoal.engines.duckdb_session import Session, literal, quoted
+from shoal.engines.duckdb_written import count_written
 from shoal.engines.engine import (
     HOUSEHOLD,
     PERSON,
@@ -301,32 +301,7 @@ class DuckDBEngine:
     ) -> Counted:
         """Count the classes of written files, by a further column if one is named."""
         report("verify", 0, None)
-        quasi = [name for name in labels if name != value]
-        names = [*quasi, *([] if value is None else [value])]
-        paths = ", ".join(literal(exact_pattern(path)) for path in files)
-        source = f"read_parquet([{paths}], hive_partitioning=false)"
-        if text:
-            sign = "\\t" if files[0].suffix == ".tsv" else ","
-            source = (
-                f"read_csv([{paths}], header=true, all_varchar=true, delim='{sign}', quote='\"', "
-                "escape='\"', hive_partitioning=false, null_padding=false)"
-            )
-        listed = ", ".join(map(quoted, names))
-        cells, joins = {}, []
-        for number, name in enumerate(names):
-            kept = pa.table({"v": labels[name], "r": np.arange(len(labels[name]), dtype=np.int64)})
-            self._session.store(f"labels{number}", kept)
-            same = f"g.{quoted(name)} IS NOT DISTINCT FROM labels{number}.v"
-            joins.append(f"LEFT JOIN labels{number} ON {same}")
-            cells[name] = f"labels{number}.r"
-        packing = Packing.of({name: len(labels[name]) + 1 for name in quasi})
-        words = ", ".join(f"{word} AS k{j}" for j, word in enumerate(pack_words(packing, cells)))
-        further = "" if value is None else f", {cells[value]} AS v"
-        found = self._session.arrow(
-            f"SELECT {words}{further}, n FROM (SELECT {listed}, count(*) AS n FROM {source} "
-            f"GROUP BY ALL) g {' '.join(joins)}"
-        )
-        return counted_of(found, packing.words)
+        return count_written(self._session, files, labels, value, text)
 
     def sample_tuples(self, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
         """Return about `most` of the distinct tuples at random, and the rows of each.

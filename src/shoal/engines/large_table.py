@@ -47,6 +47,17 @@ _CORE_SHARE = 0.7  # of the budget, for a search in memory
 _BY_TUPLE = ("datafly", "samarati", "mingen", "incognito", "ola", "flash", "mondrian")
 
 
+class TooManyTuples(InputError):  # noqa: N818
+    """The distinct tuples of a table do not fit in memory.
+
+    tuples: their approximate number.
+    """
+
+    def __init__(self, message: str, tuples: int) -> None:
+        super().__init__(message)
+        self.tuples = tuples
+
+
 class LargeTable:
     r"""A table in files, described by roles; `shoal.open` returns one.
 
@@ -261,7 +272,14 @@ class LargeTable:
                 f"{name} needs the table in memory; state a larger memory, or use one of "
                 f"{', '.join(dict.fromkeys((*_BY_TUPLE, *GROUPING)))}"
             )
-        table, floor = self.weighted(model, algorithm)
+        try:
+            table, floor = self.weighted(model, algorithm)
+        except TooManyTuples as error:
+            if not runs_on_partitions(algorithm):
+                raise
+            release = self._by_partition(model, algorithm, search)
+            why = f"about {error.tuples:,} distinct tuples do not fit in {self.budget} of memory"
+            return replace(release, run=replace(release.run, notes=(*release.run.notes, why)))
         self.engine.rest()
         release = search(table)
         return LargeRelease.of(release, self, floor)
@@ -312,7 +330,7 @@ class LargeTable:
         people = bool(units["person"] or units["household"])
         found = self.engine.tuples(packing, [node.maps for node in nodes], most, people)
         if isinstance(found, int):
-            raise InputError(self._too_many(found, people, algorithm))
+            raise TooManyTuples(self._too_many(found, people, algorithm), found)
         columns = [
             replace(
                 kept[name],
