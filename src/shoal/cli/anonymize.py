@@ -198,7 +198,7 @@ def anonymize(
     emit(json, data, show)
     if keep_order and output is not None:
         note("rows keep the order of FILE: their positions can reveal what the cells hide")
-    if output is not None and not escape_formulas and not choice.on_disk:
+    if output is not None and not escape_formulas:
         _note_formulas(release, output)
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
@@ -207,14 +207,21 @@ def anonymize(
 
 def _note_formulas(release: Release, output: Path) -> None:
     """Print which columns of a text file contain cells that a spreadsheet would run."""
+    from shoal.cli.shared.summary import is_large
     from shoal.core.publishing.formulas import count_formulas
     from shoal.core.publishing.staging import is_text_file
 
     if not is_text_file(output):
         return
-    counts = count_formulas(release.to_arrow())
-    if counts:
-        listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
+    if is_large(release):
+        from shoal.engines.ordering import formula_columns
+
+        named = formula_columns(release)
+    else:
+        counts = count_formulas(release.to_arrow())
+        named = [f"{name} ({count:,})" for name, count in counts.items()]
+    if named:
+        listed = ", ".join(named)
         note(
             f"some cells would run as formulas in a spreadsheet, by column: {listed}; "
             "--escape-formulas prefixes a quote to them"

@@ -66,6 +66,7 @@ def _text_options(file: Path) -> str:
     quoted_nulls = "true" if len(names) == 1 else "false"
     return (
         f"auto_detect=false, header=true, columns={{{columns}}}, delim={literal(sign)}, "
-        "quote='\"', escape='\"', nullstr='', strict_mode=true, null_padding=false, hive_partitioning=false, "
-        f"new_line='\\n', compression='none', allow_quoted_nulls={quoted_nulls}"
+        "quote='\"', escape='\"', nullstr='', strict_mode=true, null_padding=false, "
+        "hive_partitioning=false, new_line='\\n', compression='none', "
+        f"allow_quoted_nulls={quoted_nulls}"
     )

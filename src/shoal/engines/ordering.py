@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.publishing.formulas import escape_formulas
+from shoal.core.publishing.formulas import FORMULA, NUMBER, count_formulas, escape_formulas
 from shoal.core.publishing.row_order import IS_NUMBER, MAX_NATURAL
 from shoal.core.values.encoding import combined, is_text, texts
 from shoal.core.values.midnights import as_dates
@@ -106,7 +106,28 @@ class Layout:
 
 
 def lay_out(release: LargeRelease, *, text: bool, escape: bool = False) -> Layout:
-    """Return the layout of a release in a text file, or in Parquet."""
+    """Return the layout of a release in a text file, or in Parquet, computed once."""
+    cache: dict[bool, Layout] = release.__dict__.setdefault("_layouts", {})
+    if text not in cache:
+        cache[text] = _lay_out(release, text)
+    return replace(cache[text], escape=escape)
+
+
+def formula_columns(release: LargeRelease) -> list[str]:
+    """Return the columns of a text file with cells that a spreadsheet would run."""
+    layout = lay_out(release, text=True)
+    found = set()
+    for name, cells in layout.cells.items():
+        if count_formulas(pa.table({name: cells})):
+            found.add(name)
+    for name, kind in layout.plain.items():
+        runs = f"regexp_matches({{}}, '{FORMULA}') AND NOT regexp_matches({{}}, '{NUMBER}')"
+        if is_text(kind) and layout.rows.summary(name, f"bool_or({runs})"):
+            found.add(name)
+    return [name for name in layout.order.sequence if name in found]
+
+
+def _lay_out(release: LargeRelease, text: bool) -> Layout:
     source = release.source
     by_quasi, released = release.published_rows(text=text)
     cells: dict[str, Any] = {}
@@ -137,7 +158,7 @@ def lay_out(release: LargeRelease, *, text: bool, escape: bool = False) -> Layou
         cells = {name: as_dates(values) for name, values in cells.items()}
     packing = Packing.of({name: len(values) + 1 for name, values in cells.items()})
     order = Order(packing, ranks, kinds, source.published)
-    return Layout(order, cells, types, codes, released, text, escape)
+    return Layout(order, cells, types, codes, released, text, escape=False)
 
 
 def _used(release: LargeRelease, released: Any, name: str) -> Codes:
