@@ -187,6 +187,22 @@ def test_parts_that_differ_are_refused(tmp_path):
         shoal.open(tmp_path, roles={"age": "quasi"})
 
 
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("s3://bucket/visits.parquet", "object stores cannot be read"),
+        ("postgresql://clinic/visits", "a database is read into memory"),
+        ("nowhere-*.csv", "no file matches"),
+        ("visits.xlsx", "only Parquet and CSV files can stay on disk"),
+    ],
+)
+def test_other_sources_are_refused_with_the_reason(source, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "visits.xlsx").write_bytes(b"PK")
+    with pytest.raises(InputError, match=message):
+        shoal.open(source, roles={"age": "quasi"})
+
+
 def test_a_damaged_part_is_named(tmp_path):
     pq.write_table(pa.table({"age": [1, 2]}), tmp_path / "a.parquet")
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing else")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from shoal.reading.csv_files import CsvScan, scan_csv
 from shoal.reading.formats import Format
 from shoal.support.files import check_readable, is_database, utf8_path
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # s3://, gs://; one letter is a drive
 _PARQUET = (".parquet", ".pq")
 _TEXT = (".csv", ".tsv", ".txt")
 
@@ -73,11 +75,8 @@ def find_files(source: str | Path) -> Files:
     name = Path(source)
     if is_database(source):
         raise InputError("a database is read into memory; leave out memory and engine")
-    if "://" in str(source) or ":/" in str(source):
-        raise InputError(
-            f"{source}: object stores are read through Spark only; use engine='spark', or copy the "
-            "files"
-        )
+    if _ADDRESS.match(str(source)):
+        raise InputError(f"{source}: object stores cannot be read; copy the files to a disk first")
     if name.is_dir():
         inside = sorted(path for path in name.rglob("*") if _is_data(path, name))
         if not inside:
