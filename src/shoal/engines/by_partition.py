@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ _BY_CLASS = (  # models that depend on a class alone, not on the distribution in
 )
 PARTITION_ROWS = 500_000
 _SAMPLE = 1_000_000  # tuples from which the cuts are chosen
+_WORKERS_SHARE = 0.4  # of the budget, for all workers
 _BYTES_PER_ROW = 700  # of a partition in a worker
 
 
@@ -68,7 +70,7 @@ def anonymize_by_partition(
                 f"{part} depends on the whole table, so partitions cannot be anonymized on their "
                 "own; use k-anonymity or l-diversity, or state a larger memory"
             )
-    rows = _partition_rows(source, model, partition_rows)
+    rows = _partition_rows(source, model, partition_rows, processes)
     quasi = [source.encoded[name].column for name in source.names(Role.QUASI)]
     kept = {c.name: c for c in quasi} | {n: source.encoded[n].column for n in model.columns}
     records = source.records
@@ -99,8 +101,11 @@ def anonymize_by_partition(
     )
 
 
-def _partition_rows(source: LargeTable, model: Model, stated: int | None) -> int:
-    fits = max(source.budget.share(0.3) // _BYTES_PER_ROW, 10_000)
+def _partition_rows(
+    source: LargeTable, model: Model, stated: int | None, processes: int | None
+) -> int:
+    workers = max((os.cpu_count() or 1) if processes is None else processes, 1)
+    fits = max(source.budget.share(_WORKERS_SHARE) // workers // _BYTES_PER_ROW, 10_000)
     rows = min(PARTITION_ROWS, fits) if stated is None else stated
     least = 20 * model.least_size
     if rows < least:

@@ -43,6 +43,7 @@ from shoal.support.progress import report
 
 _MARGIN = 1.1  # of an approximate number of distinct tuples
 _NODES_PER_SCAN = 6
+_SHARE_BESIDE_WORKERS = 0.4  # of the budget, while worker processes need the rest
 _UNITS = (PERSON, HOUSEHOLD)
 
 
@@ -169,9 +170,7 @@ class DuckDBEngine:
     def _check_encoded(self, encoding: Encoding) -> int:
         """Check that every row was encoded, and return their number."""
         coded = [self._columns[name] for name in encoding.dictionaries]
-        coded += [
-            u for u, names in ((PERSON, encoding.person), (HOUSEHOLD, encoding.household)) if names
-        ]
+        coded += self._units()
         lost = " OR ".join(f"{column} IS NULL" for column in coded)
         found = self._session.arrow(
             f"SELECT count(*) AS n, count(*) FILTER (WHERE {lost}) AS lost FROM encoded"
@@ -254,6 +253,7 @@ class DuckDBEngine:
         self._releases += 1
         view = f"released{self._releases}"
         if plan.by_row:
+            self._session.limit()
             source = self._join_entries(plan, keys, view)
         elif plan.joined is None:
             maps = self._maps(plan.maps, f"{view}_")
@@ -289,8 +289,7 @@ class DuckDBEngine:
         assert joined is not None
         words = self._words(joined.tuples, _Maps({}, ""))
         named = [f"t{j}" for j in range(len(words))]
-        results = {**dict(zip(named, joined.words, strict=True))}
-        results |= dict(zip(keys, joined.classes, strict=True))
+        results = dict(zip([*named, *keys], [*joined.words, *joined.classes], strict=True))
         self._session.store(table, pa.table(results))
         same = " AND ".join(f"{word} = {table}.{t}" for word, t in zip(words, named, strict=True))
         listed = ", ".join(f"{table}.{key}" for key in keys)
@@ -354,6 +353,7 @@ class DuckDBEngine:
 
     def begin_entries(self, names: Sequence[str]) -> None:
         """Prepare for the published entry of each row, column by column."""
+        self._session.limit(_SHARE_BESIDE_WORKERS)
         self._entries = {name: f"e{number}" for number, name in enumerate(names)}
         columns = ", ".join(f"{column} INTEGER" for column in self._entries.values())
         self._session.run(f"CREATE OR REPLACE TABLE entries (row BIGINT, {columns})")

@@ -89,6 +89,10 @@ class Session:
             self._connection.execute(f"INSERT INTO {name} SELECT * FROM given")
             self._connection.unregister("given")
 
+    def limit(self, share: float = _SHARE) -> None:
+        """Limit the memory of the connection to a share of the budget."""
+        self.run(f"SET memory_limit = '{self._budget.share(share)}B'")
+
     def rest(self) -> None:
         """Free the memory of the connection while others need it."""
         self.close()

@@ -1,4 +1,4 @@
-"""The interface of engines: six operations on rows that stay where they are.
+"""The interface of engines: a few operations on rows that stay where they are.
 
 Methods know nothing of engines, and engines know nothing of methods: an engine counts, maps, joins
 and sorts whole numbers.
