@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install warm wheel demo test deep lowest mutate lint format bench study docs clean
+.PHONY: install warm wheel demo test deep lowest mutate lint format bench bench-scale study docs clean
 
 install: $(VENV)/.installed
 
@@ -79,6 +79,12 @@ format: install
 
 bench: install
 	$(BIN)/python benchmarks/run.py
+
+# Tables larger than memory: `make bench-scale ROWS=1e8 MEMORY=4GB METHOD=ola`.
+ROWS ?= 1e6
+MEMORY ?= 2GB
+bench-scale: install
+	$(BIN)/python benchmarks/scale.py --rows $(ROWS) --memory $(MEMORY) $(if $(METHOD),--method $(METHOD)) $(if $(FOLDER),--folder $(FOLDER))
 
 # A published study: `make study` lists them, `make study NAME=risk` runs one, FULL=1 at its published size.
 study: install

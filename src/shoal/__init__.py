@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shoal import dp, identifiers, metrics, projects, report, risk, robust, sklearn, utility
     from shoal.checking import check
     from shoal.comparison import Comparison, compare
+    from shoal.engines import open
     from shoal.inspection import suggest_hierarchies
     from shoal.inspection.result import Inspection, inspect
     from shoal.reading import Schema, UnassignedColumns, read, read_released
@@ -72,6 +73,7 @@ __all__ = [
     "identifiers",
     "inspect",
     "metrics",
+    "open",
     "projects",
     "read",
     "read_released",
@@ -102,6 +104,7 @@ _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a modu
     "compare": "comparison",
     "Schema": "reading",
     "UnassignedColumns": "reading",
+    "open": "engines",
     "read": "reading",
     "read_released": "reading",
     "suggest_hierarchies": "inspection",

@@ -61,9 +61,9 @@ def test_a_bad_file_is_named_with_the_fault(shoal, folder, command, content, tol
     refused(found, "shoal: bad.csv: ", told)
 
 
-def test_a_folder_is_no_file(anonymize, folder):
+def test_a_folder_without_tables_is_refused(anonymize, folder):
     (folder / "people").mkdir()
-    refused(anonymize(file="people"), "people: is a directory", "name the file inside it")
+    refused(anonymize(file="people"), "people: has no Parquet or CSV files")
 
 
 def test_a_damaged_spreadsheet_is_refused(anonymize, folder):
@@ -273,10 +273,10 @@ def test_an_existing_output_stays_unless_forced(anonymize, shoal, folder):
     ("output", "told"),
     [
         ("out.docx", "out.docx: cannot write this kind of file; end the name in .csv"),
-        ("out", "out: cannot write this kind of file"),
+        ("people.csv/out", "its folder does not exist"),
         ("nowhere/out.csv", "its folder does not exist; create nowhere first"),
         ("people.csv/out.csv", "its folder does not exist"),
-        (".", "cannot write this kind of file"),
+        (".", "exists already; choose another name"),
     ],
 )
 def test_an_output_that_cannot_be_is_refused_before_any_work(anonymize, output, told):

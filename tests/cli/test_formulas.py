@@ -22,6 +22,18 @@ def test_formulas_are_counted_by_column_in_a_note(shoal, notes):
     assert "1+1" not in done.err
 
 
+def test_formulas_on_disk_are_noted_and_escaped_in_the_same_way(shoal, notes):
+    disk = ("--method", "flash", "--engine", "duckdb")
+    done = shoal("anonymize", "notes.csv", *ROLES, *disk, "-o", "out.csv")
+    assert done.status == 0, done.err
+    assert "by column: town, note; --escape-formulas" in done.err
+    assert "1+1" not in done.err
+    for name, more in (("one.csv", disk[:2]), ("other.csv", disk)):
+        done = shoal("anonymize", "notes.csv", *ROLES, *more, "--escape-formulas", "-o", name)
+        assert done.status == 0, done.err
+    assert (notes / "one.csv").read_bytes() == (notes / "other.csv").read_bytes()
+
+
 def test_escaped_releases_verify_and_measure_as_others(shoal, notes):
     loss = []
     for more in ((), ("--escape-formulas",)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
-from shoal.anonymize.requests import Described, as_model
+from shoal.anonymize.requests import Described, OnDisk, as_model
 from shoal.core.column import Role
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.provenance import Run
@@ -116,8 +116,14 @@ def anonymize(
     )
     model = as_model(model, k)
     check_seed(seed)
-    table = _with_replacements(described.table(data), replace)
     algorithm = _algorithm(method, seed, options)
+    if isinstance(data, OnDisk):
+        if described or ledger is not None or replace or key is not None:
+            raise InputError(
+                "a table on disk has its roles already, and takes no ledger, replacements or key"
+            )
+        return data.anonymized(model, algorithm, partial(_search, model, algorithm, seed))
+    table = _with_replacements(described.table(data), replace)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
     if ledger is None:
@@ -155,6 +161,12 @@ def _replaced(table: Table, algorithm: Any, **secrets: Any) -> Mapping[str, Repl
     if replaced:
         check_replaceable(table, algorithm)
     return replaced
+
+
+def _search(model: Model, algorithm: Any, seed: int | None, table: Table) -> Release:
+    """Search for a release of a part or the tuples of a table, which other processes can call."""
+    check_askable(table, model)
+    return _released(table, model, algorithm, seed)
 
 
 def _released(

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from shoal.core.publishing.native import origin_of
+from shoal.core.release import Release
 from shoal.core.roles import as_names, roles_of, warn_unassigned
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.expressions import parse
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import Model
+
+
+@runtime_checkable
+class OnDisk(Protocol):
+    """A table that is not in memory; an engine anonymizes it with the search of a method."""
+
+    def anonymized(
+        self, model: Model, algorithm: Any, search: Callable[[Table], Release]
+    ) -> Release:
+        """Return the release; `search` runs the method on a table in memory and checks it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,11 +29,13 @@ from shoal.cli.shared.options import (
     Json,
     K,
     check_outputs,
+    output_path,
     seed_option,
     wanted_model,
 )
 from shoal.cli.shared.repeating import typed
-from shoal.cli.shared.sources import EveryRole, Form, grouped, load
+from shoal.cli.shared.scaling import Partitioned, check_source, load_or_open
+from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +46,12 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="The file to write: .csv, .tsv or .parquet."
+        "--output",
+        "-o",
+        metavar="FILE",
+        parser=output_path,
+        help="The file to write: .csv, .tsv or .parquet. A name without an ending, or with a slash "
+        "at its end, is a folder of Parquet parts.",
     ),
 ]
 Models = Annotated[
@@ -148,6 +155,7 @@ def anonymize(
     domain: Domain = "",
     lookup: LookupFile = None,
     people: People = None,
+    scale: Partitioned,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -157,12 +165,14 @@ def anonymize(
 
     Nothing is written unless the verification passes. Columns without a role are left out. With
     --report, the output of --json includes the contents of the report.
+
+    A table that needs more than --memory stays on disk: FILE may then also be a folder of files or
+    a pattern such as 'visits-*.parquet'.
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.shared.summary import summarize
-    from shoal.support.files import check_readable
 
-    check_readable(file)
+    check_source(file)
     wanted = wanted_model(k, model)
     algorithm, seed = chosen_method(method, option, seed)
     if is_project(file):
@@ -172,14 +182,20 @@ def anonymize(
         run_project(domain=domain, people=people, seed=seed, json=json)
         return
     refuse_options({"--people": people}, "a project")
-    check_outputs(output, picture, report, force=force)
+    needs = {"--target": target, "--keep-order": keep_order, "--ledger": ledger}
+    choice = scale.choose(
+        file, roles, algorithm, {**needs, "--picture": picture, "--report": report}
+    )
+    check_outputs(output, picture, report, force=force, parts=True)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
     secrets = opened_secrets(key_file if ledger is None else None, key_env, key_command, lookup)
     order: Order = "original" if keep_order else "canonical"
     with bars():
-        table = load(file, roles, hierarchy, form)
-        check_outputs(output, picture, report, force=force)  # now that all inputs are known
+        table: Any = load_or_open(file, roles, hierarchy, form, choice, scale.partition_rows)
+        check_outputs(
+            output, picture, report, force=force, parts=True
+        )  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)
         if book is not None and new_schema:
@@ -253,13 +269,21 @@ def _note_file(release: Release, output: Path, *, keep_order: bool, escape_formu
 
 def _note_formulas(release: Release, output: Path) -> None:
     """Print which columns of a text file contain cells that a spreadsheet would run."""
+    from shoal.cli.shared.summary import is_large
     from shoal.core.publishing.formulas import count_formulas
+    from shoal.core.publishing.staging import is_text_file
 
-    if output.suffix.lower() == ".parquet":
+    if not is_text_file(output):
         return
-    counts = count_formulas(release.to_arrow())
-    if counts:
-        listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
+    if is_large(release):
+        from shoal.engines.ordering import formula_columns
+
+        named = formula_columns(release)
+    else:
+        counts = count_formulas(release.to_arrow())
+        named = [f"{name} ({count:,})" for name, count in counts.items()]
+    if named:
+        listed = ", ".join(named)
         note(
             f"some cells would run as formulas in a spreadsheet, by column: {listed}; "
             "--escape-formulas prefixes a quote to them"

@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.projects import verify_set
-from shoal.cli.shared.console import about, emit, grid, notes, number, out, show_warnings, verdict
+from shoal.cli.shared.console import (
+    about,
+    bars,
+    emit,
+    grid,
+    notes,
+    number,
+    out,
+    show_warnings,
+    verdict,
+)
 from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wanted_model
+from shoal.cli.shared.scaling import Scale, check_source
 from shoal.cli.shared.sources import (
     Form,
     Roles,
@@ -22,6 +33,7 @@ from shoal.cli.shared.sources import (
     of_release,
     with_missing_as_text,
 )
+from shoal.core.roles import UnassignedColumns
 from shoal.errors import InputError
 from shoal.support.wording import counted
 
@@ -29,8 +41,10 @@ if TYPE_CHECKING:
     from shoal.core.classes import Classes
     from shoal.core.table import Table
     from shoal.core.verification import Verification
+    from shoal.engines.memory import Budget
     from shoal.privacy.model import Model
     from shoal.reading import Schema
+    from shoal.risk.caveats import Caveats
 
 _MEANING = {
     "k": "people in the smallest class; higher is better",
@@ -65,6 +79,7 @@ def verify(
     ] = None,
     key: Key = None,
     hierarchy: Hierarchies = None,
+    scale: Scale,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -79,22 +94,44 @@ def verify(
 
     If FILE is the folder of a released project, its keys, joins and guarantee are checked.
 
+    A FILE that needs more than --memory is grouped on disk; it may also be a folder or a pattern.
+
     The exit status is 1 if the model does not hold.
     """
-    from shoal.anonymize import check_askable
-    from shoal.core.classes import Classes
-    from shoal.core.linked_rows import link_rows
-    from shoal.privacy import profile
-    from shoal.reading import read_released
-    from shoal.risk.caveats import caveats, to_dict
-    from shoal.support.files import check_readable
-
     wanted = wanted_model(k, model) if k is not None or model else None
     if file.is_dir() and (file / "release.json").is_file():
         if not verify_set(file, wanted, json=json):
             raise typer.Exit(1)
         return
-    check_readable(file)
+    check_source(file)
+    needs = {"--original": original, "--key": key, "--hierarchy": hierarchy}
+    choice = scale.choose(file, roles, None, needs)
+    if choice.on_disk:
+        data = _on_disk(file, roles, form, choice.budget, wanted)
+    else:
+        data = _in_memory(file, wanted, roles, original, key, hierarchy, form)
+    emit(json, data, lambda: _show(data))
+    if wanted is not None and not data["check"]["holds"]:
+        raise typer.Exit(1)
+
+
+def _in_memory(
+    file: Path,
+    wanted: Model | None,
+    roles: Roles,
+    original: Path | None,
+    key: str | None,
+    hierarchy: list[str] | None,
+    form: Form,
+) -> dict[str, Any]:
+    """Return what is found about a file that is read into memory."""
+    from shoal.anonymize import check_askable
+    from shoal.core.classes import Classes
+    from shoal.core.linked_rows import link_rows
+    from shoal.privacy import profile
+    from shoal.reading import read_released
+    from shoal.risk.caveats import caveats
+
     known = _known(roles)
     source = None
     if original is not None:
@@ -124,11 +161,24 @@ def verify(
         )
     check_askable(classes.table, wanted)
     reached = profile(classes, published.sensitive)
-    found = caveats(classes)
-    data: dict[str, Any] = {
-        "records": published.records,
-        "people": None if classes.table.person is None else classes.released_people,
-        "households": classes.table.household is not None,
+    data = _figures(published.records, classes, published, reached, caveats(classes))
+    data["people"] = None if classes.table.person is None else classes.released_people
+    data["households"] = classes.table.household is not None
+    if wanted is not None:
+        data["check"] = _check(wanted, classes, file, source, key, stated).to_dict()
+    return data
+
+
+def _figures(
+    records: int, classes: Classes, published: Any, reached: dict[str, float], found: Caveats
+) -> dict[str, Any]:
+    """Return the figures of a file as plain data, without its people and its check."""
+    from shoal.risk.caveats import to_dict
+
+    return {
+        "records": records,
+        "people": None,
+        "households": False,
         "classes": len(classes),
         "quasi": list(published.quasi),
         "sensitive": list(published.sensitive),
@@ -137,11 +187,42 @@ def verify(
         "singling_out": found.singling_out.to_dict(),
         "warnings": found.sentences(),
     }
-    if wanted is not None:
-        data["check"] = _check(wanted, classes, file, source, key, stated).to_dict()
-    emit(json, data, lambda: _show(data))
-    if wanted is not None and not data["check"]["holds"]:
-        raise typer.Exit(1)
+
+
+def _on_disk(
+    file: Path, roles: Roles, form: Form, budget: Budget, wanted: Model | None
+) -> dict[str, Any]:
+    """Return what is found about a file whose rows stay on disk."""
+    from shoal.core.verification import judge
+    from shoal.engines.large_verification import published_on_disk
+    from shoal.privacy import profile
+
+    known = _known(roles)
+    stated = {**known.file, **form.stated}
+    units = {
+        "person": tuple(names(roles.person)) or roles.known.person,
+        "household": tuple(names(roles.household)) or roles.known.household,
+        "rows_are_people": True,
+    }
+    with bars(), notes(unless=UnassignedColumns):
+        published = published_on_disk(file, known.columns, stated, units, budget)
+        classes = published.classes
+        _check_columns(wanted, published.sensitive)
+        reached = profile(classes, published.sensitive)
+        data = _figures(published.records, classes, published, reached, published.caveats())
+        data["people"] = classes.released_people if units["person"] else None
+        data["households"] = bool(units["household"])
+        if wanted is not None:
+            data["check"] = judge(classes, wanted).to_dict()
+        published.table.close()
+    return data
+
+
+def _check_columns(wanted: Model | None, sensitive: Sequence[str]) -> None:
+    """Raise an error for a model of a column that is not sensitive."""
+    for name in () if wanted is None else wanted.columns:
+        if name not in sensitive:
+            raise InputError(f"{wanted}: column {name!r} is not sensitive; name it in --sensitive")
 
 
 def _check(

@@ -125,6 +125,16 @@ class Classes:
             cache[name] = count_values(column.take(once), self.ids[once], len(self))
         return cache[name]
 
+    def people_with_value(self, name: str) -> Counts:
+        """(classes,) different people of each class with a known value of a column."""
+        person, column = self.table.person, self.table[name]
+        if column.missing is None:
+            return self.people
+        known = np.where(column.codes == column.missing, np.int32(SUPPRESSED), self.ids)
+        if person is None:
+            return sum_by(known, len(self), self.table.counts)
+        return count_distinct(known, len(self), person)
+
     def row_histogram(self, name: str) -> Histogram:
         """Return how many records of each class have each value of a column."""
         cache: dict[str, Histogram] = self.__dict__["_row_histograms"]

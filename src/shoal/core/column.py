@@ -115,6 +115,8 @@ class Column:
             not, and ends with the missing value.
         spelling: (known,) the text of each value, if the type does not determine it.
         ruler: Maps the numbers of the column to positions; columns derived from it keep the ruler.
+        floor: The lowest level of the hierarchy that the codes distinguish: values of one group of
+            this level have one code.
 
     >>> Column.encode("age", [31, 42, 31], "quasi").codes.tolist()
     [0, 1, 0]
@@ -132,6 +134,7 @@ class Column:
     declared: bool = False
     spelling: tuple[str, ...] | None = None
     ruler: Ruler = None  # type: ignore[assignment]  # derived from the values by default
+    floor: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", frozen(self.codes))

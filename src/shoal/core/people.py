@@ -6,7 +6,7 @@ Guarantees about people never count rows: one person with five rows is one perso
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ _PERSON = (
 )
 _SHARED = r"name|mail|phone|telefon|addres|adress|strasse"  # several people may share these
 _FREE_TEXT = r"bemerk|kommentar|comment|remark|freitext|free_?text|anamnes|(^|_)notes?($|_)|notiz"
-_TEXT_WORDS = 8  # on average; texts with more are sentences, not identifiers
+TEXT_WORDS = 8  # on average; texts with more are sentences, not identifiers
 _EVENT = (
     r"encounter|visit|appointment|admission|stay|episode|event|case|row|record|line|index|order|transaction"
     r"|invoice|claim|sample|specimen|incident|accident|session|entry|besuch|aufnahme|fall|beleg"
@@ -137,19 +137,30 @@ def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | Non
     >>> deciding_identifier(visits, visits.column_names)
     Deciding(column='patient', distinct=2, filled=3)
     """
-    found = []
+
+    def count(name: str) -> Deciding | None:
+        cells = encoding.without_blanks(encoding.combined(data.column(name), name)).drop_null()
+        if encoding.is_text(cells.type) and words_per_value(cells) >= TEXT_WORDS:
+            return None
+        try:
+            return Deciding(name, len(pc.unique(cells)), len(cells))
+        except (NotImplementedError, ValueError):  # values of this type cannot be compared
+            return None
+
+    return deciding_of(identifiers, count)
+
+
+def deciding_of(
+    identifiers: Sequence[str], count: Callable[[str], Deciding | None]
+) -> Deciding | None:
+    """Return the identifier that decides who the people are.
+
+    count: counts the values of an identifier; None if it is free text or cannot be compared.
+    """
     numbers = [name for name in identifiers if not is_free_text(name)]
     best = max(map(_kind_of_name, numbers), default=0)
-    for name in numbers:
-        if _kind_of_name(name) < best:
-            continue
-        cells = encoding.without_blanks(encoding.combined(data.column(name), name)).drop_null()
-        if encoding.is_text(cells.type) and words_per_value(cells) >= _TEXT_WORDS:
-            continue
-        try:
-            found.append(Deciding(name, len(pc.unique(cells)), len(cells)))
-        except (NotImplementedError, ValueError):  # values of this type cannot be compared
-            continue
+    counted_names = (count(name) for name in numbers if _kind_of_name(name) == best)
+    found = [each for each in counted_names if each is not None]
     return max(found, key=lambda each: (each.distinct, not each.repeats), default=None)
 
 

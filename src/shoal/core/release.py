@@ -24,15 +24,21 @@ from shoal.core.publishing.frames import to_pandas, to_polars
 from shoal.core.publishing.native import Origin
 from shoal.core.publishing.replaced import Replaced
 from shoal.core.publishing.row_order import Order, canonical, check_order
-from shoal.core.publishing.writing import check_ending, decoded, write_table
+from shoal.core.publishing.staging import is_text_file, write_output
+from shoal.core.publishing.writing import decoded
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
 from shoal.core.values.spelled import fitted
-from shoal.core.verification import Guarantee, Verification, bound_people, recount
-from shoal.errors import InputError, NotAnonymous
+from shoal.core.verification import (
+    Guarantee,
+    Verification,
+    bound_people,
+    recount,
+    refuse_broken,
+)
+from shoal.errors import InputError
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.notebook import html_rows
-from shoal.support.wording import counted
 
 _SHOWN = 8  # rows of a release in a notebook
 
@@ -103,14 +109,8 @@ class Release:
 
     def _repr_html_(self) -> str:
         data, checked = self.to_arrow(), self.verify()
-        people = counted(checked.people, "person", "people")
-        return html_rows(
-            f"{self.model}: {'holds' if checked else 'does not hold'}",
-            data.take(canonical(data)[:_SHOWN]),
-            f"{people} in {counted(checked.classes, 'class')}, the smallest of "
-            f"{checked.smallest:,}; the first rows of "
-            f"{counted(checked.records, 'published row')} are shown.",
-        )
+        title, line = checked.in_words()
+        return html_rows(title, data.take(canonical(data)[:_SHOWN]), line)
 
     @property
     def withheld(self) -> bool:
@@ -161,14 +161,17 @@ class Release:
         In the original order, or in the order of the published values if the original order must
         not be revealed.
         """
-        kept = np.arange(len(self.original))
-        if self.suppressed is not None:
-            kept = kept[~self.suppressed]
+        kept = self._kept
         if self.withheld:
-            kept = kept[canonical(self._cells(kept))]
+            kept = kept[canonical(self.published_cells(kept))]
         if self.original.counts is None:
             return kept
         return np.repeat(kept, self.original.counts[kept])
+
+    @property
+    def _kept(self) -> Counts:
+        every = np.arange(len(self.original))
+        return every if self.suppressed is None else every[~self.suppressed]
 
     def to_arrow(self, cells: Cells = "text") -> Any:
         """Return the published rows, with generalized quasi-identifiers.
@@ -190,10 +193,16 @@ class Release:
         spelled: return numbers that keep the text of their file as this text, for a text file.
         """
         whole = len(self._rows) == len(self.original) and self.original.counts is None
-        return self._cells(slice(None) if whole and not self.withheld else self._rows, spelled)
+        rows = slice(None) if whole and not self.withheld else self._rows
+        return self.published_cells(rows, spelled=spelled)
 
-    def _cells(self, rows: Any, spelled: bool = False) -> Any:
-        """Return the published cells of some rows of the original."""
+    def published_cells(self, rows: Any, *, spelled: bool = False) -> Any:
+        """Return the published cells of some rows of the original, as dictionaries.
+
+        Parameters:
+            rows: Their positions.
+            spelled: Return numbers that keep the text of their file as this text.
+        """
         cells = {}
         for column in self.original.columns:
             if column.name in self.replaced:
@@ -243,10 +252,8 @@ class Release:
             A pandas or polars frame, or a pyarrow table for any other source.
         """
         origin = self.original.origin or Origin()
-        if origin.library == "polars":
-            return self.to_polars(cells)
         if origin.library != "pandas":
-            return self.to_arrow(cells)
+            return self.to_polars(cells) if origin.library == "polars" else self.to_arrow(cells)
         frame = self.to_pandas(cells)
         if origin.index is not None and not self.withheld:
             frame.index = origin.index[self._rows]
@@ -276,17 +283,21 @@ class Release:
         Returns:
             The outcome of the check.
         """
-        return self._check(self._published(), self._rows)
+        counts = self.original.counts
+        if counts is None or self.withheld or not all(part.by_class for part in self.model.parts):
+            return self._check(self._published(), self._rows)
+        kept = self._kept
+        return self._check(self.published_cells(kept), kept, counts[kept])
 
-    def _check(self, published: Any, rows: Counts) -> Verification:
-        """Check published rows; `rows` are their positions in the original."""
+    def _check(self, published: Any, rows: Counts, counts: Counts | None = None) -> Verification:
+        """Check published rows, by their positions in the original and their multiplicities."""
 
         @cache
         def coverage() -> Coverage:
             return self.coverage.take(rows)
 
         links = [name for name, replaced in self.replaced.items() if replaced.links]
-        found = recount(published, self.original, self.model, rows, coverage, links)
+        found = recount(published, self.original, self.model, rows, coverage, links, counts)
         if found.holds and self.shown is not self:
             by_row = recount(published, self.shown.original, self.model, rows)
             found = bound_people(by_row, self.model, self.rows_per_person)
@@ -296,11 +307,11 @@ class Release:
             and recoding.covers()
             for name, recoding in self.recodings.items()
         )
-        expected = self.original.records
-        if (hidden := self.suppressed) is not None:
-            counts = self.original.counts
-            expected -= int(hidden.sum() if counts is None else counts[hidden].sum())
-        return replace(found, truthful=truthful and published.num_rows == expected)
+        expected, hidden = self.original.records, self.suppressed
+        if hidden is not None:
+            weights = self.original.counts
+            expected -= int(hidden.sum() if weights is None else weights[hidden].sum())
+        return replace(found, truthful=truthful and found.records == expected)
 
     def write(
         self,
@@ -313,7 +324,8 @@ class Release:
         """Write the published rows as CSV or Parquet, completely or not at all.
 
         Parameters:
-            path: The file; its ending decides the format.
+            path: The file; its ending decides the format. A name without an ending, or one that
+                ends in a slash, is a folder of Parquet parts.
             force: Overwrite an existing file.
             order: "canonical" sorts the rows by their published values, so that their order reveals
                 nothing else. "original" keeps the order of the input, which can reveal hidden
@@ -332,27 +344,19 @@ class Release:
             raise InputError(
                 "a release that claims differential privacy has no original order; leave out order"
             )
-        published = self._published(spelled=check_ending(Path(path)) != ".parquet")
+        text = is_text_file(path)
+        published = self._published(spelled=text)
         rows = self._rows
         if order == "canonical" and not self.withheld:
             places = canonical(published)
             published, rows = published.take(pa.array(places)), rows[places]
         checked = self._check(published, rows)
-        if checked.failing:
-            raise NotAnonymous(
-                f"{self.model} does not hold: {checked.failing:,} of "
-                f"{counted(checked.classes, 'class')} break it; nothing was written"
-            )
-        if not checked.truthful:
-            raise NotAnonymous(
-                "some published cells do not cover their original value, or their text does not "
-                "match the values that they cover; nothing was written"
-            )
-        if escape_formulas and check_ending(Path(path)) != ".parquet":
+        refuse_broken(checked, self.model)
+        if escape_formulas and text:
             from shoal.core.publishing.formulas import escape_formulas as escape
 
             published = escape(published)
-        write_table(published, Path(path), force=force)
+        write_output(published, path, force=force)
         return checked
 
     def report(

@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column, Kind, Role
+from shoal.core.counted_classes import CountedClasses
 from shoal.core.coverage import Coverage
 from shoal.core.linked_rows import link_rows
 from shoal.core.table import Table
 from shoal.core.values import encoding
-from shoal.errors import InputError
+from shoal.errors import InputError, NotAnonymous
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.wording import counted
 
@@ -71,9 +72,36 @@ class Verification:
     def __bool__(self) -> bool:
         return self.holds
 
+    def in_words(self) -> tuple[str, str]:
+        """Return a title and a line about a table of the first published rows."""
+        people = counted(self.people, "person", "people")
+        return (
+            f"{self.model}: {'holds' if self else 'does not hold'}",
+            f"{people} in {counted(self.classes, 'class')}, the smallest of {self.smallest:,}; the "
+            f"first rows of {counted(self.records, 'published row')} are shown.",
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
         return {"holds": self.holds, **asdict(self)}
+
+
+def refuse_broken(checked: Verification, model: Guarantee) -> None:
+    """Reject a release whose check failed, before it is written.
+
+    Raises:
+        NotAnonymous: The guarantee does not hold, or a published cell is not true.
+    """
+    if checked.failing:
+        raise NotAnonymous(
+            f"{model} does not hold: {checked.failing:,} of "
+            f"{counted(checked.classes, 'class')} break it; nothing was written"
+        )
+    if not checked.truthful:
+        raise NotAnonymous(
+            "some published cells do not cover their original value, or their text does not "
+            "match the values that they cover; nothing was written"
+        )
 
 
 def recount(
@@ -83,16 +111,19 @@ def recount(
     rows: Counts,
     coverage: Callable[[], Coverage] | None = None,
     links: Sequence[str] = (),
+    counts: Counts | None = None,
 ) -> Verification:
     """Check published rows against the guarantee, with the distributions of the original.
 
     Parameters:
         rows: (published rows,) the original row of each, which identifies its person.
         links: Published columns whose values link the rows of one person.
+        counts: (published rows,) how many times each row is published; None for once.
     """
     table = published_table(published, original)
     table = replace(
         table,
+        counts=counts,
         person=None if original.person is None else original.person.take(rows),
         household=None if original.household is None else original.household.take(rows),
     )
@@ -177,6 +208,8 @@ def _judge_coverage(part: Any, classes: Classes, coverage: Coverage) -> tuple[Bo
 
 
 def _households(classes: Classes) -> int | None:
+    if isinstance(classes, CountedClasses):
+        return classes.tallies.released_households
     household = classes.table.household
     return None if household is None else len(np.unique(household.ids[classes.ids >= 0]))
 

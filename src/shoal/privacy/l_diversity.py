@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.core.classes import SUPPRESSED, Classes
-from shoal.core.people import count_distinct
+from shoal.core.classes import Classes
 from shoal.privacy.model import ROUNDING, Model
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.options import check_flag, check_range, check_whole
@@ -50,13 +49,7 @@ def _readings(classes: Classes, name: str, *, count_missing: bool) -> tuple[_Rea
     if count_missing or missing is None:
         return (every,)
     counts = np.where(histogram.codes == missing, 0, histogram.counts)
-    person = classes.table.person
-    if person is None:
-        people = every.sums(counts)
-    else:
-        known = np.where(classes.table[name].codes == missing, np.int32(SUPPRESSED), classes.ids)
-        people = count_distinct(known, len(classes), person)
-    return (every, _Reading(counts, people, every.starts))
+    return (every, _Reading(counts, classes.people_with_value(name), every.starts))
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.core.column import Role
-from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.publishing.frames import from_frame
 from shoal.core.publishing.native import origin_of
-from shoal.core.roles import UnassignedColumns, as_names, unassigned_message, warn_unassigned
+from shoal.core.roles import UnassignedColumns, unassigned_message, warn_unassigned
 from shoal.core.table import Table
 from shoal.core.values.specs import without_missing
 from shoal.errors import InputError
 from shoal.identifiers.replacements import coarsened
-from shoal.reading.checks import as_declared, check_dates, check_kinds, is_declared
+from shoal.reading.checks import as_declared, check_dates, check_kinds
 from shoal.reading.files import read_arrow
 from shoal.reading.formats import Format, guesses_of
-from shoal.reading.notations import PLAIN, Notation
+from shoal.reading.notations import PLAIN
 from shoal.reading.released import Unclaimed, read_released
-from shoal.reading.schema import Schema, check_spec
+from shoal.reading.requests import Request, request_of
+from shoal.reading.schema import Schema
 
 
 def read(
@@ -87,51 +86,38 @@ def read(
     >>> read(ages, roles={"age": "quasi", "disease": "sensitive"})
     Table(rows=4, quasi=['age'], sensitive=['disease'])
     """
-    known = _schema(schema)
-    specs = _merged(known, roles)
-    units: dict[str, Any] = {
-        "person": as_names(person) or (() if rows_are_people else known.person),
-        "household": as_names(household) or known.household,
-        "rows_are_people": rows_are_people,
-    }
-    if rows_are_people and as_names(person):
-        raise InputError("person and rows_are_people cannot be combined; state one of them")
-    trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
     options: dict[str, Any]
     options = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
     options |= {"decimal": decimal, "dates": dates, "header": header}
     options |= {"sheet": sheet, "query": query}
-    stated: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, options)
     if isinstance(source, (str, Path)):
-        missing_in = {n: spec["missing"] for n, spec in specs.items() if "missing" in spec}
-        form = Format(**{**known.file, **stated}, missing_in=missing_in)
-        text = {*_kept_as_text(specs), *units["person"], *units["household"]}
-        declared = all("type" in spec or spec["role"] == Role.IDENTIFIER for spec in specs.values())
-        expected = {*specs, *units["person"], *units["household"], *trees}
-        data = read_arrow(Path(source), form, text, may_be_empty=declared, expected=expected)
-        table = _table(data, specs, trees, units, Path(source), form.notation)
+        data = read_arrow(
+            Path(source),
+            asked.form,
+            asked.text,
+            may_be_empty=asked.declared,
+            expected=asked.expected,
+        )
+        table = _table(data, asked, Path(source))
     else:
-        if stated:
-            raise InputError(f"{', '.join(stated)}: for files only; change the data frame itself")
-        table = _table(from_frame(source), specs, trees, units)
+        if asked.stated:
+            stated = ", ".join(asked.stated)
+            raise InputError(f"{stated}: for files only; change the data frame itself")
+        table = _table(from_frame(source), asked)
         table = origin_of(source, table)
     warn_unassigned(table.unassigned, stacklevel=2)
     return table
 
 
-def _table(
-    data: Any,
-    specs: Mapping[str, Mapping[str, Any]],
-    trees: Mapping[str, Any],
-    units: Mapping[str, Any],
-    path: Path | None = None,
-    notation: Notation = PLAIN,
-) -> Table:
+def _table(data: Any, asked: Request, path: Path | None = None) -> Table:
     """Return the table; errors name the file."""
+    specs, notation = asked.specs, asked.form.notation if path is not None else PLAIN
     if path is not None and not set(specs) & set(data.column_names):
         # the first line may be a person's record, so it is not shown
         raise InputError(
-            f"{path}: has none of the columns {', '.join(specs)}; {_advice(specs, data)}"
+            f"{path}: has none of the columns {', '.join(specs)}; "
+            f"{advice_on_names(specs, data.column_names)}"
         )
     try:
         if not any(str(spec.get("type")).startswith("date") for spec in specs.values()):
@@ -139,7 +125,7 @@ def _table(
         data = without_missing(data, specs)
         check_kinds(data, specs)
         declared = as_declared(data, specs, notation)
-        table = coarsened(Table.from_arrow(declared, specs, trees, **units))
+        table = coarsened(Table.from_arrow(declared, specs, asked.trees, **asked.units))
         return replace(table, guessed=tuple(guesses_of(data)))
     except InputError as error:
         if path is not None:
@@ -147,8 +133,9 @@ def _table(
         raise
 
 
-def _advice(wanted: Iterable[str], data: Any) -> str:
-    found = {name.strip().casefold() for name in data.column_names}
+def advice_on_names(wanted: Iterable[str], names: Iterable[str]) -> str:
+    """Return what to do about a file that has none of the wanted columns."""
+    found = {name.strip().casefold() for name in names}
     if found & {name.casefold() for name in wanted}:
         return (
             "some differ only in case or spaces; write names exactly as in the file, in a schema "
@@ -158,45 +145,6 @@ def _advice(wanted: Iterable[str], data: Any) -> str:
         "does it begin with a line of names, and is the delimiter right? `shoal inspect` lists "
         "its columns"
     )
-
-
-def _schema(schema: Any) -> Schema:
-    if schema is None:
-        return Schema()
-    if isinstance(schema, Schema):
-        return schema
-    return Schema.of(schema) if isinstance(schema, Mapping) else Schema.read(schema)
-
-
-def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
-    if not isinstance(roles, Mapping | None):
-        raise InputError("roles must be a mapping such as {column: 'quasi'}")
-    merged = {name: dict(spec) for name, spec in schema.columns.items()}
-    for name, stated in (roles or {}).items():
-        spec = check_spec("roles: ", str(name), stated)
-        merged.setdefault(str(name), {}).update(spec)
-    if not merged:
-        raise InputError(
-            "no column has a role; pass a schema, or roles={column: "
-            "'quasi' | 'sensitive' | 'identifier' | 'insensitive'}"
-        )
-    for name, spec in merged.items():
-        if "role" not in spec:
-            source = schema.source if name in schema.columns else "roles"
-            raise InputError(f"{source}: column {name!r}: no role; give one of {', '.join(Role)}")
-    return merged
-
-
-def _kept_as_text(specs: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Return the columns whose type is not inferred: unchanged ones and those with a type."""
-    passing = (Role.INSENSITIVE, Role.IDENTIFIER)
-    return {
-        name for name, spec in specs.items() if spec.get("role") in passing or is_declared(spec)
-    }
-
-
-def _hierarchy(tree: Any) -> Any:
-    return Hierarchy.read(tree) if isinstance(tree, (str, Path)) else tree
 
 
 __all__ = [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +31,35 @@ _READ = """
 _READ_LINES = _READ.replace("=$compression)", r"=$compression, new_line='\n')")
 
 
-def read_csv(
-    path: Path, form: Format, keep_text: Collection[str], expected: Collection[str] = ()
-) -> Any:
-    """Return a CSV file as an Arrow table.
+@dataclass(frozen=True)
+class CsvScan:
+    """How DuckDB reads a CSV file: every column as text, with nulls for missing values.
+
+    path: the file itself, or a copy in UTF-8 with even line ends. source: its name in messages.
+    statement: the query of all rows, whose columns are c0, c1, … with the given `names`.
+    guesses: file settings that the data determines.
+    """
+
+    path: Path
+    source: Path
+    statement: str
+    options: Mapping[str, Any]
+    names: tuple[str, ...]
+    guesses: Mapping[str, str]
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns of the query."""
+        return [f"c{index}" for index in range(len(self.names))]
+
+    def explain(self, message: str) -> str:
+        """Return an error of DuckDB, which quotes cells, as a message that does not."""
+        return _explain(self.source, message)
+
+
+@contextmanager
+def scan_csv(path: Path, form: Format, expected: Collection[str] = ()) -> Iterator[CsvScan]:
+    """Yield how to read a CSV file.
 
     expected: column names that the file should have; if it has one, its first line is a header.
     """
@@ -58,16 +85,28 @@ def read_csv(
         with as_even_lines(file, dialect.delimiter, dialect.quote) as even:
             options["compression"] = "gzip" if even.path.suffix.lower() == ".gz" else "none"
             statement = _READ_LINES if even.ends == {"\n"} else _READ
-            table = query(even.path, statement, options, lambda message: _explain(path, message))
+            guesses = _guesses(file, form, dialect)
+            yield CsvScan(even.path, path, statement, options, tuple(names), guesses)
+
+
+def read_csv(
+    path: Path, form: Format, keep_text: Collection[str], expected: Collection[str] = ()
+) -> Any:
+    """Return a CSV file as an Arrow table.
+
+    expected: column names that the file should have; if it has one, its first line is a header.
+    """
+    with scan_csv(path, form, expected) as scan:
+        table = query(scan.path, scan.statement, scan.options, scan.explain)
     texts = {
         name: without_codes(table.column(key), form.missing_in.get(name, ()))
-        for name, key in zip(names, keys, strict=True)
+        for name, key in zip(scan.names, scan.keys, strict=True)
     }
     typed_cells = {
         name: cells if name in keep_text else typed(cells, notation=form.notation)
         for name, cells in texts.items()
     }
-    data = with_guesses(pa.table(typed_cells), _guesses(file, form, dialect))
+    data = with_guesses(pa.table(typed_cells), scan.guesses)
     return with_dates_checked(data, form.dates, texts)
 
 

@@ -28,7 +28,7 @@ def query(
 
     cursor = _database(os.getpid()).cursor()
     try:
-        asked = cursor.sql(statement, params={"path": _exactly(path), **parameters})
+        asked = cursor.sql(statement, params={"path": exact_pattern(path), **parameters})
         return asked.to_arrow_table()
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
@@ -57,6 +57,6 @@ def _database(process: int) -> Any:
     return duckdb.connect(config=settings)
 
 
-def _exactly(path: Path) -> str:
+def exact_pattern(path: Path) -> str:
     """Return a pattern that matches only this file, whatever characters its name contains."""
     return re.sub(r"([*?\[])", r"[\1]", utf8_path(path.absolute()))

@@ -66,7 +66,7 @@ def test_a_type_that_text_cannot_hold_is_refused(tmp_path):
 def test_trouble_in_the_middle_leaves_the_old_file_and_no_other(
     tmp_path, monkeypatch, ending, error, raised
 ):
-    monkeypatch.setattr(writing, "_BATCH", 1)
+    monkeypatch.setattr(writing, "BATCH", 1)
     path = tmp_path / f"out.{ending}"
     path.write_text("old")
 
@@ -81,7 +81,7 @@ def test_trouble_in_the_middle_leaves_the_old_file_and_no_other(
 
 
 def test_tells_how_far_it_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "_BATCH", 2)
+    monkeypatch.setattr(writing, "BATCH", 2)
     heard = []
     with listening(heard.append):
         write_table(TABLE, tmp_path / "out.csv")

@@ -125,7 +125,7 @@ class Lattice:
         for column, height in zip(self.columns, self.heights, strict=True):
             counts = enumerate(self._level_counts(column))
             enough = (h for h, (sizes, records) in counts if records[sizes < k].sum() <= limit)
-            least.append(next(enough, height))
+            least.append(max(next(enough, height), column.floor))
         return tuple(least)
 
     def _level_counts(self, column: Column) -> Iterator[tuple[Counts, Counts]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -192,20 +193,37 @@ def wanted_model(k: int | None, models: list[str] | None) -> Model:
     return joined
 
 
+def output_path(text: str) -> Path:
+    """Return the path of an output; a slash at its end means a folder."""
+    from shoal.support.folders import FolderPath
+
+    return FolderPath(text) if text.endswith(("/", os.sep)) else Path(text)
+
+
 def check_outputs(
-    table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
+    table: Path | None,
+    picture: Path | None,
+    report: Path | None = None,
+    *,
+    force: bool,
+    parts: bool = False,
 ) -> None:
     """Raise an error if an output could not be written or would replace an input.
 
     Inputs are the files read so far.
+    parts: whether the table may be a folder of parts.
     """
+    from shoal.core.publishing.staging import writes_parts
     from shoal.core.publishing.writing import check_ending
     from shoal.support.files import check_writable
+    from shoal.support.folders import check_folder
 
     named = [path.absolute() for path in (table, picture, report) if path is not None]
     if len(set(named)) < len(named):
         raise OutputError("two outputs have the same file name; give each its own")
-    if table is not None:
+    if table is not None and parts and writes_parts(table):
+        check_folder(table, force=force)
+    elif table is not None:
         check_ending(table)
         check_writable(table, force=force)
     if picture is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from rich.console import Console
 from rich.padding import Padding
@@ -15,9 +15,12 @@ from shoal.core.release import Release
 from shoal.core.tally import Tally, released_of
 from shoal.core.verification import Verification
 from shoal.metrics import METRICS, evaluate
-from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
-from shoal.risk.caveats import caveats, to_dict
+from shoal.metrics.cell_shares import cell_shares_by_attribute
+from shoal.risk.caveats import Caveats, caveats, to_dict
 from shoal.support.wording import counted, percent_of
+
+if TYPE_CHECKING:
+    from shoal.engines import LargeRelease
 
 _LOSSES = ("ncp", "class", "pub")
 _WITHHELD: dict[str, Any] = {  # figures that depend on records that are not released
@@ -45,6 +48,11 @@ _COLUMNS = {
 }
 
 
+def is_large(release: Release) -> TypeGuard[LargeRelease]:
+    """Return whether the rows of a release stay on disk."""
+    return type(release) is not Release
+
+
 def summarize(release: Release, checked: Verification, output: Path | None) -> dict[str, Any]:
     """Return the summary as plain data.
 
@@ -52,11 +60,14 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
     records that are not released.
     """
     table = release.original
+    names = release.source.names if is_large(release) else table.names
+    replaced = release.replaced
     summary = {
-        **Tally.of(release.shown.classes).to_dict(),
-        "person_columns": list(table.person.columns if table.person else ()),
-        "household_columns": list(table.household.columns if table.household else ()),
-        "rows_are_people": table.rows_are_people,
+        **_tally(release).to_dict(),
+        **_unit_columns(release),
+        "rows_are_people": (
+            release.source.units["rows_are_people"] if is_large(release) else table.rows_are_people
+        ),
         "released_households": checked.households,
         "classes": checked.classes,
         "smallest_class": checked.smallest,
@@ -65,7 +76,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "verified": checked.holds,
         "levels": checked.levels,
         "claims": [claim.to_dict() for claim in release.claims],
-        "loss": {} if release.withheld else evaluate(release, _LOSSES),
+        "loss": {} if release.withheld else _losses(release),
         "cells": {} if release.withheld else _cells(release),
         "method": release.run.method,
         "options": dict(release.run.options),
@@ -77,25 +88,54 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "node": None if release.node is None else dict(release.node),
         "evaluated": release.evaluated,
         "quasi": list(table.quasi),
-        "sensitive": list(table.sensitive),
-        "insensitive": list(table.names(Role.INSENSITIVE)),
-        "replaced_identifiers": {n: dict(each.record) for n, each in release.replaced.items()},
-        "dropped_identifiers": [
-            name for name in table.names(Role.IDENTIFIER) if name not in release.replaced
-        ],
+        "sensitive": list(names(Role.SENSITIVE)),
+        "insensitive": list(names(Role.INSENSITIVE)),
+        "replaced_identifiers": {n: dict(each.record) for n, each in replaced.items()},
+        "dropped_identifiers": [name for name in names(Role.IDENTIFIER) if name not in replaced],
         "dropped_without_role": list(table.unassigned),
         "output": None if output is None else str(output),
     }
     return summary | (_WITHHELD if release.withheld else _not_covered(release))
 
 
+def _unit_columns(release: Release) -> dict[str, list[str]]:
+    """Return the columns that identify people and households."""
+    if is_large(release):
+        units = release.source.units
+        return {f"{unit}_columns": list(units[unit]) for unit in ("person", "household")}
+    table = release.original
+    return {
+        "person_columns": list(table.person.columns if table.person else ()),
+        "household_columns": list(table.household.columns if table.household else ()),
+    }
+
+
+def _tally(release: Release) -> Tally:
+    return release.tally if is_large(release) else Tally.of(release.shown.classes)
+
+
+def _losses(release: Release) -> dict[str, float]:
+    return dict(release.losses) if is_large(release) else evaluate(release, _LOSSES)
+
+
+def _caveats(release: Release) -> Caveats:
+    if not is_large(release):
+        return caveats(release)
+    from shoal.engines.large_caveats import caveats_of
+
+    return caveats_of(release)
+
+
 def _cells(release: Release) -> dict[str, Any]:
     """Return the shares of cells kept, generalized and hidden; suppressed records are hidden."""
-    by_column = cell_shares_by_attribute(release)
-    return {
-        **cell_shares(release).to_dict(),
-        "columns": {name: shares.to_dict() for name, shares in by_column.items()},
-    }
+    by_column = (
+        dict(release.cells_by_column)
+        if is_large(release)
+        else {name: shares.to_dict() for name, shares in cell_shares_by_attribute(release).items()}
+    )
+    kinds = ("kept", "generalized", "hidden")
+    mean = {kind: sum(s[kind] for s in by_column.values()) / len(by_column) for kind in kinds}
+    return {**mean, "columns": by_column}
 
 
 def _not_covered(release: Release) -> dict[str, Any]:
@@ -103,7 +143,7 @@ def _not_covered(release: Release) -> dict[str, Any]:
 
     unprotected: the sensitive columns that no model covers, with the classes that share one value.
     """
-    found, guarded = caveats(release), getattr(release.model, "columns", ())
+    found, guarded = _caveats(release), getattr(release.model, "columns", ())
     return {
         "unprotected": {
             each.column: to_dict(each) for each in found.same_value if each.column not in guarded

@@ -16,10 +16,10 @@ from shoal.core.column import Column, Role
 from shoal.core.table import Table
 from shoal.core.values import encoding
 
-_FORMULA = r"^[=@\t\r+\-](?s:.)"
+FORMULA = r"^[=@\t\r+\-](?s:.)"
 _ESCAPABLE = r"^'*[=@\t\r+\-](?s:.)"
 _ESCAPED = r"^'+[=@\t\r+\-](?s:.)"
-_NUMBER = r"^[+-][0-9.,:]+([eE][+-]?[0-9]+)?%?$"
+NUMBER = r"^[+-][0-9.,:]+([eE][+-]?[0-9]+)?%?$"
 
 
 def count_formulas(data: Any) -> dict[str, int]:
@@ -32,7 +32,7 @@ def count_formulas(data: Any) -> dict[str, int]:
     for name in data.column_names:
         cells = _distinct(data.column(name))
         if cells is not None:
-            runs = _matches(cells.dictionary, _FORMULA).take(cells.indices)
+            runs = _matches(cells.dictionary, FORMULA).take(cells.indices)
             found[name] = pc.sum(runs).as_py() or 0
     return {name: count for name, count in found.items() if count}
 
@@ -105,5 +105,5 @@ def _distinct(cells: Any) -> Any:
 def _matches(texts: Any, pattern: str) -> Any:
     """Return which texts match and are not numbers; a missing text does not match."""
     found = pc.match_substring_regex(texts, pattern)
-    number = pc.match_substring_regex(texts, _NUMBER)
+    number = pc.match_substring_regex(texts, NUMBER)
     return pc.fill_null(pc.and_not(found, number), False)

@@ -20,8 +20,8 @@ from shoal.support.arrays import Codes, Counts
 
 Order = Literal["canonical", "original"]
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
-_IS_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
-_MAX_NATURAL = 100_000  # distinct texts that are compared by their numbers, not by characters
+IS_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
+MAX_NATURAL = 100_000  # distinct texts that are compared by their numbers, not by characters
 
 
 def check_order(order: str) -> None:
@@ -53,13 +53,19 @@ def _ranks(cells: Any, name: str) -> Codes:
         one = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
         kept = isinstance(one, pa.DictionaryArray) and not one.indices.null_count
         encoded = one if kept else encoding.combined(one, name).dictionary_encode("encode")
-    labels = _labels(encoded.dictionary)
+    found: Codes = rank_values(encoded.dictionary)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return found
+
+
+def rank_values(values: Any) -> Codes:
+    """(values,) the rank of each value's text; values with the same text have the same rank."""
+    labels = _labels(values)
     ranks = np.empty(len(labels), dtype=np.int32)
     ranks[_sorted(labels)] = np.arange(len(labels), dtype=np.int32)
     # two values with the same text look the same in the file
     first: dict[str | None, int] = {}
     same = [first.setdefault(text, place) for place, text in enumerate(labels)]
-    found: Codes = ranks[same][encoded.indices.to_numpy(zero_copy_only=False)]
+    found: Codes = ranks[same]
     return found
 
 
@@ -72,11 +78,11 @@ def _sorted(labels: Sequence[str | None]) -> Counts:
     """Return the positions of texts in order."""
     texts = pa.array(labels, pa.string())
     missing = np.array([text is None for text in labels], dtype=np.bool_)
-    if pc.all(pc.match_substring_regex(texts.drop_null(), _IS_NUMBER)).as_py():
+    if pc.all(pc.match_substring_regex(texts.drop_null(), IS_NUMBER)).as_py():
         numbers = np.array([float(text or 0) for text in labels])
         plain = _by_code_point(texts)
         return np.lexsort((plain, numbers, missing)).astype(np.int64)
-    if len(labels) > _MAX_NATURAL:
+    if len(labels) > MAX_NATURAL:
         return np.lexsort((_by_code_point(texts), missing)).astype(np.int64)
     keys = [(text is None, _natural(text or ""), text or "") for text in labels]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)

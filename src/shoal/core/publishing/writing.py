@@ -15,7 +15,7 @@ from shoal.errors import OutputError
 from shoal.support.files import replace_file, utf8_path
 from shoal.support.progress import report
 
-_BATCH = 1 << 18  # rows handed over at once
+BATCH = 1 << 18  # rows handed over at once
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ENDINGS = (*_DELIMITERS, ".parquet")
 
@@ -28,9 +28,9 @@ def write_table(table: Any, path: Path, *, force: bool = False) -> None:
     with replace_file(path, force=force) as temporary:
         try:
             with open_writer(temporary, decoded(table.slice(0, 0)).schema) as writer:
-                for start in range(0, table.num_rows, _BATCH):
-                    writer.write_table(decoded(table.slice(start, _BATCH)))
-                    report("write", min(start + _BATCH, table.num_rows), table.num_rows)
+                for start in range(0, table.num_rows, BATCH):
+                    writer.write_table(decoded(table.slice(start, BATCH)))
+                    report("write", min(start + BATCH, table.num_rows), table.num_rows)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             raise OutputError(
                 f"{path}: a column's type does not fit this format; write Parquet instead"

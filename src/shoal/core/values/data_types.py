@@ -138,7 +138,20 @@ def refuse_misfits(fits: Any, column: str, what: str, advice: str) -> None:
     """
     rows = pc.indices_nonzero(pc.invert(fits))
     if len(rows):
-        raise InputError(
+        raise Misfits(column, fits, what, advice)
+
+
+class Misfits(InputError):  # noqa: N818
+    """Some cells of a column do not fit its declaration.
+
+    fits: (rows,) whether each cell fits.
+    what: what the other cells are. advice: what to do about them.
+    """
+
+    def __init__(self, column: str, fits: Any, what: str, advice: str) -> None:
+        self.column, self.fits, self.what, self.advice = column, fits, what, advice
+        rows = pc.indices_nonzero(pc.invert(fits))
+        super().__init__(
             f"column {column!r}: {len(rows):,} of {len(fits):,} cells are {what}, the first in row "
             f"{rows[0].as_py() + 1:,}; {advice}"
         )

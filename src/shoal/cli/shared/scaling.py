@@ -1,0 +1,117 @@
+"""Options for tables that do not fit in memory, and how a command opens such a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.shared.console import note, notes
+from shoal.cli.shared.options import Hierarchies
+from shoal.cli.shared.sources import Form, Roles, hierarchies_of, load
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.core.table import Table
+    from shoal.engines import LargeTable
+    from shoal.engines.choice import Choice
+
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory to use, such as 4GB: a table that needs more stays on disk. Default: 70 % of "
+        "the machine's memory.",
+    ),
+]
+EngineName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Leave the rows on disk, whatever their size: duckdb."),
+]
+
+PartitionRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="On disk: rows of a partition, for methods that run on partitions. Default: as many "
+        "as fit in memory, up to 500,000.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much memory a command may use, and what works on rows that stay on disk."""
+
+    memory: Memory = None
+    engine: EngineName = None
+
+    def choose(
+        self, file: Path, roles: Roles, algorithm: Any, in_memory: Mapping[str, Any]
+    ) -> Choice:
+        """Return where to anonymize a file, and print why if it is not obvious.
+
+        in_memory: options that need the rows in memory, with their values.
+        """
+        from shoal.engines.choice import choose
+
+        chosen = choose(file, self.memory, self.engine, algorithm, len(roles.columns))
+        if chosen.reason:
+            note(chosen.reason)
+        for option, value in in_memory.items():
+            if value and chosen.on_disk:
+                raise InputError(
+                    f"{option} needs the table in memory; leave it out, or state a larger --memory"
+                )
+        return chosen
+
+
+@dataclass(frozen=True)
+class Partitioned(Scale):
+    """The same, for methods that may run on partitions."""
+
+    partition_rows: PartitionRows = None
+
+
+def check_source(file: Path) -> None:
+    """Reject a file that cannot be read; a folder or a pattern stands for several files."""
+    import glob
+
+    from shoal.support.files import check_readable
+
+    if not file.is_dir() and (file.exists() or not glob.has_magic(str(file))):
+        check_readable(file)
+
+
+def load_or_open(
+    file: Path,
+    roles: Roles,
+    hierarchies: Hierarchies,
+    form: Form,
+    choice: Choice,
+    partition_rows: int | None,
+) -> Table | LargeTable:
+    """Return the table of a file, in memory or on disk, with its roles."""
+    if not choice.on_disk:
+        return load(file, roles, hierarchies, form)
+    from shoal.engines import open as open_table
+
+    roles.check()
+    stated = dict(form.stated)
+    for name in ("sheet", "query"):
+        if name in stated:
+            raise InputError(f"--{name}: not for rows that stay on disk; leave it out")
+    with notes():
+        return open_table(
+            file,
+            roles.known,
+            roles=roles.stated,
+            hierarchies=hierarchies_of(hierarchies),
+            **roles.units,
+            **stated,
+            memory=choice.budget.size,
+            partition_rows=partition_rows,
+        )

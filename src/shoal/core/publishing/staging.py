@@ -1,0 +1,119 @@
+"""Rows that arrive in batches, written to one file or to a folder of Parquet parts.
+
+Everything is staged beside the target, so that it can be checked as written before it is renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.core.publishing.writing import BATCH, check_ending, decoded, open_writer, write_table
+from shoal.errors import OutputError
+from shoal.support.files import replace_file
+from shoal.support.folders import MANIFEST, FolderPath, replace_folder
+from shoal.support.progress import report
+
+PART_ROWS = 16 * BATCH  # about 4 million
+
+
+def writes_parts(path: str | Path) -> bool:
+    """Return whether a name means a folder of parts: it has no ending, or ends in a slash.
+
+    >>> writes_parts("release"), writes_parts("release.v2/"), writes_parts("release.csv")
+    (True, True, False)
+    """
+    ends = isinstance(path, FolderPath) or str(path).endswith(("/", os.sep))
+    return ends or not Path(path).suffix
+
+
+@dataclass
+class Staging:
+    """The files of an output before they are renamed.
+
+    path: the name in messages. place: the temporary file, or the folder of parts.
+    """
+
+    path: Path
+    place: Path
+    in_parts: bool
+    files: list[Path] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+
+    def write(self, batches: Iterable[Any], schema: Any, total: int) -> None:
+        """Write tables of at most `BATCH` rows each, all but the last of exactly as many."""
+        writer, done = self._open(schema), 0
+        try:
+            for batch in batches:
+                if self.in_parts and self.rows[-1] >= PART_ROWS:
+                    writer.close()
+                    writer = self._open(schema)
+                writer.write_table(batch)
+                self.rows[-1] += batch.num_rows
+                done += batch.num_rows
+                report("write", done, total)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            raise OutputError(
+                f"{self.path}: a column's type does not fit this format; write Parquet instead"
+            ) from None
+        finally:
+            writer.close()
+        if self.in_parts:
+            self._write_manifest(schema)
+
+    def _open(self, schema: Any) -> Any:
+        file = self.place
+        if self.in_parts:
+            file = self.place / f"part-{len(self.files):05}.parquet"
+        self.files.append(file)
+        self.rows.append(0)
+        return open_writer(file, schema)
+
+    def _write_manifest(self, schema: Any) -> None:
+        content = {
+            "format": 1,
+            "columns": schema.names,
+            "rows": sum(self.rows),
+            "parts": [
+                {"name": file.name, "rows": rows, "bytes": file.stat().st_size}
+                for file, rows in zip(self.files, self.rows, strict=True)
+            ],
+        }
+        text = json.dumps(content, indent=2, ensure_ascii=False)
+        (self.place / MANIFEST).write_text(f"{text}\n", encoding="utf-8")
+
+
+def is_text_file(path: str | Path) -> bool:
+    """Return whether a name means a text file; reject an unknown ending."""
+    return not writes_parts(path) and check_ending(Path(path)) != ".parquet"
+
+
+def write_output(table: Any, path: str | Path, *, force: bool = False) -> None:
+    """Write an Arrow table to a file or a folder of parts, completely or not at all."""
+    if not writes_parts(path):
+        write_table(table, Path(path), force=force)
+        return
+    starts = range(0, table.num_rows, BATCH)
+    batches = (decoded(table.slice(start, BATCH)) for start in starts)
+    with staged(path, force=force) as staging:
+        staging.write(batches, decoded(table.slice(0, 0)).schema, table.num_rows)
+
+
+@contextmanager
+def staged(path: str | Path, *, force: bool = False) -> Iterator[Staging]:
+    """Yield the staging of an output; it replaces the target when the block ends without error."""
+    target = Path(path)
+    if writes_parts(path):
+        with replace_folder(target, force=force) as folder:
+            yield Staging(target, folder, in_parts=True)
+        return
+    check_ending(target)
+    with replace_file(target, force=force) as temporary:
+        yield Staging(target, temporary, in_parts=False)

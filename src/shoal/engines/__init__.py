@@ -1,0 +1,92 @@
+"""Engines: tables larger than memory, anonymized where they are.
+
+One narrow interface (`engine.py`) with a DuckDB engine. Methods know nothing of engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.engines.large_release import LargeRelease
+from shoal.engines.large_table import LargeTable
+from shoal.engines.memory import Budget
+from shoal.engines.sources import find_files
+from shoal.errors import InputError
+from shoal.reading.requests import request_of
+
+
+def open(
+    source: str | Path,
+    schema: Any = None,
+    *,
+    roles: Mapping[str, Any] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    person: str | Sequence[str] = (),
+    household: str | Sequence[str] = (),
+    rows_are_people: bool = False,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] | None = None,
+    decimal: str | None = None,
+    dates: str | None = None,
+    header: bool | None = None,
+    memory: str | int | None = None,
+    partition_rows: int | None = None,
+    processes: int | None = None,
+) -> LargeTable:
+    r"""Open a table of any size where it is, for `shoal.anonymize`.
+
+    Nothing is read into memory as a whole: the distinct tuples are anonymized, and the rows are
+    written from the files.
+
+    Parameters:
+        source: A Parquet or CSV file, a folder of them, or a pattern such as `"visits-*.parquet"`.
+        schema: As for `shoal.read`, like all parameters up to `header`.
+        roles: `{column: role}`.
+        hierarchies: `{column: CSV path, Hierarchy or recipe}`.
+        person: The columns that identify the person of a row.
+        household: The columns that identify households.
+        rows_are_people: State that every row is a different person, even if identifiers repeat.
+        delimiter: The delimiter of a CSV file.
+        quote: The quote character of a CSV file.
+        encoding: The encoding of a text file.
+        missing: Texts that mean a missing value.
+        decimal: The decimal mark of numbers.
+        dates: The format of dates.
+        header: Whether the first line of a CSV file contains the column names.
+        memory: The memory that may be used, such as `"4GB"`; by default 70 % of the machine's.
+        partition_rows: Rows of a partition, at most about, for methods that separate equal
+            records; by default as many as fit in memory, up to 500,000.
+        processes: Number of worker processes for partitions; by default one per core.
+
+    Returns:
+        The table, which reads its files when it is anonymized.
+
+    Raises:
+        InputError: The files, the schema or an option is wrong.
+
+    >>> import shoal
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "ages.csv")
+    ...     size = path.write_text("age,sex\n" + "31,f\n47,m\n" * 5)
+    ...     with shoal.open(path, roles={"age": "quasi", "sex": "quasi"}) as table:
+    ...         print(table)
+    LargeTable(1 file, quasi=['age', 'sex'])
+    """
+    form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
+    form |= {"missing": missing, "decimal": decimal, "dates": dates, "header": header}
+    asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, form)
+    if replaced := [name for name, spec in asked.specs.items() if "replace" in spec]:
+        raise InputError(
+            f"identifiers are replaced only in memory: leave out replace of {', '.join(replaced)}, "
+            "or state more memory"
+        )
+    budget = Budget.parse(memory)
+    return LargeTable(find_files(source), asked, budget, partition_rows, processes)
+
+
+__all__ = ["LargeRelease", "LargeTable", "open"]

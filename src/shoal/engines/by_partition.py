@@ -1,0 +1,212 @@
+"""Anonymize a table on disk partition by partition, with any method that groups records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.core.column import Role
+from shoal.core.counted_classes import Marginals
+from shoal.core.provenance import Run
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.engines.cutting import Partition, cut
+from shoal.engines.packing import Packing
+from shoal.engines.partitioned_release import Figures, PartitionedRelease
+from shoal.engines.partitions import LOSSES, Outcome, Work
+from shoal.engines.pool import map_in_pool
+from shoal.errors import InputError
+from shoal.privacy.model import Model
+from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
+from shoal.support.wording import counted
+
+if TYPE_CHECKING:
+    from shoal.engines.large_table import LargeTable
+
+GROUPING = ("sorted", "greedy", "k-member", "split-carry", "optimal", "anneal", "mondrian")
+_BY_CLASS = (  # models that depend on a class alone, not on the distribution in the table
+    "k-anonymity",
+    "l-diversity",
+    "entropy-l-diversity",
+    "recursive-diversity",
+    "alpha-k-anonymity",
+)
+PARTITION_ROWS = 500_000
+_SAMPLE = 1_000_000  # tuples from which the cuts are chosen
+_WORKERS_SHARE = 0.4  # of the budget, for all workers
+_BYTES_PER_ROW = 700  # of a partition in a worker
+
+
+def runs_on_partitions(algorithm: Any) -> bool:
+    """Return whether a method groups records, so that it can run on partitions."""
+    return getattr(algorithm, "name", "") in GROUPING
+
+
+def anonymize_by_partition(
+    source: LargeTable,
+    model: Model,
+    algorithm: Any,
+    search: Callable[[Table], Release],
+    partition_rows: int | None,
+    processes: int | None,
+) -> PartitionedRelease:
+    """Return the release of a method that runs on each partition.
+
+    Parameters:
+        source: The table.
+        model: The guarantee, which must depend on classes alone.
+        algorithm: The method.
+        search: Runs the method on a table in memory, and checks its release.
+        partition_rows: Rows of a partition, at most about.
+        processes: Number of worker processes; by default one per core.
+    """
+    for part in model.parts:
+        if part.name not in _BY_CLASS:
+            raise InputError(
+                f"{part} depends on the whole table, so partitions cannot be anonymized on their "
+                "own; use k-anonymity or l-diversity, or state a larger memory"
+            )
+    rows = _partition_rows(source, model, partition_rows, processes)
+    quasi = [source.encoded[name].column for name in source.names(Role.QUASI)]
+    kept = {c.name: c for c in quasi} | {n: source.encoded[n].column for n in model.columns}
+    records = source.records
+    packing = Packing.of({column.name: column.domain for column in quasi})
+    words, counts = source.engine.sample_tuples(packing, _SAMPLE)
+    codes = {column.name: packing.unpack(words, column.name) for column in quasi}
+    partitions = cut(quasi, codes, counts, records, rows)
+    empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in kept.items()}
+    units = source.units
+    work = Work(tuple(empty.values()), units["person"], units["household"], search)
+    runner = _Runner(source, work, tuple(kept))
+    figures, labels, notes = runner.run(partitions, processes)
+    original = Marginals(tuple(empty.values()), unassigned=source.unassigned, total=records)
+    notes = (
+        f"anonymized in {counted(len(partitions), 'partition')} of at most about {rows:,} rows",
+        *runner.cost_of_cuts(partitions),
+        *notes,
+    )
+    return PartitionedRelease(
+        original,
+        {},
+        model,
+        run=Run(notes=notes),
+        source=source,
+        columns={column.name: column for column in quasi},
+        labels=labels,
+        figures=figures,
+    )
+
+
+def _partition_rows(
+    source: LargeTable, model: Model, stated: int | None, processes: int | None
+) -> int:
+    workers = max((os.cpu_count() or 1) if processes is None else processes, 1)
+    fits = max(source.budget.share(_WORKERS_SHARE) // workers // _BYTES_PER_ROW, 10_000)
+    rows = min(PARTITION_ROWS, fits) if stated is None else stated
+    least = 20 * model.least_size
+    if rows < least:
+        raise InputError(
+            f"partition_rows must be at least {least:,}, 20 times the least class size, "
+            f"not {rows:,}"
+        )
+    return rows
+
+
+class _Runner:
+    """Runs the work on every partition, and stores the entries of all rows in the engine."""
+
+    def __init__(self, source: LargeTable, work: Work, names: tuple[str, ...]) -> None:
+        self._source, self._work, self._names = source, work, names
+        self._losses: list[float] = []
+        self._sizes: list[int] = []
+
+    def run(
+        self, partitions: list[Partition], processes: int | None
+    ) -> tuple[Figures, dict[str, tuple[str | None, ...]], tuple[str, ...]]:
+        """Return the figures, the published texts of each column, and notes of the method."""
+        engine = self._source.engine
+        quasi = [c.name for c in self._work.columns if c.role is Role.QUASI]
+        known: dict[str, dict[str | None, int]] = {name: {} for name in quasi}
+        totals = dict.fromkeys(LOSSES, 0.0)
+        shares = {n: dict.fromkeys(("kept", "generalized", "hidden"), 0.0) for n in quasi}
+        rows, lost = 0, 0
+        notes: dict[str, None] = {}
+        engine.begin_entries(quasi)
+        ids: list[Counts] = []
+        report("partition", 0, len(partitions))
+        for place, outcome in enumerate(map_in_pool(self._tasks(partitions, ids), processes), 1):
+            _check_same_rows(outcome, ids[place - 1])
+            entries = {n: _numbered(outcome, n, known[n]) for n in quasi}
+            engine.add_entries(ids[place - 1], entries, outcome.suppressed)
+            ids[place - 1] = ids[place - 1][:0]
+            rows += outcome.rows
+            lost += 0 if outcome.suppressed is None else len(outcome.suppressed)
+            self._losses.append(outcome.losses["ncp"])
+            self._sizes.append(outcome.rows)
+            for name in LOSSES:
+                totals[name] += outcome.losses[name] * outcome.rows
+            for name, share in outcome.shares.items():
+                for kind, value in share.items():
+                    shares[name][kind] += value * outcome.rows
+            notes |= dict.fromkeys(outcome.notes)
+            report("partition", place, len(partitions))
+        if rows != self._source.records:
+            raise InputError(f"{self._source.files.name}: was changed while it was read")
+        figures = Figures(
+            {name: total / rows for name, total in totals.items()},
+            {n: {kind: value / rows for kind, value in s.items()} for n, s in shares.items()},
+            lost,
+        )
+        return figures, {name: tuple(texts) for name, texts in known.items()}, tuple(notes)
+
+    def _tasks(self, partitions: list[Partition], ids: list[Counts]) -> Iterator[Any]:
+        for partition in partitions:
+            rows, codes, person, household = self._source.engine.partition([partition], self._names)
+            if len(rows):
+                ids.append(rows)
+                yield self._work, codes, person, household
+
+    def cost_of_cuts(self, partitions: list[Partition]) -> tuple[str, ...]:
+        """Measure what one cut costs: two neighbours anonymized together and apart."""
+        if len(partitions) < 2 or len(self._sizes) != len(partitions):
+            return ()
+        pair = _neighbours(partitions)
+        if pair is None:
+            return ()
+        first, second = pair
+        chosen = [partitions[first], partitions[second]]
+        _, codes, person, household = self._source.engine.partition(chosen, self._names)
+        together = self._work(codes, person, household).losses["ncp"]
+        sizes = self._sizes[first], self._sizes[second]
+        apart = self._losses[first] * sizes[0] + self._losses[second] * sizes[1]
+        apart /= sum(sizes)
+        change = (apart / together - 1) if together else 0.0
+        return (
+            f"cost of a cut, measured on two neighbouring partitions: ncp {apart:.4f} apart and "
+            f"{together:.4f} together, a difference of {100 * change:+.1f} %",
+        )
+
+
+def _neighbours(partitions: list[Partition]) -> tuple[int, int] | None:
+    """Return two partitions that differ in the side of their last cut only."""
+    for place in range(len(partitions) - 1):
+        one, other = partitions[place], partitions[place + 1]
+        if one and other and one[:-1] == other[:-1]:
+            return place, place + 1
+    return None
+
+
+def _numbered(outcome: Outcome, name: str, known: dict[str | None, int]) -> Codes:
+    """Return the entries of a column by their number among all partitions."""
+    places = [known.setdefault(text, len(known)) for text in outcome.labels[name]]
+    numbers: Codes = np.array(places, dtype=np.int32)[outcome.entries[name]]
+    return numbers
+
+
+def _check_same_rows(outcome: Outcome, rows: Counts) -> None:
+    if outcome.rows != len(rows):
+        raise InputError("a partition came back with another number of rows; start again")

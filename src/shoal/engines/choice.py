@@ -1,0 +1,71 @@
+"""Where a table is anonymized: in memory, or on disk if it does not fit in the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.engines.memory import Budget, memory_needed
+from shoal.engines.sources import find_files
+from shoal.errors import InputError, unknown
+from shoal.support.files import is_database
+
+ENGINES = ("duckdb",)
+_SMALL = 50 * 10**6  # bytes of a file that fits in any memory
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Where a table is anonymized, and why.
+
+    reason: a sentence for the user, empty if there is nothing to report.
+    """
+
+    on_disk: bool
+    budget: Budget
+    reason: str = ""
+
+
+def choose(
+    source: Path, memory: str | None, engine: str | None, algorithm: Any, columns: int
+) -> Choice:
+    """Return where to anonymize a source.
+
+    Parameters:
+        source: A file, a folder or a pattern.
+        memory: The stated budget, None if none is stated.
+        engine: The stated engine, which always works on disk.
+        algorithm: The method, which decides too if no budget is stated; None if any will do.
+        columns: Number of columns with a role.
+
+    >>> choose(Path("missing.csv"), None, None, None, 3).on_disk
+    False
+    """
+    from shoal.engines.large_table import runs_on_tuples
+
+    budget = Budget.parse(memory)
+    if engine is not None and engine not in ENGINES:
+        raise unknown("no engine", engine, ENGINES)
+    if engine is not None:
+        return Choice(True, budget, f"the rows stay on disk: {engine} works within {budget}")
+    if is_database(source):
+        return Choice(False, budget)
+    if not source.is_file():
+        several = source.is_dir() or any(sign in str(source) for sign in "*?[")
+        why = f"several files stay on disk; duckdb works within {budget}"
+        return Choice(several, budget, why if several else "")
+    if memory is None and source.stat().st_size < _SMALL:
+        return Choice(False, budget)
+    try:
+        files = find_files(source)
+    except InputError:  # a format that is read into memory
+        return Choice(False, budget)
+    needed = memory_needed(files.rows(), columns, files.size)
+    if needed.size <= budget.size:
+        reason = f"the table is read into memory: about {needed} of {budget}"
+        return Choice(False, budget, reason if memory is not None else "")
+    if memory is None and algorithm is not None and not runs_on_tuples(algorithm):
+        return Choice(False, budget)
+    reason = f"the rows stay on disk: in memory they need about {needed}, more than {budget}"
+    return Choice(True, budget, reason)

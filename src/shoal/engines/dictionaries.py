@@ -1,0 +1,157 @@
+"""Columns encoded from their distinct values, by the same rules as a table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.column import Column, Kind, Role
+from shoal.core.hierarchies.column_trees import source_columns
+from shoal.core.table import Table
+from shoal.core.values import encoding
+from shoal.core.values.data_types import Misfits
+from shoal.core.values.encoding import is_numeric, is_text, without_codes
+from shoal.core.values.specs import without_missing
+from shoal.engines.engine import Dictionary, Values
+from shoal.errors import InputError
+from shoal.reading.checks import as_declared, check_dates, check_kinds, is_declared
+from shoal.reading.formats import with_dates_checked
+from shoal.reading.inference import typed
+from shoal.reading.requests import Request
+
+_BY_ROWS = ("quantiles", "from")  # recipes that depend on rows, not on distinct values
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A column of distinct values, and the code of each value of the source.
+
+    column: has one row for each distinct value of the source.
+    counts: (domain,) rows with each value.
+    """
+
+    column: Column
+    dictionary: Dictionary
+    counts: Any
+
+
+def check_type(name: str, kind: Any) -> None:
+    """Reject a type that DuckDB and Arrow may represent differently."""
+    plain = kind.value_type if pa.types.is_dictionary(kind) and not kind.ordered else kind
+    zoned = pa.types.is_timestamp(plain) and plain.tz is not None
+    simple = (
+        is_text(plain)
+        or pa.types.is_integer(plain)
+        or pa.types.is_float32(plain)
+        or pa.types.is_float64(plain)
+        or pa.types.is_boolean(plain)
+        or pa.types.is_date32(plain)
+        or pa.types.is_decimal128(plain)
+        or (pa.types.is_timestamp(plain) and not zoned)
+    )
+    if not simple:
+        raise InputError(
+            f"column {name!r}: values of type {kind} need the table in memory; state a larger "
+            "memory, leave the column out, or store it as text or numbers"
+        )
+
+
+def as_source(values: Any, kind: Any | None) -> Any:
+    """Return values of DuckDB in the Arrow type of the file."""
+    if kind is None:
+        return values.cast(pa.string())
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return values.cast(plain)
+
+
+class Encoder:
+    """Encodes the columns of one source.
+
+    request: roles, hierarchies and the file format.
+    types: the Arrow type of each column of Parquet files, None for text.
+    path: the source in messages.
+    """
+
+    def __init__(self, request: Request, types: Mapping[str, Any] | None, path: Path) -> None:
+        self._request, self._types, self._path = request, types, path
+        self._texts: dict[str, Any] = {}
+
+    def encode(self, name: str, found: Values) -> Encoded:
+        """Return the column of these distinct values; errors name the file, never a value."""
+        try:
+            return self._encode(name, found)
+        except Misfits as error:
+            wrong = int(found.counts[~error.fits.to_numpy(zero_copy_only=False)].sum())
+            raise InputError(
+                f"{self._path}: column {name!r}: {wrong:,} of {int(found.counts.sum()):,} cells "
+                f"are {error.what}; {error.advice}"
+            ) from None
+        except InputError as error:
+            error.args = (f"{self._path}: {error}", *error.args[1:])
+            raise
+
+    def _encode(self, name: str, found: Values) -> Encoded:
+        spec, form = dict(self._request.specs[name]), self._request.form
+        tree = self._request.trees.get(name, spec.get("hierarchy"))
+        _check_recipe(name, tree)
+        data = pa.table({name: self._cells(name, found.values)})
+        data = without_missing(data, {name: spec})
+        if not is_numeric(data.column(0).type) and not is_declared(spec):
+            _check_numeric(name, spec, data)
+        check_kinds(data, {name: spec})
+        data = as_declared(data, {name: spec}, form.notation)
+        trees = {name: self._request.trees[name]} if name in self._request.trees else None
+        column = Table.from_arrow(data, {name: spec}, trees, rows_are_people=True).columns[0]
+        if column.role is Role.INSENSITIVE:
+            column = _with_domain(column)
+        counts = np.bincount(column.codes, found.counts, minlength=column.domain).astype(np.int64)
+        return Encoded(column, Dictionary(found.values, column.codes, column.domain), counts)
+
+    def _cells(self, name: str, values: Any) -> Any:
+        """Return distinct values as the reader of the file returns its cells."""
+        form = self._request.form
+        if self._types is None:
+            cells = without_codes(values.cast(pa.string()), form.missing_in.get(name, ()))
+            self._texts[name] = cells
+            return cells if name in self._request.text else typed(cells, notation=form.notation)
+        cells = without_codes(as_source(values, self._types[name]), form.missing_of(name))
+        if is_text(cells.type):
+            self._texts[name] = cells
+        return cells
+
+    def check_dates(self) -> None:
+        """Reject a stated format of dates that no encoded column has."""
+        specs, dates = self._request.specs, self._request.form.dates
+        if any(str(spec.get("type")).startswith("date") for spec in specs.values()):
+            return
+        check_dates(with_dates_checked(pa.table({"cells": [0]}), dates, self._texts), dates)
+
+
+def _check_recipe(name: str, tree: Any) -> None:
+    source_columns(tree, name)  # a wrong recipe is an error of its own
+    if isinstance(tree, Mapping) and set(tree) & set(_BY_ROWS):
+        recipe = next(each for each in _BY_ROWS if each in tree)
+        raise InputError(
+            f"column {name!r}: a hierarchy by {recipe!r} needs the rows in memory; write it to a "
+            "file with `shoal hierarchy make`, or state a larger memory"
+        )
+
+
+def _check_numeric(name: str, spec: Mapping[str, Any], data: Any) -> None:
+    if spec.get("kind") == Kind.NUMERIC and is_text(data.column(0).type):
+        raise InputError(
+            f"column {name!r}: kind numeric, but some cells are not numbers or dates; write them "
+            "like 1234.50 or 2024-03-09, state decimal or dates, list the text that means missing "
+            "under missing, or make the column nominal"
+        )
+
+
+def _with_domain(column: Column) -> Column:
+    """Return an unchanged column with codes into its distinct values."""
+    codes, values = encoding.encode(column.values, column.name)
+    return Column(column.name, column.role, column.kind, codes, values, type=column.type)

@@ -1,0 +1,399 @@
+"""The DuckDB engine: rows are encoded once in a private database, then grouped, mapped and sorted.
+
+Columns of codes are d0, d1, …, plain columns p0, p1, …, words w0, w1, … and class words k0, k1, ….
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.people import TEXT_WORDS
+from shoal.engines.cutting import Partition
+from shoal.engines.duckdb_released import (
+    DuckDBReleased,
+    mapped,
+    numbers_of,
+    pack_words,
+)
+from shoal.engines.duckdb_session import Session, literal, quoted
+from shoal.engines.duckdb_written import count_written
+from shoal.engines.engine import (
+    HOUSEHOLD,
+    PERSON,
+    Counted,
+    Encoding,
+    Plan,
+    Tuples,
+    Values,
+)
+from shoal.engines.memory import Budget
+from shoal.engines.packing import Packing
+from shoal.engines.sources import Scan
+from shoal.errors import InputError
+from shoal.reading.csv_files import CsvScan
+from shoal.reading.engine import exact_pattern
+from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
+
+_MARGIN = 1.1  # of an approximate number of distinct tuples
+_NODES_PER_SCAN = 6
+_SHARE_BESIDE_WORKERS = 0.4  # of the budget, while worker processes need the rest
+_UNITS = (PERSON, HOUSEHOLD)
+
+
+class DuckDBEngine:
+    """Rows of Parquet or CSV files, encoded in a private folder."""
+
+    name = "duckdb"
+
+    def __init__(self, scan: Scan, folder: Path, budget: Budget) -> None:
+        self._session = Session(folder, budget, scan.files.name)
+        self._scan = scan
+        self._columns: dict[str, str] = {}  # the encoded column of each name
+        self._entries: dict[str, str] = {}  # the column of entries of each name
+        self._releases = 0
+        self._source = self._open()
+
+    def _open(self) -> str:
+        """Return what to select from: the Parquet files, or a copy of the text."""
+        if self._scan.types is not None:
+            paths = ", ".join(literal(exact_pattern(path)) for path in self._scan.files.paths)
+            return f"read_parquet([{paths}], hive_partitioning=false)"
+        report("read", 0, None)
+        for number, text in enumerate(self._scan.texts):
+            self._read_text(text, first=number == 0)
+        return "source"
+
+    def _read_text(self, text: CsvScan, *, first: bool) -> None:
+        named = ", ".join(
+            f"{key} AS {quoted(name)}" for key, name in zip(text.keys, text.names, strict=True)
+        )
+        made = "CREATE TABLE source AS" if first else "INSERT INTO source"
+        statement = f"{made} SELECT {named} FROM ({text.statement})"
+        options = {"path": exact_pattern(text.path), **text.options}
+        self._session.run(statement, options, text.explain)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._session.close()
+
+    def rest(self) -> None:
+        """Free memory for work outside the engine."""
+        self._session.rest()
+
+    def statistics(self, name: str, most: int) -> Values | int:
+        """Return the distinct values of a column, or their number if it exceeds `most`."""
+        cell, session = self._cell(name), self._session
+        about = session.value(f"SELECT approx_count_distinct({cell}) FROM {self._source}")
+        if about > most * _MARGIN:
+            return int(about)
+        found = session.arrow(
+            f"SELECT {cell} AS v, count(*) AS n FROM {self._source} GROUP BY ALL ORDER BY v"
+        )
+        return Values(found.column("v").combine_chunks(), numbers_of(found, "n"))
+
+    def _cell(self, name: str) -> str:
+        """Return the expression of a cell; numbers that are not numbers are missing."""
+        kind = None if self._scan.types is None else self._scan.types[name]
+        if kind is not None and pa.types.is_floating(kind):
+            column = quoted(name)
+            return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0 END"
+        return quoted(name)
+
+    def count_identifier(self, name: str, *, text: bool) -> tuple[int, int] | None:
+        """Return the distinct values and the filled rows of an identifier; None for free text."""
+        cell = f"nullif({quoted(name)}, '')" if text else quoted(name)
+        words = f"avg(length({cell}) - length(replace({cell}, ' ', '')) + 1)" if text else "0"
+        found = self._session.arrow(
+            f"SELECT count(DISTINCT {cell}) AS n, count({cell}) AS filled, {words} AS words "
+            f"FROM {self._source}"
+        ).to_pylist()[0]
+        return None if (found["words"] or 0) >= TEXT_WORDS else (found["n"], found["filled"])
+
+    def encode(self, encoding: Encoding) -> int:
+        """Encode all rows, and return their number."""
+        report("encode", 0, None)
+        cells, joins = [], []
+        for number, (name, found) in enumerate(encoding.dictionaries.items()):
+            self._columns[name] = f"d{number}"
+            codes = pa.table({"v": found.values, "c": pa.array(found.codes)})
+            self._session.store(f"codes{number}", codes.filter(codes.column("v").is_valid()))
+            missing = codes.filter(codes.column("v").is_null()).column("c").to_pylist()
+            cell, kind = f"s.{quoted(name)}", _unsigned(found.domain)
+            if self._cell(name) != quoted(name):
+                cell = self._cell(name)
+            known = f"codes{number}.c"
+            if missing:
+                known = f"CASE WHEN {cell} IS NULL THEN {missing[0]} ELSE {known} END"
+            cells.append(f"CAST({known} AS {kind}) AS d{number}")
+            joins.append(f"LEFT JOIN codes{number} ON {cell} = codes{number}.v")
+        for number, name in enumerate(encoding.plain):
+            self._columns[name] = f"p{number}"
+            cells.append(f"{self._cell(name)} AS p{number}")
+        for unit, names in ((PERSON, encoding.person), (HOUSEHOLD, encoding.household)):
+            if names:
+                self._number(unit, names)
+                cells.append(f"{unit}_ids.id AS {unit}")
+                same = " AND ".join(f"s.{quoted(n)} = {unit}_ids.{quoted(n)}" for n in names)
+                joins.append(f"LEFT JOIN {unit}_ids ON {same}")
+        self._session.run(
+            f"CREATE OR REPLACE TABLE encoded AS SELECT {', '.join(cells)} "
+            f"FROM {self._source} s {' '.join(joins)}"
+        )
+        return self._check_encoded(encoding)
+
+    def _number(self, unit: str, names: Sequence[str]) -> None:
+        """Give each person or household a number, and check that every row names one."""
+        listed = ", ".join(map(quoted, names))
+        for name in names:
+            cell = quoted(name)
+            blank = f"CAST({cell} AS VARCHAR) = '' OR {cell} IS NULL"
+            empty = self._session.value(f"SELECT count(*) FROM {self._source} WHERE {blank}")
+            if empty:
+                rows = "1 row has" if empty == 1 else f"{empty:,} rows have"
+                raise InputError(
+                    f"column {name!r} identifies the {unit}, but {rows} no value in it; fill them "
+                    "in or remove these rows"
+                )
+        self._session.run(
+            f"CREATE OR REPLACE TABLE {unit}_ids AS "
+            f"SELECT {listed}, row_number() OVER () - 1 AS id "
+            f"FROM (SELECT DISTINCT {listed} FROM {self._source})"
+        )
+
+    def _check_encoded(self, encoding: Encoding) -> int:
+        """Check that every row was encoded, and return their number."""
+        coded = [self._columns[name] for name in encoding.dictionaries]
+        coded += self._units()
+        lost = " OR ".join(f"{column} IS NULL" for column in coded)
+        found = self._session.arrow(
+            f"SELECT count(*) AS n, count(*) FILTER (WHERE {lost}) AS lost FROM encoded"
+        )
+        rows = int(found.column("n")[0].as_py())
+        there = self._session.value(f"SELECT count(*) FROM {self._source}")
+        if found.column("lost")[0].as_py() or rows != there:
+            raise InputError(f"{self._scan.files.name}: was changed while it was read; start again")
+        return rows
+
+    def tuples(
+        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], most: int, people: bool
+    ) -> Tuples | int:
+        """Return the distinct tuples after the first of the maps that leaves at most `most`."""
+        report("group", 0, None)
+        units = self._units() if people else []
+        asked = [self._asked(packing, maps, place, units) for place, maps in enumerate(nodes)]
+        least = 0
+        for start in range(0, len(asked), _NODES_PER_SCAN):
+            some = asked[start : start + _NODES_PER_SCAN]
+            for place, about in enumerate(self._about(some), start):
+                least = about
+                if about > most * _MARGIN:
+                    continue
+                keys = ", ".join([*asked[place].keys, *units])
+                found = self._session.arrow(
+                    f"SELECT {keys}, count(*) AS n FROM encoded {asked[place].joins} GROUP BY ALL"
+                )
+                return _tuples(place, found, packing.words)
+        return least
+
+    def count_tuples(self, packing: Packing) -> int:
+        """Return the approximate number of distinct tuples of encoded rows."""
+        return self._about([self._asked(packing, {}, 0, [])])[0]
+
+    def _asked(
+        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
+    ) -> _Asked:
+        tables = self._maps(maps, f"node{place}_")
+        words = self._words(packing, tables)
+        named = tuple(f"{word} AS w{j}" for j, word in enumerate(words))
+        return _Asked(named, ", ".join([*words, *units]), tables.joins)
+
+    def _about(self, asked: Sequence[_Asked]) -> list[int]:
+        """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
+        counts = [
+            f"approx_count_distinct({f'({each.tuple})' if ',' in each.tuple else each.tuple})"
+            for each in asked
+        ]
+        joins = " ".join(each.joins for each in asked)
+        found = self._session.arrow(f"SELECT {', '.join(counts)} FROM encoded {joins}")
+        return [int(column[0].as_py()) for column in found.columns]
+
+    def _units(self) -> list[str]:
+        names = self._session.arrow("SELECT * FROM encoded LIMIT 0").column_names
+        return [unit for unit in (PERSON, HOUSEHOLD) if unit in names]
+
+    def _maps(self, maps: Mapping[str, Codes], prefix: str) -> _Maps:
+        """Store maps of codes, and return how to join them."""
+        cells, joins = {}, []
+        for name, codes in maps.items():
+            column = self._columns[name]
+            cells[name], join = mapped(
+                self._session, f"encoded.{column}", codes, f"{prefix}{column}"
+            )
+            joins.append(join)
+        return _Maps(cells, " ".join(joins))
+
+    def _words(self, packing: Packing, maps: _Maps) -> list[str]:
+        """Return the expressions of the words of a packing."""
+        cells = {
+            name: maps.cells.get(name, f"encoded.{self._columns.get(name)}")
+            for name in packing.places
+        }
+        return pack_words(packing, cells)
+
+    def release(self, plan: Plan) -> DuckDBReleased:
+        """Return the released rows: mapped column by column, or joined tuple by tuple."""
+        keys = [f"k{j}" for j in range(plan.classes.words)]
+        self._releases += 1
+        view = f"released{self._releases}"
+        if plan.by_row:
+            self._session.limit()
+            source = self._join_entries(plan, keys, view)
+        elif plan.joined is None:
+            maps = self._maps(plan.maps, f"{view}_")
+            words = self._words(plan.classes, maps)
+            classes = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
+            source = f"SELECT encoded.*, {classes} FROM encoded {maps.joins}"
+        else:
+            source = self._join(plan, keys, f"{view}_results")
+        if plan.dropped is not None and len(plan.dropped[0]):
+            dropped = dict(zip(keys, plan.dropped, strict=True))
+            self._session.store(f"{view}_dropped", pa.table(dropped))
+            using = f"ANTI JOIN {view}_dropped USING ({', '.join(keys)})"
+            source = f"SELECT * FROM ({source}) {using}"
+        self._session.run(f"CREATE OR REPLACE VIEW {view} AS {source}")
+        return DuckDBReleased(self._session, self._columns, plan.classes, self._units(), view)
+
+    def _join_entries(self, plan: Plan, keys: list[str], view: str) -> str:
+        """Return the query that joins the stored entries of each row."""
+        cells, joins = {}, []
+        for name, codes in plan.maps.items():
+            entry = self._entries[name]
+            found = mapped(self._session, f"entries.{entry}", codes, f"{view}_{entry}")
+            cells[name] = found[0]
+            joins.append(found[1])
+        words = pack_words(plan.classes, cells)
+        classes = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
+        source = f"encoded JOIN entries ON encoded.rowid = entries.row {' '.join(joins)}"
+        return f"SELECT encoded.*, {classes} FROM {source}"
+
+    def _join(self, plan: Plan, keys: list[str], table: str) -> str:
+        """Return the query that joins the class of each tuple."""
+        joined = plan.joined
+        assert joined is not None
+        words = self._words(joined.tuples, _Maps({}, ""))
+        named = [f"t{j}" for j in range(len(words))]
+        results = dict(zip([*named, *keys], [*joined.words, *joined.classes], strict=True))
+        self._session.store(table, pa.table(results))
+        same = " AND ".join(f"{word} = {table}.{t}" for word, t in zip(words, named, strict=True))
+        listed = ", ".join(f"{table}.{key}" for key in keys)
+        return f"SELECT encoded.*, {listed} FROM encoded JOIN {table} ON {same}"
+
+    def count_written(
+        self, files: Sequence[Path], labels: Mapping[str, Any], value: str | None, text: bool
+    ) -> Counted:
+        """Count the classes of written files, by a further column if one is named."""
+        report("verify", 0, None)
+        return count_written(self._session, files, labels, value, text)
+
+    def sample_tuples(self, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
+        """Return about `most` of the distinct tuples at random, and the rows of each.
+
+        The hash of a tuple decides, so the sample does not depend on the order of rows.
+        """
+        words = self._words(packing, _Maps({}, ""))
+        every = max(self._about([self._asked(packing, {}, 0, [])])[0] // most, 1)
+        keys = ", ".join(f"{word} AS w{j}" for j, word in enumerate(words))
+        drawn = f"hash({', '.join(words)}) % {every} = 0"
+        found = self._session.arrow(
+            f"SELECT {keys}, count(*) AS n FROM encoded WHERE {drawn} GROUP BY ALL ORDER BY ALL"
+        )
+        return [numbers_of(found, f"w{j}") for j in range(packing.words)], numbers_of(found, "n")
+
+    def partition(
+        self, partitions: Sequence[Partition], names: Sequence[str]
+    ) -> tuple[Counts, dict[str, Codes], Counts | None, Counts | None]:
+        """Return the rows of partitions: their numbers, codes, people and households.
+
+        They are sorted by all their cells, so that nothing depends on the order of the source.
+        """
+        units = self._units()
+        listed = ", ".join(["rowid AS row", *(self._columns[n] for n in names), *units])
+        order = ", ".join(self._columns.values())
+        found = self._session.arrow(
+            f"SELECT {listed} FROM encoded WHERE {self._inside(partitions)} ORDER BY {order}"
+        )
+        codes = {n: numbers_of(found, self._columns[n]).astype(np.int32) for n in names}
+        ids = {unit: numbers_of(found, unit) if unit in units else None for unit in _UNITS}
+        return numbers_of(found, "row"), codes, ids[PERSON], ids[HOUSEHOLD]
+
+    def _inside(self, partitions: Sequence[Partition]) -> str:
+        """Return the condition that a row is in one of the partitions."""
+        each = [
+            " AND ".join(
+                f"{self._columns[side.column]} {'>' if side.above else '<='} {side.last}"
+                for side in partition
+            )
+            for partition in partitions
+        ]
+        return " OR ".join(f"({one or 'true'})" for one in each)
+
+    def count_units(self) -> dict[str, int]:
+        """Return the numbers of people and households, as far as columns identify them."""
+        return {
+            unit: int(self._session.value(f"SELECT count(*) FROM {unit}_ids"))
+            for unit in self._units()
+        }
+
+    def begin_entries(self, names: Sequence[str]) -> None:
+        """Prepare for the published entry of each row, column by column."""
+        self._session.limit(_SHARE_BESIDE_WORKERS)
+        self._entries = {name: f"e{number}" for number, name in enumerate(names)}
+        columns = ", ".join(f"{column} INTEGER" for column in self._entries.values())
+        self._session.run(f"CREATE OR REPLACE TABLE entries (row BIGINT, {columns})")
+
+    def add_entries(
+        self, rows: Counts, entries: Mapping[str, Codes], suppressed: Counts | None
+    ) -> None:
+        """Store the published entries of some rows; suppressed ones are left out."""
+        kept = np.ones(len(rows), dtype=np.bool_)
+        if suppressed is not None:
+            kept[suppressed] = False
+        columns = {column: entries[name][kept] for name, column in self._entries.items()}
+        self._session.append("entries", pa.table({"row": rows[kept], **columns}))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How to group by the tuples of one node: named words, their tuple, and the joins."""
+
+    keys: tuple[str, ...]
+    tuple: str
+    joins: str
+
+
+@dataclass(frozen=True)
+class _Maps:
+    """Expressions of mapped columns, and the joins that they need."""
+
+    cells: Mapping[str, str]
+    joins: str
+
+
+def _tuples(place: int, found: Any, words: int) -> Tuples:
+    units = {
+        unit: numbers_of(found, unit) if unit in found.column_names else None
+        for unit in (PERSON, HOUSEHOLD)
+    }
+    packed = [numbers_of(found, f"w{j}") for j in range(words)]
+    return Tuples(place, packed, numbers_of(found, "n"), units[PERSON], units[HOUSEHOLD])
+
+
+def _unsigned(domain: int) -> str:
+    return "UTINYINT" if domain <= 1 << 8 else "USMALLINT" if domain <= 1 << 16 else "UINTEGER"

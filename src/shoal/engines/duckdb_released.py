@@ -1,0 +1,186 @@
+"""The released rows of the DuckDB engine: counted by class, and read in canonical order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.engines.duckdb_session import Session
+from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Order
+from shoal.engines.packing import Packing
+from shoal.support.arrays import Codes, Counts
+
+_FIRST_ROWS = 500_000  # that usually contain most values
+
+
+class DuckDBReleased:
+    """The released rows: a query, which runs again for each question."""
+
+    def __init__(
+        self,
+        session: Session,
+        columns: Mapping[str, str],
+        classes: Packing,
+        units: Sequence[str],
+        view: str,
+    ) -> None:
+        self._session, self._columns = session, columns
+        self._classes, self._units, self._view = classes, units, view
+        self._counts: dict[str | None, Counted] = {}
+
+    def used(self, name: str, unsure: Codes) -> Codes:
+        """Return which of some codes of a column occur in the released rows."""
+        column = self._columns[name]
+        first = f"SELECT {column} AS v FROM {self._view} LIMIT {_FIRST_ROWS}"
+        seen = self._session.arrow(f"SELECT DISTINCT v FROM ({first})")
+        found = np.intersect1d(unsure, numbers_of(seen, "v"))
+        rest = np.setdiff1d(unsure, found)
+        if len(rest):
+            self._session.store(f"{self._view}_rest", pa.table({column: pa.array(rest)}))
+            some = f"SELECT {column} FROM {self._view} SEMI JOIN {self._view}_rest USING ({column})"
+            found = np.union1d(
+                found, numbers_of(self._session.arrow(f"{some} GROUP BY ALL"), column)
+            )
+        return found.astype(np.int32)
+
+    def summary(self, name: str, expression: str) -> Any:
+        """Return an aggregate over a column; {} stands for it."""
+        asked = expression.replace("{}", self._columns[name])
+        return self._session.value(f"SELECT {asked} FROM {self._view}")
+
+    def count_alone(self, name: str) -> int:
+        """Return how many people have a value of a column that nobody else has."""
+        column, view = self._columns[name], self._view
+        if PERSON not in self._units:
+            once = f"SELECT {column} FROM {view} GROUP BY ALL HAVING count(*) = 1"
+            return int(self._session.value(f"SELECT count(*) FROM ({once})"))
+        once = (
+            f"SELECT min({PERSON}) AS one FROM {view} GROUP BY {column} "
+            f"HAVING min({PERSON}) = max({PERSON})"
+        )
+        return int(self._session.value(f"SELECT count(DISTINCT one) FROM ({once})"))
+
+    @cached_property
+    def total(self) -> Counted:
+        """The numbers of released rows, people and households, as one class."""
+        if not self._units:
+            return Counted([], np.array([self.count_classes().rows.sum()]))
+        found = self._session.arrow(f"SELECT count(*) AS n{self._unit_counts()} FROM {self._view}")
+        return counted_of(found, 0)
+
+    def count_classes(self, value: str | None = None) -> Counted:
+        """Count the classes, by the codes of a further column if one is named; each once."""
+        if value not in self._counts:
+            self._counts[value] = self._count_classes(value)
+        return self._counts[value]
+
+    def count_with_value(self, name: str, missing: int) -> Counted:
+        """Count the classes without the rows that have the missing code in a column."""
+        keys = ", ".join(f"k{j}" for j in range(self._classes.words))
+        counts = f"count(*) AS n{self._unit_counts()}"
+        known = f"{self._columns[name]} <> {missing}"
+        found = self._session.arrow(
+            f"SELECT {keys}, {counts} FROM {self._view} WHERE {known} GROUP BY ALL"
+        )
+        return counted_of(found, self._classes.words)
+
+    def people_with(self, name: str, domain: int) -> Counts:
+        """(domain,) released people with each code of a column."""
+        people = f"count(DISTINCT {PERSON})" if PERSON in self._units else "count(*)"
+        found = self._session.arrow(
+            f"SELECT {self._columns[name]} AS v, {people} AS n FROM {self._view} GROUP BY ALL"
+        )
+        counts = np.zeros(domain, dtype=np.int64)
+        counts[numbers_of(found, "v")] = numbers_of(found, "n")
+        return counts
+
+    def _count_classes(self, value: str | None) -> Counted:
+        keys = ", ".join(f"k{j}" for j in range(self._classes.words))
+        further = "" if value is None else f", {self._columns[value]} AS v"
+        counts = f"count(*) AS n{self._unit_counts()}"
+        found = self._session.arrow(
+            f"SELECT {keys}{further}, {counts} FROM {self._view} GROUP BY ALL"
+        )
+        return counted_of(found, self._classes.words)
+
+    def _unit_counts(self) -> str:
+        return "".join(f", count(DISTINCT {unit}) AS {unit}" for unit in self._units)
+
+    def batches(self, order: Order, size: int) -> Iterator[Any]:
+        """Yield the rows in order: Arrow batches with the words, then the plain columns."""
+        cells, joins = {}, []
+        for name, place in self._classes.places.items():
+            cells[name] = f"((k{place.word} >> {place.shift}) & {(1 << place.bits) - 1})"
+        for name, ranks in order.ranks.items():
+            column, table = self._columns[name], f"{self._view}_{self._columns[name]}_ranks"
+            cells[name], join = mapped(self._session, f"{self._view}.{column}", ranks, table)
+            joins.append(join)
+        words = pack_words(order.packing, cells)
+        selected = [f"{word} AS w{j}" for j, word in enumerate(words)]
+        selected += [self._columns[name] for name in order.plain]
+        sorting = self._sorting(order, cells)
+        statement = f"SELECT {', '.join(selected)} FROM {self._view} {' '.join(joins)}"
+        yield from self._session.batches(f"{statement} ORDER BY {', '.join(sorting)}", size)
+
+    def _sorting(self, order: Order, cells: Mapping[str, str]) -> list[str]:
+        """Return the keys of the order: whole words as far as no plain column is between."""
+        if not order.plain:
+            return [f"w{j}" for j in range(order.packing.words)]
+        keys: list[str] = []
+        for name in order.sequence:
+            kind = order.plain.get(name)
+            column = self._columns.get(name, "")
+            if kind is None:
+                keys.append(cells[name])
+            elif kind == "number":
+                keys += [f"CAST({column} AS DOUBLE) NULLS LAST", f"{column} NULLS LAST"]
+            elif kind == "text":
+                keys.append(f"CAST({column} AS VARCHAR) NULLS LAST")
+            else:
+                keys.append(f"{column} NULLS LAST")
+        return keys
+
+
+def mapped(session: Session, cell: str, codes: Codes, table: str) -> tuple[str, str]:
+    """Return the expression of a mapped column, and the join that it needs, if any.
+
+    codes: (domain,) the new code of each code. table: a name to store the map under.
+    """
+    if len(codes) and (codes == codes[0]).all():
+        return str(int(codes[0])), ""
+    if np.array_equal(codes, np.arange(len(codes))):
+        return cell, ""
+    kept = {"c": np.arange(len(codes), dtype=np.uint32), "r": codes.astype(np.int64)}
+    session.store(table, pa.table(kept))
+    return f"{table}.r", f"JOIN {table} ON {cell} = {table}.c"
+
+
+def pack_words(packing: Packing, cells: Mapping[str, str]) -> list[str]:
+    """Return the expression of each word, from the expressions of its columns."""
+    parts: list[list[str]] = [[] for _ in range(packing.words)]
+    for name, place in packing.places.items():
+        parts[place.word].append(f"(CAST({cells[name]} AS BIGINT) << {place.shift})")
+    return [f"({' | '.join(part)})" for part in parts]
+
+
+def counted_of(found: Any, words: int) -> Counted:
+    """Return counts, with negative words where a cell is not among the labels."""
+    there = set(found.column_names)
+    return Counted(
+        [numbers_of(found, f"k{j}") for j in range(words)],
+        numbers_of(found, "n"),
+        numbers_of(found, "v").astype(np.int32) if "v" in there else None,
+        numbers_of(found, PERSON) if PERSON in there else None,
+        numbers_of(found, HOUSEHOLD) if HOUSEHOLD in there else None,
+    )
+
+
+def numbers_of(table: Any, name: str) -> Counts:
+    """Return a column of whole numbers, −1 for nulls."""
+    column = table.column(name).cast(pa.int64()).fill_null(-1)
+    numbers: Counts = column.to_numpy()
+    return numbers

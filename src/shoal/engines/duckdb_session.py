@@ -1,0 +1,148 @@
+"""A DuckDB database in a private folder, within a memory budget.
+
+It downloads nothing, and its messages, which quote cells, never leave this module.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from shoal.engines.memory import Budget
+from shoal.errors import InputError, OutputError
+
+_SHARE = 0.8  # of the budget: DuckDB's limit is not a limit of the process
+
+
+class Session:
+    """One connection; tables of the session are stored in its folder.
+
+    source: the name of what is read, for messages.
+    """
+
+    def __init__(self, folder: Path, budget: Budget, source: Path) -> None:
+        self._folder, self._budget, self._source = folder, budget, source
+        self._connection = self._connect()
+
+    def _connect(self) -> Any:
+        import duckdb
+
+        settings: dict[str, Any] = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "enable_external_file_cache": "false",
+            "memory_limit": f"{self._budget.share(_SHARE)}B",
+            "preserve_insertion_order": "false",
+            "python_enable_replacements": "false",
+            "temp_directory": str(self._folder / "spill"),
+            "threads": os.cpu_count() or 1,
+        }
+        connection = duckdb.connect(str(self._folder / "rows.duckdb"), config=settings)
+        connection.execute("SET enable_progress_bar = false")  # it would print to standard output
+        return connection
+
+    def run(
+        self,
+        statement: str,
+        parameters: Mapping[str, Any] | None = None,
+        explain: Callable[[str], str] | None = None,
+    ) -> None:
+        """Run a statement.
+
+        explain: converts the message of DuckDB, which quotes cells, to one that does not.
+        """
+        with self._explained(explain):
+            self._connection.execute(statement, parameters or None)
+
+    def arrow(self, statement: str) -> Any:
+        """Return the result of a query as an Arrow table."""
+        with self._explained():
+            return self._connection.sql(statement).to_arrow_table()
+
+    def value(self, statement: str) -> Any:
+        """Return the only value of a query."""
+        with self._explained():
+            return self._connection.execute(statement).fetchall()[0][0]
+
+    def batches(self, statement: str, size: int) -> Iterator[Any]:
+        """Yield the result of a query in order, as Arrow batches of at most this many rows."""
+        with self._explained():
+            self._connection.execute("SET preserve_insertion_order = true")
+            reader = self._connection.sql(statement).to_arrow_reader(size)
+            yield from reader
+            self._connection.execute("SET preserve_insertion_order = false")
+
+    def store(self, name: str, table: Any) -> None:
+        """Store an Arrow table under a name, replacing an earlier one."""
+        with self._explained():
+            self._connection.register("given", table)
+            self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM given")
+            self._connection.unregister("given")
+
+    def append(self, name: str, table: Any) -> None:
+        """Append an Arrow table to a stored one."""
+        with self._explained():
+            self._connection.register("given", table)
+            self._connection.execute(f"INSERT INTO {name} SELECT * FROM given")
+            self._connection.unregister("given")
+
+    def limit(self, share: float = _SHARE) -> None:
+        """Limit the memory of the connection to a share of the budget."""
+        self.run(f"SET memory_limit = '{self._budget.share(share)}B'")
+
+    def rest(self) -> None:
+        """Free the memory of the connection while others need it."""
+        self.close()
+        self._connection = self._connect()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    @contextmanager
+    def _explained(self, explain: Callable[[str], str] | None = None) -> Iterator[None]:
+        """Turn errors of DuckDB, whose messages quote cells, into errors that do not."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.OutOfMemoryException as error:
+            if "max_temp_directory_size" in str(error) or "disk" in str(error).lower():
+                raise self._full() from None
+            raise InputError(
+                f"{self._source}: {self._budget} of memory are not enough; state a larger memory"
+            ) from None
+        except duckdb.IOException as error:
+            if "No space left" in str(error):
+                raise self._full() from None
+            raise InputError(
+                f"{self._source}: cannot be read; a file is damaged or was changed"
+            ) from None
+        except duckdb.Error as error:
+            if explain is not None:
+                raise InputError(explain(str(error))) from None
+            raise InputError(
+                f"{self._source}: cannot be read; a file is damaged, or a value has another type "
+                "than the others of its column"
+            ) from None
+
+    def _full(self) -> OutputError:
+        return OutputError(
+            f"{self._folder.parent}: has no space left for temporary files; name another folder in "
+            "TMPDIR"
+        )
+
+
+def quoted(name: str) -> str:
+    """Return a name as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,72 @@
+"""The classes of written files, counted by DuckDB from the text or values that they contain."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.engines.duckdb_released import counted_of, pack_words
+from shoal.engines.duckdb_session import Session, literal, quoted
+from shoal.engines.engine import Counted
+from shoal.engines.packing import Packing
+from shoal.reading.engine import exact_pattern
+
+
+def count_written(
+    session: Session,
+    files: Sequence[Path],
+    labels: Mapping[str, Any],
+    value: str | None,
+    text: bool,
+) -> Counted:
+    """Count the classes of written files, by a further column if one is named.
+
+    labels: for each column the published cells, in the order of their codes.
+    text: whether the files are CSV.
+    """
+    quasi = [name for name in labels if name != value]
+    names = [*quasi, *([] if value is None else [value])]
+    paths = ", ".join(literal(exact_pattern(path)) for path in files)
+    source = f"read_parquet([{paths}], hive_partitioning=false)"
+    if text:
+        source = f"read_csv([{paths}], {_text_options(files[0])})"
+    listed = ", ".join(map(quoted, names))
+    cells, joins = {}, []
+    for number, name in enumerate(names):
+        kept = pa.table({"v": labels[name], "r": np.arange(len(labels[name]), dtype=np.int64)})
+        session.store(f"labels{number}", kept)
+        same = f"g.{quoted(name)} IS NOT DISTINCT FROM labels{number}.v"
+        joins.append(f"LEFT JOIN labels{number} ON {same}")
+        cells[name] = f"labels{number}.r"
+    packing = Packing.of({name: len(labels[name]) + 1 for name in quasi})
+    words = ", ".join(f"{word} AS k{j}" for j, word in enumerate(pack_words(packing, cells)))
+    further = "" if value is None else f", {cells[value]} AS v"
+    found = session.arrow(
+        f"SELECT {words}{further}, n FROM (SELECT {listed}, count(*) AS n FROM {source} "
+        f"GROUP BY ALL) g {' '.join(joins)}"
+    )
+    return counted_of(found, packing.words)
+
+
+def _text_options(file: Path) -> str:
+    """Return how a text file was written; nothing is detected.
+
+    A missing cell is empty, and an empty text is quoted; a missing cell of the only column is
+    quoted too, because an empty line would not be a row.
+    """
+    sign = "\t" if file.suffix == ".tsv" else ","
+    with file.open(encoding="utf-8", newline="") as handle:
+        names = next(csv.reader(handle, delimiter=sign))
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+    quoted_nulls = "true" if len(names) == 1 else "false"
+    return (
+        f"auto_detect=false, header=true, columns={{{columns}}}, delim={literal(sign)}, "
+        "quote='\"', escape='\"', nullstr='', strict_mode=true, null_padding=false, "
+        "hive_partitioning=false, new_line='\\n', compression='none', "
+        f"allow_quoted_nulls={quoted_nulls}"
+    )

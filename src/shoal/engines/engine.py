@@ -1,0 +1,193 @@
+"""The interface of engines: a few operations on rows that stay where they are.
+
+Methods know nothing of engines, and engines know nothing of methods: an engine counts, maps, joins
+and sorts whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from shoal.engines.cutting import Partition
+from shoal.engines.packing import Packing
+from shoal.support.arrays import Codes, Counts
+
+PERSON, HOUSEHOLD = "person", "household"
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The distinct values of a column.
+
+    values: Arrow array, a null for missing ones. counts: (values,) rows with each value.
+    """
+
+    values: Any
+    counts: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Dictionary:
+    """The code of each distinct value of a column, as the engine returned the values."""
+
+    values: Any
+    codes: Codes
+    domain: int
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How rows are encoded.
+
+    dictionaries: the columns that become codes. plain: columns that stay as they are.
+    person, household: the columns that identify them.
+    """
+
+    dictionaries: Mapping[str, Dictionary]
+    plain: Sequence[str] = ()
+    person: Sequence[str] = ()
+    household: Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """Distinct tuples of codes.
+
+    node: which of the asked maps was applied. words: the tuples, packed.
+    counts: (tuples,) rows of each. person, household: (tuples,) of each, None if not asked for.
+    """
+
+    node: int
+    words: list[Counts]
+    counts: Counts
+    person: Counts | None = None
+    household: Counts | None = None
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """The result of each tuple: its words, and the words of its class."""
+
+    tuples: Packing
+    words: list[Counts]
+    classes: list[Counts]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which rows are released, in which class.
+
+    classes: the packing of the published quasi-identifiers.
+    maps: for each of them the published code of each code; `joined` replaces them if it is given.
+    dropped: the words of classes that are not released.
+    by_row: whether the maps apply to the entries that were stored row by row.
+    """
+
+    classes: Packing
+    maps: Mapping[str, Codes]
+    dropped: list[Counts] | None = None
+    joined: Joined | None = None
+    by_row: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """The order of released rows, and how they are returned.
+
+    packing: the published columns with a dictionary, in the order of the file.
+    ranks: for each of these that is not a quasi-identifier, the rank of each code.
+    plain: the other columns, each with the kind of its order: number, text or value.
+    sequence: all columns in the order of the file.
+    """
+
+    packing: Packing
+    ranks: Mapping[str, Codes]
+    plain: Mapping[str, str]
+    sequence: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Counts of classes: the words of each class, and its rows.
+
+    value: (entries,) the code of a further column, if one was asked for.
+    people, households: (entries,) different ones, None if they are unknown.
+    """
+
+    words: list[Counts]
+    rows: Counts
+    value: Codes | None = None
+    people: Counts | None = None
+    households: Counts | None = None
+
+
+class Released(Protocol):
+    """The released rows of an engine."""
+
+    @property
+    def total(self) -> Counted:
+        """The numbers of released rows, people and households, as one class."""
+
+    def used(self, name: str, unsure: Codes) -> Codes:
+        """Return which of some codes of a column occur in the released rows."""
+
+    def summary(self, name: str, expression: str) -> Any:
+        """Return an aggregate over a column; {} stands for it."""
+
+    def count_alone(self, name: str) -> int:
+        """Return how many people have a value of a column that nobody else has."""
+
+    def count_classes(self, value: str | None = None) -> Counted:
+        """Count the classes, by the codes of a further column if one is named."""
+
+    def count_with_value(self, name: str, missing: int) -> Counted:
+        """Count the classes without the rows that have the missing code in a column."""
+
+    def people_with(self, name: str, domain: int) -> Counts:
+        """(domain,) released people with each code of a column."""
+
+    def batches(self, order: Order, size: int) -> Iterator[Any]:
+        """Yield the rows in order: Arrow batches with the words, then the plain columns."""
+
+
+class Engine(Protocol):
+    """Rows of one source."""
+
+    name: str
+
+    def statistics(self, name: str, most: int) -> Values | int:
+        """Return the distinct values of a column, or their number if it exceeds `most`."""
+
+    def encode(self, encoding: Encoding) -> int:
+        """Encode all rows, and return their number."""
+
+    def tuples(
+        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], most: int, people: bool
+    ) -> Tuples | int:
+        """Return the distinct tuples after the first of the maps that leaves at most `most`.
+
+        If there are always more, return the least number.
+        """
+
+    def release(self, plan: Plan) -> Released:
+        """Return the released rows."""
+
+    def count_written(
+        self, files: Sequence[Path], labels: Mapping[str, Any], value: str | None, text: bool
+    ) -> Counted:
+        """Count the classes of written files.
+
+        labels: for each quasi-identifier the published cells, in the order of their codes.
+        value: a further column of `labels` to count by. text: whether the files are CSV.
+        """
+
+    def partition(
+        self, partitions: Sequence[Partition], names: Sequence[str]
+    ) -> tuple[Counts, dict[str, Codes], Counts | None, Counts | None]:
+        """Return the rows of partitions: their numbers, codes, people and households."""

@@ -1,0 +1,248 @@
+"""A release whose rows stay on disk: written in batches, and checked on the written files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from shoal.core.column import Column
+from shoal.core.counted_classes import CountedClasses
+from shoal.core.publishing.row_order import Order as RowOrder
+from shoal.core.publishing.row_order import check_order
+from shoal.core.publishing.staging import Staging, is_text_file, staged
+from shoal.core.publishing.writing import BATCH
+from shoal.core.release import Release
+from shoal.core.tally import Tally
+from shoal.core.verification import Verification, judge, refuse_broken
+from shoal.engines.counting import Counting, counted_classes, same_classes
+from shoal.engines.ordering import Layout, lay_out
+from shoal.engines.published import Cells, plan_of, quasi_cells
+from shoal.errors import InputError, NotAnonymous
+from shoal.metrics import evaluate
+from shoal.metrics.cell_shares import cell_shares_by_attribute
+from shoal.support.wording import counted
+
+if TYPE_CHECKING:
+    from shoal.engines.large_table import LargeTable
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LargeRelease(Release):
+    """A release of a `LargeTable`.
+
+    The original is the weighted table of distinct tuples.
+
+    Attributes:
+        source: The table in files.
+        floor: The levels at which the search began, by attribute, if not at the finest.
+    """
+
+    source: LargeTable = field(default=None)  # type: ignore[assignment]
+    floor: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, release: Release, source: LargeTable, floor: Mapping[str, int]) -> LargeRelease:
+        """Return the release of all rows that a release of their distinct tuples describes."""
+        known = {each.name: getattr(release, each.name) for each in fields(Release)}
+        made = cls(**known, source=source, floor=floor)
+        tuples = counted(len(release.original), "distinct tuple")
+        notes = [f"the rows stayed on disk; the method ran on {tuples}"]
+        if floor:
+            levels = ", ".join(f"{name} {level}" for name, level in floor.items())
+            notes.append(
+                f"the search began at {levels}: finer levels have too many distinct tuples for "
+                f"{source.budget} of memory"
+            )
+        run = replace(release.run, notes=(*release.run.notes, *notes))
+        return replace(made, run=run)
+
+    def __repr__(self) -> str:
+        made = f"LargeRelease({self.run.method or 'by hand'}, {self.model}"
+        suppressed = self.source.records - self._total.rows[0]
+        return f"{made}, rows={self.source.records}, suppressed={suppressed})"
+
+    def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
+        """Return the published cells of the quasi-identifiers, and the released rows.
+
+        text: for a text file, where numbers may keep the text of their source.
+        """
+        cache: dict[bool, Any] = self.__dict__.setdefault("_published_rows", {})
+        if text not in cache:
+            found = quasi_cells(self, self._kept, spelled=text)
+            rows = self.source.engine.release(plan_of(self, found, self._kept))
+            cache[text] = {name: cells for name, (_, cells) in found.items()}, rows
+        rows_of: tuple[Mapping[str, Cells], Any] = cache[text]
+        return rows_of
+
+    @cached_property
+    def _total(self) -> Any:
+        return self.published_rows(text=False)[1].total
+
+    @cached_property
+    def counted(self) -> CountedClasses:
+        """The classes of the released rows, counted by the engine."""
+        found, rows = self.published_rows(text=False)
+        cells = {name: each.values for name, each in found.items()}
+        counting = Counting(rows.count_classes, rows.count_with_value, cells, self._total)
+        return counted_classes(counting, self._guarded, self.original)
+
+    @property
+    def _guarded(self) -> dict[str, Column]:
+        """The sensitive columns that the model uses."""
+        used: tuple[str, ...] = self.model.columns  # type: ignore[attr-defined]
+        return {name: self.original[name] for name in used}
+
+    def verify(self) -> Verification:
+        """Count the classes of the released rows again and check the model on each of them.
+
+        `write` checks the written files.
+        """
+        return self._judged(self.counted)
+
+    def _judged(self, classes: CountedClasses) -> Verification:
+        found = judge(classes, self.model)
+        return replace(found, truthful=self.truthful and found.records == self.expected_rows)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return tuple(self.recodings)
+
+    @property
+    def expected_rows(self) -> int:
+        """Number of rows that are not suppressed."""
+        rows = self.original.records
+        if self.suppressed is not None and self.original.counts is not None:
+            rows -= int(self.original.counts[self.suppressed].sum())
+        return rows
+
+    @property
+    def truthful(self) -> bool:
+        """Whether every cell covers its original value, and its text matches what it covers."""
+        return all(each.labelled() and each.covers() for each in self.recodings.values())
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """Information losses by metric.
+
+        If the search began at a coarser level, the spread inside classes is not known.
+        """
+        return evaluate(
+            self, [n for n in ("ncp", "class", "pub") if n != "class" or not self.floor]
+        )
+
+    @property
+    def cells_by_column(self) -> Mapping[str, Mapping[str, float]]:
+        """Shares of kept, generalized and hidden cells by column."""
+        return {name: s.to_dict() for name, s in cell_shares_by_attribute(self).items()}
+
+    @property
+    def tally(self) -> Tally:
+        """The numbers of rows and people."""
+        classes, source = self.counted, self.source
+        people, households = source.count_people()
+        some = len(classes) > 0
+        return Tally(
+            records=source.records,
+            people=people,
+            households=households,
+            released=int(classes.rows.sum()),
+            released_people=classes.released_people,
+            classes=len(classes),
+            smallest_class=int(classes.sizes.min()) if some else 0,
+            smallest_class_rows=int(classes.rows.min()) if some else 0,
+            average_class_people=float(classes.people.mean()) if some else 0.0,
+            average_class_rows=float(classes.rows.mean()) if some else 0.0,
+        )
+
+    def to_arrow(self, cells: Any = "text") -> Any:
+        """Return the published rows in canonical order, if they fit in the memory budget."""
+        if cells != "text":
+            raise InputError("a release that stays on disk has cells='text' only; write it instead")
+        layout = lay_out(self, text=False)
+        if self._total.rows[0] * len(self.source.published) * 16 > self.source.budget.size:
+            raise InputError(
+                f"the release has {self._total.rows[0]:,} rows, too many for "
+                f"{self.source.budget} of memory; write it to a file or folder"
+            )
+        tables = list(self._batches(layout))
+        return pa.concat_tables(tables) if tables else layout.schema.empty_table()
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        force: bool = False,
+        order: RowOrder = "canonical",
+        escape_formulas: bool = False,
+    ) -> Verification:
+        """Write the published rows to a file, or to a folder of Parquet parts.
+
+        The written files are read and grouped again before they are renamed.
+
+        Parameters:
+            path: A name without an ending, or one that ends in a slash, is a folder of parts; else
+                the ending decides the format.
+            force: Overwrite an existing file, or a folder that Shoal wrote.
+            order: "canonical"; the original order is not known here.
+            escape_formulas: As for `Release.write`.
+
+        Returns:
+            The outcome of the check on the written rows.
+
+        Raises:
+            NotAnonymous: The guarantee does not hold; nothing was written.
+        """
+        check_order(order)
+        if order == "original":
+            raise InputError("rows that stay on disk cannot keep their order; leave out the order")
+        text = is_text_file(path)
+        layout = lay_out(self, text=text, escape=escape_formulas and text)
+        with staged(path, force=force) as staging:
+            staging.write(self._batches(layout), layout.schema, int(self._total.rows[0]))
+            return self._check_written(staging, layout, text)
+
+    def _batches(self, layout: Layout) -> Iterator[Any]:
+        """Yield the rows as tables of `BATCH` rows, the last with the rest."""
+        waiting: list[Any] = []
+        rows, last = 0, tuple[int, ...]()
+        for batch in layout.rows.batches(layout.order, BATCH):
+            last = layout.in_order(pa.Table.from_batches([batch]), last)
+            waiting.append(pa.Table.from_batches([batch]))
+            rows += batch.num_rows
+            while rows >= BATCH:
+                joined = pa.concat_tables(waiting)
+                yield layout.decode(joined.slice(0, BATCH))
+                waiting, rows = [joined.slice(BATCH)], rows - BATCH
+        if rows:
+            yield layout.decode(pa.concat_tables(waiting))
+
+    def _check_written(self, staging: Staging, layout: Layout, text: bool) -> Verification:
+        """Group the written files and check the model on every class."""
+        engine, labels = self.source.engine, layout.labels
+
+        @cache
+        def count(value: str | None = None) -> Any:
+            asked = {name: labels[name] for name in self.quasi}
+            asked |= {} if value is None else {value: labels[value]}
+            return engine.count_written(staging.files, asked, value, text)
+
+        expected, found = layout.rows.count_classes(), count(None)
+        if not same_classes(expected, found):
+            raise NotAnonymous(
+                "the written rows are not the released ones: some cells or counts differ; nothing "
+                "was written"
+            )
+        classes = self.counted  # people are not in the files, so they are counted in the rows
+        if self._total.people is None and self._total.households is None:
+            cells = {name: labels[name] for name in self.quasi}
+            counting = Counting(count, None, cells, self._total, layout.codes)
+            classes = counted_classes(counting, self._guarded, self.original)
+        checked = self._judged(classes)
+        refuse_broken(checked, self.model)
+        return checked

@@ -1,0 +1,379 @@
+"""A table that stays on disk: its distinct tuples are anonymized, and its rows are joined back."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.anonymize import versions
+from shoal.core.column import Role
+from shoal.core.grouping import group_keys
+from shoal.core.people import Deciding, Unit, deciding_of, is_person_number
+from shoal.core.provenance import Run
+from shoal.core.publishing.row_order import MAX_NATURAL
+from shoal.core.release import Release
+from shoal.core.roles import warn_unassigned
+from shoal.core.table import Table
+from shoal.core.values.encoding import is_text
+from shoal.engines.by_partition import GROUPING, anonymize_by_partition, runs_on_partitions
+from shoal.engines.dictionaries import Encoded, Encoder, check_type
+from shoal.engines.duckdb_engine import DuckDBEngine
+from shoal.engines.engine import Encoding
+from shoal.engines.large_release import LargeRelease
+from shoal.engines.memory import Budget
+from shoal.engines.packing import Packing
+from shoal.engines.rolling import base_nodes
+from shoal.engines.sources import Files, scan_files
+from shoal.errors import InputError, RepeatedIdentifier
+from shoal.privacy.model import Model
+from shoal.reading import advice_on_names
+from shoal.reading.requests import Request
+from shoal.support.arrays import Counts
+from shoal.support.temporaries import temporary_folder
+from shoal.support.wording import counted
+
+_BYTES_PER_TUPLE = (120, 24)  # of a search in memory: in any case, and for each column
+_BYTES_PER_VALUE = 200  # of a dictionary
+_CORE_SHARE = 0.7  # of the budget, for a search in memory
+_BY_TUPLE = ("datafly", "samarati", "mingen", "incognito", "ola", "flash", "mondrian")
+
+
+class TooManyTuples(InputError):  # noqa: N818
+    """The distinct tuples of a table do not fit in memory.
+
+    tuples: their approximate number.
+    """
+
+    def __init__(self, message: str, tuples: int) -> None:
+        super().__init__(message)
+        self.tuples = tuples
+
+
+class LargeTable:
+    r"""A table in files, described by roles; `shoal.open` returns one.
+
+    It reads nothing before it is anonymized. Its working files are in a private folder of the
+    temporary directory, until it is closed or no longer used.
+
+    Attributes:
+        files: The files.
+        budget: The memory that may be used.
+        partition_rows: Rows of a partition, for methods that run on partitions.
+        processes: Number of worker processes for partitions; by default one per core.
+
+    >>> import shoal
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "ages.csv")
+    ...     size = path.write_text("age,sex\n" + "31,f\n47,m\n" * 5)
+    ...     with shoal.open(path, roles={"age": "quasi", "sex": "quasi"}) as table:
+    ...         release = shoal.anonymize(table, k=5, method="flash")
+    ...         checked = release.write(Path(folder, "release"))
+    >>> checked.holds
+    True
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        request: Request,
+        budget: Budget,
+        partition_rows: int | None = None,
+        processes: int | None = None,
+    ) -> None:
+        self.files, self.budget = files, budget
+        self.partition_rows, self.processes = partition_rows, processes
+        self._request = request
+        self._stack = ExitStack()
+        self._finalizer = weakref.finalize(self, self._stack.close)
+        try:
+            self._scan = self._stack.enter_context(
+                scan_files(files, request.form, request.expected)
+            )
+            self._check_names()
+        except BaseException:
+            self.close()
+            raise
+        unassigned = [name for name in self._scan.names if name not in self._known]
+        self.unassigned = tuple(unassigned)
+        warn_unassigned(self.unassigned, stacklevel=4)
+
+    def __repr__(self) -> str:
+        roles = {role: self.names(role) for role in Role}
+        columns = ", ".join(f"{role}={list(names)}" for role, names in roles.items() if names)
+        return f"LargeTable({counted(len(self.files.paths), 'file')}, {columns})"
+
+    def __enter__(self) -> LargeTable:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the working files; releases that are not written yet are lost."""
+        self._finalizer()
+
+    @property
+    def _known(self) -> set[str]:
+        units = self._request.units
+        return {*self._request.specs, *units["person"], *units["household"]}
+
+    def names(self, role: Role | str) -> tuple[str, ...]:
+        """Return the names of the columns with this role, in the order of the file."""
+        return tuple(name for name in self._scan.names if self._role(name) is Role(role))
+
+    def _role(self, name: str) -> Role | None:
+        units = self._request.units
+        if name in (*units["person"], *units["household"]):
+            return Role.IDENTIFIER
+        spec = self._request.specs.get(name)
+        return None if spec is None else Role(spec["role"])
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The names of the columns that are released, in the order of the file."""
+        passing = (None, Role.IDENTIFIER)
+        return tuple(name for name in self._scan.names if self._role(name) not in passing)
+
+    @property
+    def types(self) -> Mapping[str, Any] | None:
+        """The Arrow type of each column of Parquet files, None for text."""
+        return self._scan.types
+
+    def _check_names(self) -> None:
+        names, path = self._scan.names, self.files.name
+        wanted = self._request.specs
+        if not set(wanted) & set(names):
+            raise InputError(
+                f"{path}: has none of the columns {', '.join(wanted)}; "
+                f"{advice_on_names(wanted, names)}"
+            )
+        absent = [name for name in sorted(self._request.expected) if name not in names]
+        if absent:
+            raise InputError(f"{path}: has no column {absent[0]!r}; there are {', '.join(names)}")
+        units = self._request.units
+        for what in ("person", "household"):
+            for name in units[what]:
+                role = Role(self._request.specs.get(name, {}).get("role", Role.IDENTIFIER))
+                if role is not Role.IDENTIFIER:
+                    raise InputError(
+                        f"{path}: column {name!r} identifies the {what}, so it cannot be {role}; "
+                        "give it the role identifier"
+                    )
+        for name, kind in (self._scan.types or {}).items():
+            if name in self._known:
+                check_type(name, kind)
+
+    @cached_property
+    def engine(self) -> DuckDBEngine:
+        """The engine, which reads the files on first use."""
+        folder = self._stack.enter_context(temporary_folder(Path(tempfile.gettempdir())))
+        engine = DuckDBEngine(self._scan, folder, self.budget)
+        self._stack.callback(engine.close)
+        return engine
+
+    @cached_property
+    def encoded(self) -> Mapping[str, Encoded]:
+        """The published columns that have a dictionary."""
+        encoder = Encoder(self._request, self._scan.types, self.files.name)
+        found = {}
+        for name in self.published:
+            values = self.engine.statistics(name, self._most_values(name))
+            if isinstance(values, int):
+                self._check_plain(name, values)
+                continue
+            found[name] = encoder.encode(name, values)
+        encoder.check_dates()
+        return found
+
+    def _most_values(self, name: str) -> int:
+        """Return how many distinct values a dictionary of a column may have."""
+        fits = self.budget.share(0.3) // _BYTES_PER_VALUE
+        kind = None if self._scan.types is None else self._scan.types[name]
+        floating = kind is not None and pa.types.is_floating(kind)
+        plain = self._role(name) is Role.INSENSITIVE and not floating
+        spec = self._request.specs[name]
+        declared = {"type", "values", "bounds", "missing"} & set(spec)
+        return min(2 * MAX_NATURAL, fits) if plain and not declared else fits
+
+    def _check_plain(self, name: str, values: int) -> None:
+        """Reject a column with too many values for a dictionary, unless it stays as it is."""
+        if self._role(name) is Role.INSENSITIVE and self._most_values(name) <= 2 * MAX_NATURAL:
+            if self._request.form.missing_of(name):
+                raise InputError(
+                    f"{self.files.name}: column {name!r}: has too many values to look for texts "
+                    "that mean missing; leave them as they are"
+                )
+            return
+        raise InputError(
+            f"{self.files.name}: column {name!r}: has about {values:,} distinct values, which is "
+            f"too many for {self.budget} of memory; state a larger memory, round the values or "
+            "leave the column out"
+        )
+
+    @cached_property
+    def plain(self) -> tuple[str, ...]:
+        """The published columns without a dictionary."""
+        return tuple(name for name in self.published if name not in self.encoded)
+
+    @cached_property
+    def records(self) -> int:
+        """The number of rows, once they are encoded."""
+        self._check_people()
+        units = self._request.units
+        dictionaries = {name: found.dictionary for name, found in self.encoded.items()}
+        encoding = Encoding(dictionaries, self.plain, units["person"], units["household"])
+        rows = self.engine.encode(encoding)
+        if not rows:
+            raise InputError(f"{self.files.name}: has a header but no rows; nothing to anonymize")
+        return rows
+
+    def _check_people(self) -> None:
+        """Reject identifiers that repeat, if no column identifies people."""
+        units = self._request.units
+        if units["person"] or units["rows_are_people"]:
+            return
+        names = [n for n in self.names(Role.IDENTIFIER) if n not in units["household"]]
+        names += [n for n in self.unassigned if is_person_number(n)]
+        found = deciding_of(names, self._count_values)
+        if found is not None and found.repeats:
+            error = RepeatedIdentifier(found.column, found.distinct, found.filled)
+            error.args = (f"{self.files.name}: {error}",)
+            raise error
+
+    def _count_values(self, name: str) -> Deciding | None:
+        kind = None if self._scan.types is None else self._scan.types[name]
+        text = kind is None or is_text(kind)
+        found = self.engine.count_identifier(name, text=text)
+        return None if found is None else Deciding(name, *found)
+
+    def anonymized(
+        self, model: Model, algorithm: Any, search: Callable[[Table], Release]
+    ) -> Release:
+        """Return the release of a method, whose rows are written from the files.
+
+        search: runs the method on a table in memory, and checks its release.
+        """
+        if not runs_on_tuples(algorithm) and runs_on_partitions(algorithm):
+            return self._by_partition(model, algorithm, search)
+        if not runs_on_tuples(algorithm):
+            name = getattr(algorithm, "name", type(algorithm).__name__)
+            raise InputError(
+                f"{name} needs the table in memory; state a larger memory, or use one of "
+                f"{', '.join(dict.fromkeys((*_BY_TUPLE, *GROUPING)))}"
+            )
+        try:
+            table, floor = self.weighted(model, algorithm)
+        except TooManyTuples as error:
+            if not runs_on_partitions(algorithm):
+                raise
+            release = self._by_partition(model, algorithm, search)
+            why = f"about {error.tuples:,} distinct tuples do not fit in {self.budget} of memory"
+            return replace(release, run=replace(release.run, notes=(*release.run.notes, why)))
+        self.engine.rest()
+        release = search(table)
+        return LargeRelease.of(release, self, floor)
+
+    def _by_partition(
+        self, model: Model, algorithm: Any, search: Callable[[Table], Release]
+    ) -> Release:
+        begun = time.perf_counter()
+        rows, processes = self.partition_rows, self.processes
+        release = anonymize_by_partition(self, model, algorithm, search, rows, processes)
+        run = Run(
+            algorithm.name,
+            asdict(algorithm),
+            getattr(algorithm, "seed", None),
+            versions(),
+            {"search": time.perf_counter() - begun},
+            release.run.notes,
+        )
+        return replace(release, run=run)
+
+    @property
+    def units(self) -> Mapping[str, Any]:
+        """The columns that identify people and households."""
+        return self._request.units
+
+    def count_people(self) -> tuple[int, int | None]:
+        """Return the numbers of people and households; None if there are no households."""
+        found = self.engine.count_units()
+        return found.get("person", self.records), found.get("household")
+
+    def weighted(self, model: Model, algorithm: Any) -> tuple[Table, Mapping[str, int]]:
+        """Return the distinct tuples with the columns of the model, and the levels they are at."""
+        records = self.records
+        quasi = [self.encoded[name].column for name in self.names(Role.QUASI)]
+        if not quasi:
+            raise InputError(
+                "no column is quasi-identifying; give the role quasi to columns that others may "
+                "know"
+            )
+        kept = {column.name: column for column in quasi}
+        for name in model.columns:
+            if name in self.encoded:
+                kept[name] = self.encoded[name].column
+        packing = Packing.of({name: column.domain for name, column in kept.items()})
+        most = self._most_tuples(len(kept))
+        nodes = base_nodes(quasi, self.encoded, model, algorithm, records)
+        units = self._request.units
+        people = bool(units["person"] or units["household"])
+        found = self.engine.tuples(packing, [node.maps for node in nodes], most, people)
+        if isinstance(found, int):
+            raise TooManyTuples(self._too_many(found, people, algorithm), found)
+        columns = [
+            replace(
+                kept[name],
+                codes=packing.unpack(found.words, name),
+                floor=nodes[found.node].levels.get(name, 0),
+            )
+            for name in self._scan.names
+            if name in kept
+        ]
+        table = Table(
+            tuple(columns),
+            found.counts,
+            self.unassigned,
+            _unit(units["person"], found.person),
+            _unit(units["household"], found.household),
+            units["rows_are_people"],
+            tuple(self._scan.guesses),
+        )
+        return table, nodes[found.node].levels
+
+    def _most_tuples(self, columns: int) -> int:
+        """Return how many distinct tuples a search in memory may have."""
+        each = _BYTES_PER_TUPLE[0] + _BYTES_PER_TUPLE[1] * columns
+        return self.budget.share(_CORE_SHARE) // each
+
+    def _too_many(self, tuples: int, people: bool, algorithm: Any) -> str:
+        what = "pairs of a person and a tuple" if people else "distinct tuples"
+        return (
+            f"{self.files.name}: has about {tuples:,} {what}, too many for a search with "
+            f"{algorithm.name} in {self.budget} of memory; state a larger memory, use fewer or "
+            "coarser quasi-identifiers, or method flash or ola, which can begin at a coarser level"
+        )
+
+
+def _unit(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:
+    """Return the units of tuples, numbered without gaps."""
+    if ids is None or not columns:
+        return None
+    found = group_keys(ids)
+    return Unit(tuple(columns), found.ids, len(found))
+
+
+def runs_on_tuples(algorithm: Any) -> bool:
+    """Return whether a method treats equal records alike, so that distinct tuples are enough."""
+    by_tuple = getattr(algorithm, "by_tuple", getattr(algorithm, "name", "") in _BY_TUPLE)
+    return bool(by_tuple and getattr(algorithm, "strict", True))

@@ -1,0 +1,91 @@
+"""A release of a table that was anonymized partition by partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.column import Column
+from shoal.core.values.spelled import fitted
+from shoal.engines.engine import Plan
+from shoal.engines.large_release import LargeRelease
+from shoal.engines.packing import Packing
+from shoal.engines.published import Cells
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """Means over all rows of the losses and cell shares of the partitions."""
+
+    losses: Mapping[str, float]
+    shares: Mapping[str, Mapping[str, float]]
+    suppressed: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartitionedRelease(LargeRelease):
+    """A release whose classes never cross partitions.
+
+    Attributes:
+        columns: The quasi-identifiers, for their domains.
+        labels: For each of them the published texts; the engine has the entry of each row.
+        figures: Losses, measured partition by partition.
+    """
+
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    figures: Figures = field(default_factory=lambda: Figures({}, {}))
+
+    def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
+        """Return the published cells of the quasi-identifiers, and the released rows."""
+        cache: dict[bool, Any] = self.__dict__.setdefault("_published_rows", {})
+        if text not in cache:
+            cells = {
+                name: Cells.of(_entries(self.columns[name], labels, spelled=text))
+                for name, labels in self.labels.items()
+            }
+            packing = Packing.of({name: len(each.values) + 1 for name, each in cells.items()})
+            maps = {name: each.ranks for name, each in cells.items()}
+            cache[text] = cells, self.source.engine.release(Plan(packing, maps, by_row=True))
+        rows_of: tuple[Mapping[str, Cells], Any] = cache[text]
+        return rows_of
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return tuple(self.columns)
+
+    @property
+    def expected_rows(self) -> int:
+        """Number of rows that are not suppressed."""
+        return self.source.records - self.figures.suppressed
+
+    @property
+    def truthful(self) -> bool:
+        """Whether every cell covers its original; each partition was checked when it was made."""
+        return True
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """Information losses by metric."""
+        return self.figures.losses
+
+    @property
+    def cells_by_column(self) -> Mapping[str, Mapping[str, float]]:
+        """Shares of kept, generalized and hidden cells by column."""
+        return self.figures.shares
+
+
+def _entries(column: Column, labels: tuple[str | None, ...], *, spelled: bool) -> Any:
+    """Return published texts as cells: values if all of them are values of the column."""
+    place = {text: code for code, text in enumerate(column.labels)}
+    ground = [place.get(text, -1) for text in labels]
+    kept = column.spelling is not None
+    if min(ground, default=0) < 0 or (kept and spelled):
+        return pa.array(labels, pa.string())
+    values = column.values.take(pa.array(np.array(ground, dtype=np.int32)))
+    return fitted(values, pa.array(labels, pa.string())) if kept else values

@@ -1,0 +1,152 @@
+"""Files that stay where they are: one file, several, a pattern, or a folder of parts."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError
+from shoal.reading.checks import check_names
+from shoal.reading.csv_files import CsvScan, scan_csv
+from shoal.reading.formats import Format
+from shoal.support.files import check_readable, is_database, utf8_path
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # s3://, gs://; one letter is a drive
+_PARQUET = (".parquet", ".pq")
+_TEXT = (".csv", ".tsv", ".txt")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of one table.
+
+    name: how messages name them. parquet: whether they are Parquet, else CSV.
+    """
+
+    name: Path
+    paths: tuple[Path, ...]
+    parquet: bool
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one file, or a folder."""
+        return len(self.paths) > 1 or self.name != self.paths[0]
+
+    @property
+    def size(self) -> int:
+        """Size of all files in bytes; compressed text counts five times."""
+        return sum(
+            path.stat().st_size * (5 if path.suffix.lower() == ".gz" else 1) for path in self.paths
+        )
+
+    def rows(self) -> int | None:
+        """Return the number of rows of Parquet files, None for text."""
+        return sum(_metadata(path).num_rows for path in self.paths) if self.parquet else None
+
+
+@dataclass(frozen=True)
+class Scan:
+    """How an engine reads the files.
+
+    names: the columns. types: the Arrow type of each column of Parquet files, None for text.
+    texts: how DuckDB reads each text file.
+    """
+
+    files: Files
+    names: tuple[str, ...]
+    types: Mapping[str, Any] | None
+    texts: Sequence[CsvScan] = field(default=())
+
+    @property
+    def guesses(self) -> dict[str, str]:
+        """File settings that the data determines."""
+        return dict(self.texts[0].guesses) if self.texts else {}
+
+
+def find_files(source: str | Path) -> Files:
+    """Return the files that a path, a folder or a pattern such as `visits-*.csv` names."""
+    name = Path(source)
+    if is_database(source):
+        raise InputError("a database is read into memory; leave out memory and engine")
+    if _ADDRESS.match(str(source)):
+        raise InputError(f"{source}: object stores cannot be read; copy the files to a disk first")
+    if name.is_dir():
+        inside = sorted(path for path in name.rglob("*") if _is_data(path, name))
+        if not inside:
+            raise InputError(f"{name}: has no Parquet or CSV files")
+    elif name.exists() or not glob.has_magic(str(source)):
+        inside = [name]
+    else:
+        inside = sorted(Path(found) for found in glob.glob(str(source), recursive=True))  # noqa: PTH207
+        if not inside:
+            raise InputError(f"{source}: no file matches; check the pattern")
+    for path in inside:
+        check_readable(path)
+    kinds = {_is_parquet(path) for path in inside}
+    if len(kinds) > 1:
+        raise InputError(f"{name}: mixes Parquet and text files; name files of one kind")
+    return Files(name, tuple(inside), kinds.pop())
+
+
+def _is_data(path: Path, folder: Path) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    endings = {suffix.lower() for suffix in path.suffixes}
+    return path.is_file() and not hidden and bool(endings & {*_PARQUET, *_TEXT})
+
+
+def _is_parquet(path: Path) -> bool:
+    endings = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    ending = endings[-1] if endings else ""
+    if ending not in (*_PARQUET, *_TEXT, ""):
+        raise InputError(
+            f"{path}: only Parquet and CSV files can stay on disk; read this one with enough memory"
+        )
+    with path.open("rb") as handle:
+        return handle.read(4) == b"PAR1"
+
+
+@contextmanager
+def scan_files(files: Files, form: Format, expected: set[str]) -> Iterator[Scan]:
+    """Yield how to read the files; columns and types must be the same in all of them."""
+    if files.parquet:
+        yield _scan_parquet(files)
+        return
+    with ExitStack() as stack:
+        texts = [stack.enter_context(scan_csv(path, form, expected)) for path in files.paths]
+        for text in texts[1:]:
+            if text.names != texts[0].names:
+                raise _differing(text.source, texts[0].source, "columns")
+        yield Scan(files, texts[0].names, None, texts)
+
+
+def _scan_parquet(files: Files) -> Scan:
+    schemas = [_metadata(path).schema.to_arrow_schema() for path in files.paths]
+    first = schemas[0]
+    for path, schema in zip(files.paths, schemas, strict=True):
+        if schema.names != first.names:
+            raise _differing(path, files.paths[0], "columns")
+        for name, one, other in zip(first.names, first.types, schema.types, strict=True):
+            if one != other:
+                raise _differing(path, files.paths[0], f"type of column {name!r}")
+    check_names(files.paths[0], first.names)
+    return Scan(files, tuple(first.names), dict(zip(first.names, first.types, strict=True)))
+
+
+def _differing(path: Path, first: Path, what: str) -> InputError:
+    return InputError(f"{path}: its {what} differ from {first.name}; all parts must be alike")
+
+
+def _metadata(path: Path) -> Any:
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_metadata(utf8_path(path))
+    except (pa.ArrowException, OSError, ValueError):
+        raise InputError(f"{path}: is damaged or not Parquet; write the file again") from None

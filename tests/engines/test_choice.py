@@ -1,0 +1,64 @@
+"""A table is anonymized in memory if it fits in the budget, else on disk."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal import InputError
+from shoal.anonymize import METHODS
+from shoal.engines import choice
+from shoal.engines.choice import choose
+from shoal.engines.memory import Budget
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("4GB", 4_000_000_000),
+        ("1.5 gb", 1_500_000_000),
+        ("1GiB", 1 << 30),
+        ("900000k", 900_000_000),
+    ],
+)
+def test_sizes_are_read_with_their_units(text, size):
+    assert Budget.parse(text).size == size
+
+
+@pytest.mark.parametrize("text", ["", "much", "-4GB", "4XB", "4ib", "10MB"])
+def test_other_sizes_are_refused(text):
+    with pytest.raises(InputError, match="memory must be"):
+        Budget.parse(text)
+
+
+def test_without_a_size_the_budget_is_a_share_of_the_machine():
+    assert Budget.parse(None).size > 200_000_000
+
+
+def test_a_small_file_is_read_into_memory_without_a_word(people):
+    found = choose(people, None, None, METHODS["greedy"](), 7)
+    assert (found.on_disk, found.reason) == (False, "")
+
+
+def test_a_stated_budget_is_compared_and_reported(people, monkeypatch):
+    small = choose(people, "1GB", None, METHODS["flash"](), 7)
+    assert not small.on_disk
+    assert small.reason.startswith("the table is read into memory: about")
+    monkeypatch.setattr(choice, "memory_needed", lambda *_: Budget(5_000_000_000))
+    large = choose(people, "1GB", None, METHODS["flash"](), 7)
+    assert large.on_disk
+    assert large.reason == "the rows stay on disk: in memory they need about 5 GB, more than 1 GB"
+
+
+def test_without_a_stated_budget_a_method_that_needs_memory_gets_it(people, monkeypatch):
+    monkeypatch.setattr(choice, "_SMALL", 0)
+    monkeypatch.setattr(choice, "memory_needed", lambda *_: Budget(10**15))
+    assert choose(people, None, None, METHODS["flash"](), 7).on_disk
+    assert not choose(people, None, None, METHODS["greedy"](), 7).on_disk
+
+
+def test_an_engine_several_files_and_patterns_stay_on_disk(people):
+    assert choose(people, None, "duckdb", METHODS["flash"](), 7).on_disk
+    assert choose(people.parent, None, None, METHODS["flash"](), 7).on_disk
+    assert choose(people.parent / "*.csv", None, None, METHODS["flash"](), 7).on_disk
+    with pytest.raises(InputError, match=r"no engine 'duck'.*did you mean 'duckdb'"):
+        choose(people, None, "duck", METHODS["flash"](), 7)

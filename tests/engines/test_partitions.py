@@ -1,0 +1,137 @@
+"""Methods that separate equal records run on partitions of neighbours."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from tests.engines.conftest import ROLES, rows, write_csv
+
+import shoal
+from shoal import InputError
+from shoal.core.column import Column
+from shoal.engines.cutting import cut
+from shoal.engines.pool import WorkerLost, map_in_pool
+
+pytestmark = pytest.mark.filterwarnings("ignore::shoal.UnassignedColumns")
+
+
+def opened(path, **more):
+    settings = {"roles": ROLES, "missing": ["NA"], "rows_are_people": True, "processes": 0}
+    return shoal.open(path, **{**settings, **more})
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("sorted", {}),
+        ("greedy", {}),
+        ("k-member", {}),
+        ("anneal", {"time_limit": 0.2}),
+        ("mondrian", {"strict": False}),
+    ],
+)
+def test_every_grouping_method_gives_a_verified_release(method, options, people, tmp_path):
+    table = opened(people, partition_rows=100)
+    release = shoal.anonymize(table, k=3, method=method, **options)
+    checked = release.write(tmp_path / "release.csv")
+    assert checked.holds
+    assert (checked.smallest >= 3, checked.records) == (True, 300)
+    assert "partitions of at most about 100 rows" in release.run.notes[0]
+    assert "cost of a cut, measured on two neighbouring partitions" in release.run.notes[1]
+    assert 0 < release.losses["ncp"] < 1
+
+
+def test_one_partition_is_the_release_in_memory(people, tmp_path):
+    order = ["patient", "postcode", "age", "income", "note", "sex", "illness", "cost"]
+    sorted_rows = sorted(rows(), key=lambda record: [record[name] for name in order[1:]])
+    write_csv(people, sorted_rows)
+    settings = {"roles": ROLES, "missing": ["NA"], "rows_are_people": True}
+    one = shoal.anonymize(shoal.read(people, **settings), "l-diversity(2, illness)", "greedy")
+    other = shoal.anonymize(opened(people), "l-diversity(2, illness)", "greedy")
+    one.write(tmp_path / "one.parquet")
+    other.write(tmp_path / "other.parquet")
+    first, second = (pq.read_table(tmp_path / f"{n}.parquet") for n in ("one", "other"))
+    assert first.schema.equals(second.schema)
+    assert other.losses == pytest.approx(shoal.metrics.evaluate(one, ["ncp", "class", "pub"]))
+
+
+def test_the_release_does_not_depend_on_the_order_of_the_rows(people, tmp_path):
+    made = []
+    for records in (rows(), rows()[::-1]):
+        write_csv(people, records)
+        release = shoal.anonymize(opened(people, partition_rows=100), k=3, method="greedy")
+        release.write(tmp_path / "release.csv", force=True)
+        made.append((tmp_path / "release.csv").read_bytes())
+    assert made[0] == made[1]
+
+
+def test_people_with_several_rows_count_once_in_every_partition(people, tmp_path):
+    table = opened(people, partition_rows=120, person="patient", rows_are_people=False)
+    release = shoal.anonymize(table, k=3, method="greedy")
+    checked = release.write(tmp_path / "release")
+    assert checked.holds
+    assert checked.people < 300
+
+
+def test_strict_mondrian_runs_on_partitions_if_tuples_are_too_many(people, tmp_path, monkeypatch):
+    from shoal.engines.large_table import LargeTable
+
+    monkeypatch.setattr(LargeTable, "_most_tuples", lambda self, columns: 60)
+    release = shoal.anonymize(opened(people, partition_rows=100), k=3, method="mondrian")
+    assert release.write(tmp_path / "release").holds
+    assert "distinct tuples do not fit" in release.run.notes[-1]
+
+
+def test_models_of_the_whole_table_are_refused(people):
+    with pytest.raises(InputError, match=r"t-closeness.* depends on the whole table"):
+        shoal.anonymize(opened(people), "t-closeness(0.3, illness)", "greedy")
+
+
+def test_partitions_that_are_too_small_are_refused(people):
+    with pytest.raises(InputError, match="partition_rows must be at least 100"):
+        shoal.anonymize(opened(people, partition_rows=50), k=5, method="greedy")
+
+
+def test_cuts_leave_at_most_the_stated_rows_on_each_side():
+    ages = Column.encode("age", list(range(100)))
+    counts = np.ones(100)
+    partitions = cut([ages], {"age": ages.codes}, counts, 1000, 300)
+    sizes = []
+    for sides in partitions:
+        kept = np.ones(100, dtype=bool)
+        for side in sides:
+            above = ages.codes > side.last
+            kept &= above if side.above else ~above
+        sizes.append(int(kept.sum()) * 10)
+    assert sum(sizes) == 1000
+    assert max(sizes) <= 300
+
+
+def test_rows_that_are_all_alike_stay_in_one_partition():
+    ages = Column.encode("age", [30] * 50)
+    assert cut([ages], {"age": ages.codes}, np.ones(50), 1000, 100) == [()]
+
+
+class Killed:
+    """A partition whose worker is killed, as by a system without memory."""
+
+    def __call__(self, *_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_an_error(tmp_path):
+    with pytest.raises(WorkerLost, match="a worker process ended unexpectedly"):
+        list(map_in_pool([(Killed(), {}, None, None)], processes=2))
+
+
+@pytest.mark.slow
+def test_a_pool_of_processes_gives_the_release_of_one(people, tmp_path):
+    for processes in (0, 2):
+        table = opened(people, partition_rows=100, processes=processes)
+        shoal.anonymize(table, k=3, method="greedy").write(tmp_path / f"{processes}.csv")
+    assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()

@@ -1,0 +1,67 @@
+"""A folder of parts appears completely or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from shoal import OutputError
+from shoal.support.folders import MANIFEST, check_folder, replace_folder
+
+
+def fill(folder, text):
+    (folder / "part-00000.parquet").write_text(text)
+    (folder / MANIFEST).write_text("{}")
+
+
+def fail_to_replace(path):
+    with replace_folder(path, force=True) as staging:
+        fill(staging, "new")
+        raise RuntimeError
+
+
+def test_a_new_folder_appears_at_the_end(tmp_path):
+    with replace_folder(tmp_path / "release") as staging:
+        fill(staging, "rows")
+        assert not (tmp_path / "release").exists()
+    assert (tmp_path / "release" / "part-00000.parquet").read_text() == "rows"
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def test_an_error_leaves_the_old_folder_and_no_other(tmp_path):
+    with replace_folder(tmp_path / "release") as staging:
+        fill(staging, "old")
+    with pytest.raises(RuntimeError):
+        fail_to_replace(tmp_path / "release")
+    assert (tmp_path / "release" / "part-00000.parquet").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+@pytest.mark.parametrize("swaps", [True, False])
+def test_an_old_release_is_replaced_as_a_whole(swaps, tmp_path, monkeypatch):
+    if not swaps:
+        monkeypatch.setattr("shoal.support.folders.sys.platform", "other")
+    for text in ("old", "new"):
+        with replace_folder(tmp_path / "release", force=True) as staging:
+            fill(staging, text)
+    assert (tmp_path / "release" / "part-00000.parquet").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def test_a_full_disk_is_an_error_without_a_folder(tmp_path):
+    with pytest.raises(OutputError, match="No space left"), replace_folder(tmp_path / "release"):
+        raise OSError(28, "a cell")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_that_hold_something_else_are_not_replaced(tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "thesis.txt").write_text("years of work")
+    with pytest.raises(OutputError, match="exists already"):
+        check_folder(tmp_path / "own")
+    with pytest.raises(OutputError, match="a folder that Shoal did not write"):
+        check_folder(tmp_path / "own", force=True)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="is a file"):
+        check_folder(tmp_path / "file", force=True)
+    with pytest.raises(OutputError, match="its folder does not exist"):
+        check_folder(tmp_path / "nowhere" / "release")
