@@ -30,10 +30,11 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "auditing": {"core", "dp", "privacy", "anonymize"},
     "inspection": {"core", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
+    "evidence": {"core", "reading", "risk", "report"},
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
     "cli": {
         "auditing", "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
-        "inspection", "report", "comparison", "utility", "robust", "_starting",
+        "inspection", "report", "evidence", "comparison", "utility", "robust", "_starting",
     },
 }  # fmt: skip
 SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
@@ -41,8 +42,8 @@ PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     Inspection InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding
     Release Role Run Schema ShoalError Table UnassignedColumns UnknownColumn anonymize check
-    compare datasets dp hierarchies inspect metrics read read_released report risk robust sklearn
-    suggest_hierarchies utility
+    compare datasets dp evidence hierarchies inspect metrics read read_released report risk robust
+    sklearn suggest_hierarchies utility
 """.split()  # besides methods and models, which the contract test names
 
 

@@ -14,8 +14,9 @@ import pytest
 import shoal
 
 PACKAGES = """
-    shoal shoal.comparison shoal.datasets shoal.dp shoal.hierarchies shoal.inspection shoal.metrics
-    shoal.reading shoal.report shoal.risk shoal.robust shoal.sklearn shoal.utility
+    shoal shoal.comparison shoal.datasets shoal.dp shoal.evidence shoal.hierarchies
+    shoal.inspection shoal.metrics shoal.reading shoal.report shoal.risk shoal.robust
+    shoal.sklearn shoal.utility
 """.split()
 _BLOCK = re.compile(r"^Parameters:\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*):", re.MULTILINE)

@@ -29,7 +29,7 @@ from shoal.privacy.models import *  # noqa: F403  every privacy model under its 
 from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
-    from shoal import dp, metrics, report, risk, robust, sklearn, utility
+    from shoal import dp, evidence, metrics, report, risk, robust, sklearn, utility
     from shoal.checking import check
     from shoal.comparison import Comparison, compare
     from shoal.inspection import suggest_hierarchies
@@ -68,6 +68,7 @@ __all__ = [
     "compare",
     "datasets",
     "dp",
+    "evidence",
     "hierarchies",
     "inspect",
     "metrics",
@@ -85,6 +86,7 @@ __all__ += models.__all__
 
 _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a module
     "dp": "",
+    "evidence": "",
     "metrics": "",
     "report": "",
     "risk": "",

@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli.dp.ledger import KeyFile, opened
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
+from shoal.cli.shared.evidence import Pack, prepared_evidence
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
     File,
@@ -103,6 +104,28 @@ NewSchema = Annotated[
 ]
 
 
+Evidence = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Write an evidence pack to this folder: figures, what regimes ask, and a verifier.",
+    ),
+]
+QuestionnaireFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --evidence: a YAML file about the context, such as recipient and controls.",
+    ),
+]
+SignKey = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="With --evidence: sign with this Ed25519 private key, a PEM file."
+    ),
+]
+
+
 @grouped
 def anonymize(
     *,
@@ -119,6 +142,9 @@ def anonymize(
     report: Report = None,
     target: Target = None,
     picture: Picture = None,
+    evidence: Evidence = None,
+    questionnaire: QuestionnaireFile = None,
+    sign_key: SignKey = None,
     force: Force = False,
     keep_order: KeepOrder = False,
     escape_formulas: EscapeFormulas = False,
@@ -131,7 +157,8 @@ def anonymize(
     """Anonymize FILE, verify the guarantee on the result, and write it.
 
     Nothing is written unless the verification passes. Columns without a role are left out. With
-    --report, the output of --json includes the contents of the report.
+    --report, the output of --json includes the contents of the report. With --evidence, `python
+    DIR/verify.py` recomputes the figures of the released file.
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.shared.summary import show_summary, summarize
@@ -140,13 +167,16 @@ def anonymize(
     check_readable(file)
     wanted = wanted_model(k, model)
     algorithm, seed = chosen_method(method, option, seed)
-    check_outputs(output, picture, report, force=force)
+    check_outputs(output, picture, report, evidence, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
+    pack = prepared_evidence(evidence, questionnaire, sign_key, output, force=force)
     book = None if ledger is None else opened(ledger, key_file)
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table = load(file, roles, hierarchy, form)
-        check_outputs(output, picture, report, force=force)  # now that all inputs are known
+        check_outputs(
+            output, picture, report, evidence, force=force
+        )  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)
         if book is not None and new_schema:
@@ -166,18 +196,17 @@ def anonymize(
         data = summarize(release, checked, output)
         if output is not None:
             data["order"] = order
-        if report is not None:
-            command = typed(context)
-            data["report"] = _reported(
-                release, report, file, output, command, target, order=order, force=force
-            )
+        if report is not None or pack is not None:
+            reported = _reported(release, file, output, typed(context), target, order=order)
+            data |= _write_documents(release, reported, report, pack, force=force)
 
     def show() -> None:
         show_summary(data, out)
-        if report is not None:
-            out.print(f"report written to {report}", soft_wrap=True)
-        if picture is not None:
-            out.print(f"picture written to {picture}", soft_wrap=True)
+        for what, path in (("report", report), ("picture", picture), ("evidence", evidence)):
+            if path is not None:
+                out.print(f"{what} written to {path}", soft_wrap=True)
+        if pack is not None:
+            out.print(f"SHA-256 of its manifest: {data['evidence']['sha256']}", soft_wrap=True)
 
     emit(json, data, show)
     if keep_order and output is not None:
@@ -232,21 +261,39 @@ def _check_target(table: Table, target: str, report: Path | None) -> None:
         )
 
 
+def _write_documents(
+    release: Release,
+    reported: dict[str, Any],
+    report: Path | None,
+    pack: Pack | None,
+    *,
+    force: bool,
+) -> dict[str, Any]:
+    """Write the report and the evidence pack, and return what --json prints about them."""
+    written: dict[str, Any] = {}
+    if report is not None:
+        from shoal.report.document import write_contents
+
+        write_contents(reported, report, force=force)
+        written["report"] = reported
+    if pack is not None:
+        written["evidence"] = pack.write(release, reported)
+    return written
+
+
 def _reported(
     release: Release,
-    report: Path,
     file: Path,
     output: Path | None,
     command: str,
     target: str | None,
     *,
     order: Order,
-    force: bool,
 ) -> dict[str, Any]:
-    """Write the report of a release, and return its contents."""
-    from shoal.report.document import contents, write_contents
+    """Return the contents of the report of a release."""
+    from shoal.report.document import contents
 
-    reported = contents(
+    return contents(
         release,
         title=f"Release of {file.name}",
         date=date.today().isoformat(),
@@ -255,5 +302,3 @@ def _reported(
         order=order,
         target=target,
     )
-    write_contents(reported, report, force=force)
-    return reported

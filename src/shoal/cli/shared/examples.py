@@ -16,6 +16,8 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal anonymize patients.csv --quasi birth_date,postcode -k 4 "
         "--hierarchy 'birth_date=dates: [year, decade]' --hierarchy 'postcode=mask: right' "
         "-o coarse.csv",
+        "shoal anonymize patients.csv --schema patients.yaml -k 12 -o public.csv "
+        "--evidence evidence",
     ],
     "shoal compare": [
         "shoal compare patients.csv --schema patients.yaml -k 5 --method mondrian "

@@ -193,16 +193,21 @@ def wanted_model(k: int | None, models: list[str] | None) -> Model:
 
 
 def check_outputs(
-    table: Path | None, picture: Path | None, report: Path | None = None, *, force: bool
+    table: Path | None,
+    picture: Path | None,
+    report: Path | None = None,
+    evidence: Path | None = None,
+    *,
+    force: bool,
 ) -> None:
     """Raise an error if an output could not be written or would replace an input.
 
-    Inputs are the files read so far.
+    Inputs are the files read so far. The folder of evidence is only compared with the other names.
     """
     from shoal.core.publishing.writing import check_ending
     from shoal.support.files import check_writable
 
-    named = [path.absolute() for path in (table, picture, report) if path is not None]
+    named = [path.absolute() for path in (table, picture, report, evidence) if path is not None]
     if len(set(named)) < len(named):
         raise OutputError("two outputs have the same file name; give each its own")
     if table is not None:
