@@ -192,7 +192,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, monkeypatch, step):
 @pytest.mark.parametrize(
     ("old", "new", "error", "message"),
     [
-        ("30,Ulm,flu\n", "", shoal.InputError, "columns and rows of the release"),
+        ("30,Ulm,flu\n", "", shoal.InputError, "does not have the rows of the release"),
         ("ill", "well", shoal.NotAnonymous, "has no column 'ill'"),
         ("30,Ulm,flu", "31,Ulm,flu", shoal.NotAnonymous, "smaller than the guarantee allows"),
     ],

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.dp.ledger import KeyFile, opened
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
-from shoal.cli.shared.evidence import Pack, prepared_evidence
+from shoal.cli.shared.evidence import Pack, QuestionnaireFile, SignKey, prepared_evidence
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
     File,
@@ -109,19 +109,6 @@ Evidence = Annotated[
     typer.Option(
         metavar="DIR",
         help="Write an evidence pack to this folder: figures, what regimes ask, and a verifier.",
-    ),
-]
-QuestionnaireFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="With --evidence: a YAML file about the context, such as recipient and controls.",
-    ),
-]
-SignKey = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="With --evidence: sign with this Ed25519 private key, a PEM file."
     ),
 ]
 

@@ -98,9 +98,12 @@ def _check_columns(table: Table, questionnaire: Questionnaire) -> None:
 
 def _check_file(release: Release, report: Mapping[str, Any], measured: Mapping[str, Any]) -> None:
     """Refuse a file that is not the release, or whose recount does not confirm the guarantee."""
-    names = [c.name for c in release.original if c.role is not Role.IDENTIFIER]
-    if measured["columns"] != names or measured["records"] != report["records"]["released"]:
-        raise InputError("the released file does not have the columns and rows of the release")
+    names = {c.name for c in release.original if c.role is not Role.IDENTIFIER}
+    for name in measured["columns"]:
+        if name not in names:
+            raise InputError(f"the released file has a column {name!r} that is not to be released")
+    if measured["records"] != report["records"]["released"]:
+        raise InputError("the released file does not have the rows of the release")
     least = int(getattr(release.model, "least_size", 1))
     by_class = all(part.by_class for part in release.model.parts)
     if by_class and measured["records"] and measured["classes"]["smallest"] < least:

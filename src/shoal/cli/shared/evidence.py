@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from shoal.errors import InputError
 
@@ -13,6 +15,21 @@ if TYPE_CHECKING:
     from shoal.core.release import Release
     from shoal.evidence import Questionnaire
     from shoal.evidence.signing import SigningKey
+
+
+QuestionnaireFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="For evidence: a YAML file about the context, such as recipient and controls.",
+    ),
+]
+SignKey = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="For evidence: sign with this Ed25519 private key, a PEM file."
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -65,11 +82,23 @@ def prepared_evidence(
         return None
     if output is None:
         raise InputError("--evidence needs an output file; name one with -o")
+    return requested_evidence(folder, questionnaire, sign_key, output, force=force)
+
+
+def requested_evidence(
+    folder: Path,
+    questionnaire: Path | None,
+    sign_key: Path | None,
+    released: Path,
+    *,
+    force: bool,
+) -> Pack:
+    """Return a pack about a released file, with its options checked."""
     from shoal.evidence import Questionnaire
     from shoal.evidence.pack import check_evidence
     from shoal.evidence.signing import SigningKey
 
-    check_evidence(folder, output, force=force)
+    check_evidence(folder, released, force=force)
     answers = Questionnaire() if questionnaire is None else Questionnaire.read(questionnaire)
     key = None if sign_key is None else SigningKey.read(sign_key)
-    return Pack(folder, output, answers, key, force)
+    return Pack(folder, released, answers, key, force)

@@ -32,6 +32,9 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal metrics patients.csv anonymous.csv --schema patients.yaml --metric ncp "
         "--metric discernibility --raw --json",
     ],
+    "shoal evidence": [
+        "shoal evidence patients.csv anonymous.csv --schema patients.yaml -k 5 -o pack",
+    ],
     "shoal risk assess": [
         "shoal risk assess patients.csv anonymous.csv --schema patients.yaml "
         "--known birth_date,sex,postcode",
