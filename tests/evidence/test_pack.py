@@ -123,6 +123,21 @@ def test_the_page_needs_no_network_and_runs_no_script(tmp_path):
     assert "@media print" in page
 
 
+def test_the_sections_that_the_limits_name_exist(tmp_path):
+    rows = [{"age": 30 + i // 6, "ill": "flu", "note": f"n{i}"} for i in range(12)]
+    roles = {"age": "quasi", "ill": "sensitive", "note": "insensitive"}
+    made = shoal.anonymize(
+        shoal.Table.from_arrow(pa.Table.from_pylist(rows), roles), shoal.KAnonymity(2)
+    )
+    page = (packed(tmp_path, made=made) / "index.html").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"<h2[^>]*>(\d+)\. ([^<]*)", page))
+    assert set(re.findall(r"[Ss]ection (\d+)", page)) == {"3", "4"}
+    assert sections["3"] == "Threshold and risk"
+    assert sections["4"] == "What an attacker can learn about sensitive columns"
+    assert "single out, of 12" in page
+    assert "12 of 12 people" in page  # all are ill with the same disease
+
+
 def test_risk_in_a_stated_population_is_lower(tmp_path):
     answers = Questionnaire(population=500)
     evidence = evidence_of(packed(tmp_path, made=release(6), questionnaire=answers))

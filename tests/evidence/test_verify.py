@@ -82,13 +82,12 @@ TAMPERING = {
     "an edited page": lambda p: edit(p / "index.html", "Evidence", "evidence"),
     "an edited manifest": lambda p: edit(p / "manifest.json", '"key": null', '"key":  null'),
     "another format": lambda p: edit(p / "manifest.json", '"version": 1', '"version": 2'),
-    "an edited verifier": lambda p: edit(p / "verify.py", "return 0", "return  0"),
+    "an edited verifier": lambda p: edit(p / "verify.py", "LEAST = 5", "LEAST = 1"),
     "a missing page": lambda p: (p / "index.html").unlink(),
     "a missing manifest": lambda p: (p / "manifest.json").unlink(),
     "a missing release": lambda p: (p.parent / "released.csv").unlink(),
     "an added file": lambda p: (p / "more.html").write_text("x"),
 }
-TAMPERING["an edited verifier"] = lambda p: edit(p / "verify.py", "LEAST = 5", "LEAST = 1")
 
 
 def test_a_clean_pack_is_verified_by_its_own_copy_in_a_process_without_shoal(pack):
@@ -230,3 +229,15 @@ def test_a_missing_cell_and_an_empty_text_are_different(tmp_path):
         tmp_path / "r.csv", {"a": "quasi", "b": "quasi"}, {"ages": [], "postcodes": []}
     )
     assert found["classes"]["number"] == 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "finer"),
+    [("2024-03-01", True), ("2024-03", True), ("2024-Q1", True), ("2024-W05", True),
+     ("1.3.2024", True), ("[2024-03-01, 2024-05-31]", True), ("2024", False), ("1940s", False),
+     ("1985 to 1989", False), ("2010-2015", False), ("1901-1905", False), ("*", False)],
+)  # fmt: skip
+def test_dates_finer_than_a_year_are_found(tmp_path, cell, finer):
+    (tmp_path / "r.csv").write_text(f'a,b\n"{cell}",x\n')
+    found = verify.measure(tmp_path / "r.csv", {"a": "quasi"}, {"ages": [], "postcodes": []})
+    assert (found["identifier_cells"]["date finer than a year"] != 0) is finer

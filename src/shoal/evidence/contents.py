@@ -187,9 +187,10 @@ def _threshold(release: Release, questionnaire: Questionnaire) -> dict[str, Any]
     """Return the highest acceptable risk: as the owner states it, or 1/k of the requested k."""
     k = int(getattr(release.model, "least_size", 1))
     limit = questionnaire.maximum_risk
+    source = NOT_STATED if k == 1 else f"1/{k}, by the requested guarantee"
     return {
         "maximum_risk": rounded_up(1 / k) if limit is None else limit,
-        "source": "questionnaire" if limit is not None else f"1/{k}, by the requested guarantee",
+        "source": source if limit is None else "questionnaire",
         "reason": questionnaire.threshold_reason,
     }
 
@@ -215,14 +216,17 @@ def _risk(
             )
         fewest = report["risk"]["fewest_candidates"]
         after = {"maximum": rounded_up(1 / fewest) if fewest else 0.0, "average": None}
-        return {"before": None, "after": after, "population": None, "attacks": []}
+        nothing: dict[str, Any] = {"before": None, "population": None, "singling_out": None}
+        return {**nothing, "after": after, "attacks": [], "sensitive": []}
     kept = released_only(release)
     before = Reidentification.of_classes(Classes.by_quasi(kept.original))
     return {
         "before": _sample(before),
         "after": _sample(Reidentification.of(kept)),
         "population": _population(kept, questionnaire.population),
+        "singling_out": report["singling_out"],
         "attacks": report["attacks"]["checks"],
+        "sensitive": report["sensitive"],
     }
 
 

@@ -23,6 +23,7 @@ MANIFEST, SIGNATURE = "manifest.json", "signature.json"
 FORMAT = {"name": "shoal-evidence", "version": 1}
 LEAST = 5  # counts of 1 to 4 are given in words
 PLACES = 6  # decimal places of figures
+_PART = r"([01]\d|Q[1-4]|W[0-5]\d)"  # of a year
 _BYTE = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 CONTENT = {  # what cells of identifiers look like
     "e-mail address": r"[\w.+-]+@[\w-]+(\.[\w-]+)+",
@@ -30,7 +31,7 @@ CONTENT = {  # what cells of identifiers look like
     "IP address": rf"(^|[^\d.])({_BYTE}\.){{3}}{_BYTE}($|[^\d.])",
     "social security number": r"(^|\D)\d{3}-\d{2}-\d{4}($|\D)",
     "telephone number": r"(^|[^\w.])(\(\d+\) ?|\d{3}[ ./-])\d{3}[ ./-]\d{4}($|\W)|\+\d[\d /-]{7,}",
-    "date finer than a year": r"(^|\D)(\d{4}-[01]\d|[0-3]?\d[./][01]?\d[./]\d{2,4})(\D|$)",
+    "date finer than a year": rf"(^|\D)(\d{{4}}-{_PART}|[0-3]?\d[./][01]?\d[./]\d{{2,4}})(\D|$)",
 }
 
 

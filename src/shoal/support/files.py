@@ -234,12 +234,12 @@ def replace_folder(folder: Path, files: Collection[str], *, force: bool = False)
                 file.chmod(0o666 & ~_umask())
             made.chmod(0o777 & ~_umask())
             check_folder(folder, files, force=force)
-            if folder.exists():
-                folder.rename(old)
             try:
+                if folder.exists():
+                    folder.rename(old)
                 made.rename(folder)
             except BaseException:
-                if old.exists():
+                if old.exists() and not folder.exists():
                     old.rename(folder)
                 raise
             with suppress(OSError):

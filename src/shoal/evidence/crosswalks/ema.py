@@ -27,7 +27,7 @@ def ema(evidence: dict[str, Any]) -> Row:
     rows = [
         row(
             f"Is the highest risk of a person at most {THRESHOLD}?",
-            "Risk",
+            "Threshold and risk",
             "/risk/after/maximum",
             "highest risk of a person by quasi-identifiers",
             conditions=highest_risk(evidence, THRESHOLD),

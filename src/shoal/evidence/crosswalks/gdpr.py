@@ -33,7 +33,7 @@ def _anonymisation(evidence: dict[str, Any]) -> list[Row]:
     return [
         row(
             "WP216, singling out: can the records of one person be isolated?",
-            "Risk; figures of the released file",
+            "Threshold and risk; figures of the released file",
             "/risk/after/maximum",
             "highest risk of a person by quasi-identifiers",
             conditions=[*highest_risk(evidence, 0.5), unique],
@@ -41,7 +41,7 @@ def _anonymisation(evidence: dict[str, Any]) -> list[Row]:
         ),
         row(
             "WP216, linkability: can records of one person be linked, here or in another table?",
-            "Risk; limits",
+            "Threshold and risk; limits",
             "/risk/after/average",
             "average risk of a person by quasi-identifiers",
         ),

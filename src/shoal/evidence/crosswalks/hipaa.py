@@ -87,7 +87,7 @@ def expert_determination(evidence: dict[str, Any]) -> Row:
         [
             row(
                 "Is the risk very small that the recipient identifies a person?",
-                "Risk; threshold",
+                "Threshold and risk",
                 "/risk/after/maximum",
                 "highest risk of a person by quasi-identifiers",
                 conditions=highest_risk(evidence, evidence["threshold"]["maximum_risk"]),
@@ -97,7 +97,7 @@ def expert_determination(evidence: dict[str, Any]) -> Row:
             asked("Which person with knowledge of statistical methods judges the risk?", "expert"),
             row(
                 "Are the methods and the results of the analysis documented?",
-                "Inventory; risk; run",
+                "Inventory; risk; how the release was made",
                 "/run/method",
                 "method",
             ),

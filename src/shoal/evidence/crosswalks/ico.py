@@ -25,7 +25,7 @@ def ico(evidence: dict[str, Any]) -> Row:
         [
             row(
                 "Can a person be singled out by attributes that an intruder can look up?",
-                "Risk",
+                "Threshold and risk",
                 "/risk/after/maximum",
                 "highest risk of a person by quasi-identifiers",
                 conditions=highest_risk(evidence, 0.5),

@@ -25,14 +25,14 @@ def iso_27559(evidence: dict[str, Any]) -> Row:
             ),
             row(
                 "Identifiability assessment: is the risk below the threshold?",
-                "Risk; threshold",
+                "Threshold and risk",
                 "/risk/after/maximum",
                 "highest risk of a person by quasi-identifiers",
                 conditions=highest_risk(evidence, evidence["threshold"]["maximum_risk"]),
             ),
             row(
                 "Identifiability assessment: why this threshold?",
-                "Threshold",
+                "Threshold and risk",
                 "/threshold/reason",
                 "reason",
                 conditions=[stated("/threshold/reason")],

@@ -76,7 +76,7 @@ def row(
 def asked(asks: str, question: str, answered: str = "Context") -> Row:
     """Return a row that an answer of the questionnaire decides: a person judges the answer."""
     figure = path_to("context", question)
-    name = f"stated in the questionnaire: {question}"
+    name = f"question: {question.replace('_', ' ')}"
     return row(asks, answered, figure, name, conditions=[stated(figure)])
 
 
