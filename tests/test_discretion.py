@@ -59,7 +59,8 @@ def test_the_labels_themselves_do_show_cells(table):
 
 
 @pytest.mark.parametrize(
-    "name", ["mondrian", "flash", "doka-greedy", "representatives", "telling labels", "diverse"]
+    "name",
+    ["mondrian", "flash", "safe-la", "doka-greedy", "representatives", "telling labels", "diverse"],
 )
 def test_no_evidence_shows_a_cell_of_a_single_person(name, tmp_path):
     release = report_tables.release(name)
