@@ -33,11 +33,12 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "projects": {"core", "identifiers", "privacy", "reading", "anonymize"},
     "inspection": {"core", "identifiers", "reading", "risk"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
+    "evidence": {"core", "reading", "risk", "report"},
     "comparison": {"core", "privacy", "anonymize", "metrics", "risk", "report", "utility"},
     "cli": {
         "auditing", "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
-        "identifiers", "inspection", "report", "comparison", "projects", "utility", "robust",
-        "engines", "_starting",
+        "identifiers", "inspection", "report", "evidence", "comparison", "projects", "utility",
+        "robust", "engines", "_starting",
     },
 }  # fmt: skip
 SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
@@ -45,8 +46,8 @@ PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     Inspection InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding
     Release Role Run Schema ShoalError Table UnassignedColumns UnknownColumn anonymize check
-    compare datasets dp hierarchies identifiers inspect metrics open read read_released report risk
-    robust sklearn projects suggest_hierarchies utility
+    compare datasets dp evidence hierarchies identifiers inspect metrics open read read_released
+    report risk robust sklearn projects suggest_hierarchies utility
 """.split()  # besides methods and models, which the contract test names
 
 

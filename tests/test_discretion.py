@@ -1,10 +1,13 @@
-"""Nothing that is printed in passing shows a cell: reprs name columns and counts only."""
+"""Nothing that is printed in passing shows a cell, and no evidence shows one of a single person."""
 
 from __future__ import annotations
+
+import re
 
 import pyarrow as pa
 import pytest
 from tests.cases import ON_SMALL_TABLES, ready_for
+from tests.report import report_tables
 
 import shoal
 from shoal import KAnonymity, Table
@@ -12,6 +15,7 @@ from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.views import view
 from shoal.core.labels import set_labels
 from shoal.core.subsets import Subsets
+from shoal.evidence import write_evidence
 
 SECRETS = ("quokka", "wombat", "numbat", "bilby")
 SPEC = {
@@ -52,3 +56,17 @@ def test_no_repr_shows_a_cell(table):
 def test_the_labels_themselves_do_show_cells(table):
     """So the test above looks for the right thing."""
     assert set_labels(table["animal"], Subsets.singletons(4)) == tuple(sorted(SECRETS))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mondrian", "flash", "safe-la", "doka-greedy", "representatives", "telling labels", "diverse"],
+)
+def test_no_evidence_shows_a_cell_of_a_single_person(name, tmp_path):
+    release = report_tables.release(name)
+    release.write(tmp_path / "released.csv")
+    write_evidence(release, tmp_path / "pack", tmp_path / "released.csv")
+    for file in ("index.html", "evidence.json"):
+        text = (tmp_path / "pack" / file).read_text(encoding="utf-8").replace(",", "")
+        text = re.sub("[0-9a-f]{64}", "", text)  # digests contain any digits
+        assert not [secret for secret in report_tables.SECRETS if secret in text]

@@ -14,8 +14,9 @@ import pytest
 import shoal
 
 PACKAGES = """
-    shoal shoal.comparison shoal.datasets shoal.dp shoal.hierarchies shoal.identifiers
-    shoal.inspection shoal.metrics shoal.projects shoal.reading shoal.report shoal.risk shoal.robust
+    shoal shoal.comparison shoal.datasets shoal.dp shoal.evidence shoal.hierarchies
+    shoal.identifiers shoal.inspection shoal.metrics shoal.projects shoal.reading shoal.report
+    shoal.risk shoal.robust
     shoal.sklearn shoal.utility
 """.split()
 _BLOCK = re.compile(r"^Parameters:\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)

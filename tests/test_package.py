@@ -54,6 +54,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(built):
     }  # fmt: skip
     assert "shoal/py.typed" in names
     assert any(name.startswith("shoal/report/templates/") for name in names)
+    assert {"shoal/evidence/verify.py", "shoal/evidence/templates/evidence.html"} <= set(names)
     assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc"))]
 
 

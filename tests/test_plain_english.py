@@ -22,7 +22,7 @@ EVERYTHING = (
     "studies/**/*.py",
     "studies/templates/*.html",
     "src/shoal/**/*.py",
-    "src/shoal/report/templates/*.html",
+    "src/shoal/*/templates/*.html",
 )
 DATA = ("src/shoal/datasets/_vocabulary.py", "studies/results/")  # names, and what a run wrote
 FILES = sorted(

@@ -29,7 +29,18 @@ from shoal.privacy.models import *  # noqa: F403  every privacy model under its 
 from shoal.support.first_use import on_first_use
 
 if TYPE_CHECKING:
-    from shoal import dp, identifiers, metrics, projects, report, risk, robust, sklearn, utility
+    from shoal import (
+        dp,
+        evidence,
+        identifiers,
+        metrics,
+        projects,
+        report,
+        risk,
+        robust,
+        sklearn,
+        utility,
+    )
     from shoal.checking import check
     from shoal.comparison import Comparison, compare
     from shoal.engines import open
@@ -69,6 +80,7 @@ __all__ = [
     "compare",
     "datasets",
     "dp",
+    "evidence",
     "hierarchies",
     "identifiers",
     "inspect",
@@ -89,6 +101,7 @@ __all__ += models.__all__
 
 _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a module
     "dp": "",
+    "evidence": "",
     "identifiers": "",
     "metrics": "",
     "projects": "",

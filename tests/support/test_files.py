@@ -165,3 +165,46 @@ def test_a_folder_that_may_not_be_searched_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(type(path), "stat", refuse)
     with pytest.raises(OutputError, match=r"out.csv: cannot be written \(Permission denied\)"):
         check_writable(path)
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    with pytest.raises(OutputError), files.replace_folder(tmp_path / "pack", ["a"]) as made:
+        (made / "none" / "a").write_text("half")
+    assert list(tmp_path.iterdir()) == []
+    with files.replace_folder(tmp_path / "pack", ["a"]) as made:
+        (made / "a").write_text("whole")
+        assert not (tmp_path / "pack").exists()
+    assert (tmp_path / "pack" / "a").read_text() == "whole"
+    assert [each.name for each in tmp_path.iterdir()] == ["pack"]
+
+
+def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch):
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "a").write_text("old")
+    rename = files.Path.rename
+
+    def fail_for_new(self, target):
+        if self.name == "new":
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(files.Path, "rename", fail_for_new)
+    with (
+        pytest.raises(OutputError, match="cannot be written"),
+        files.replace_folder(tmp_path / "pack", ["a"], force=True) as made,
+    ):
+        (made / "a").write_text("new")
+    assert (tmp_path / "pack" / "a").read_text() == "old"
+
+
+def test_a_folder_that_holds_anything_else_is_never_replaced(tmp_path):
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "a").write_text("old")
+    with pytest.raises(OutputError, match="exists already"):
+        files.check_folder(tmp_path / "pack", ["a"])
+    files.check_folder(tmp_path / "pack", ["a"], force=True)
+    with pytest.raises(OutputError, match="contains other files"):
+        files.check_folder(tmp_path / "pack", ["b"], force=True)
+    (tmp_path / "link").symlink_to(tmp_path / "pack")
+    with pytest.raises(OutputError, match="is not a folder"):
+        files.check_folder(tmp_path / "link", ["a"], force=True)

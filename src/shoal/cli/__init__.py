@@ -23,6 +23,7 @@ from shoal.cli import (
     datasets,
     demo,
     dp,
+    evidence,
     hierarchy,
     inspect,
     keys,
@@ -57,6 +58,7 @@ app.command(cls=Command, rich_help_panel=_MAKE)(compare.compare)
 app.command(cls=Command, rich_help_panel=_JUDGE)(verify.verify)
 app.command(cls=Command, rich_help_panel=_JUDGE)(metrics.metrics)
 app.command(cls=Command, rich_help_panel=_JUDGE)(utility.utility)
+app.command(cls=Command, rich_help_panel=_JUDGE)(evidence.evidence)
 app.add_typer(risk.app, name="risk", rich_help_panel=_JUDGE)
 app.add_typer(dp.app, name="dp", rich_help_panel=_MORE)
 app.add_typer(robust.app, name="robust", rich_help_panel=_MORE)

@@ -21,6 +21,7 @@ from shoal.cli.keys.options import (
 )
 from shoal.cli.projects import anonymize_project, is_project, refuse_options
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
+from shoal.cli.shared.evidence import Pack, QuestionnaireFile, SignKey, prepared_evidence
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
     File,
@@ -128,6 +129,15 @@ NewSchema = Annotated[
 ]
 
 
+Evidence = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Write an evidence pack to this folder: figures, what regimes ask, and a verifier.",
+    ),
+]
+
+
 @grouped
 def anonymize(
     *,
@@ -144,6 +154,9 @@ def anonymize(
     report: Report = None,
     target: Target = None,
     picture: Picture = None,
+    evidence: Evidence = None,
+    questionnaire: QuestionnaireFile = None,
+    sign_key: SignKey = None,
     force: Force = False,
     keep_order: KeepOrder = False,
     escape_formulas: EscapeFormulas = False,
@@ -164,7 +177,8 @@ def anonymize(
     If FILE is a project (.yaml), all its tables are anonymized and written to a new folder.
 
     Nothing is written unless the verification passes. Columns without a role are left out. With
-    --report, the output of --json includes the contents of the report.
+    --report, the output of --json includes the contents of the report. With --evidence, `python
+    DIR/verify.py` recomputes the figures of the released file.
 
     A table that needs more than --memory stays on disk: FILE may then also be a folder of files or
     a pattern such as 'visits-*.parquet'.
@@ -183,18 +197,18 @@ def anonymize(
         return
     refuse_options({"--people": people}, "a project")
     needs = {"--target": target, "--keep-order": keep_order, "--ledger": ledger}
-    choice = scale.choose(
-        file, roles, algorithm, {**needs, "--picture": picture, "--report": report}
-    )
-    check_outputs(output, picture, report, force=force, parts=True)
+    written = {"--picture": picture, "--report": report, "--evidence": evidence}
+    choice = scale.choose(file, roles, algorithm, {**needs, **written})
+    check_outputs(output, picture, report, evidence, force=force, parts=True)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
+    pack = prepared_evidence(evidence, questionnaire, sign_key, output, force=force)
     book = None if ledger is None else opened(ledger, key_file)
     secrets = opened_secrets(key_file if ledger is None else None, key_env, key_command, lookup)
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table: Any = load_or_open(file, roles, hierarchy, form, choice, scale.partition_rows)
         check_outputs(
-            output, picture, report, force=force, parts=True
+            output, picture, report, evidence, force=force, parts=True
         )  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)
@@ -226,13 +240,11 @@ def anonymize(
         data = summarize(release, checked, output)
         if output is not None:
             data["order"] = order
-        if report is not None:
-            command = typed(context)
-            data["report"] = _reported(
-                release, report, file, output, command, target, order=order, force=force
-            )
+        if report is not None or pack is not None:
+            reported = _reported(release, file, output, typed(context), target, order=order)
+            data |= _write_documents(release, reported, report, pack, force=force)
 
-    emit(json, data, lambda: _show(data, report, picture))
+    emit(json, data, lambda: _show(data, report=report, picture=picture, evidence=evidence))
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
         note(f"{what} was written; name an output file with -o")
@@ -243,20 +255,23 @@ def anonymize(
 def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
     """Return the options that only a single table takes, with their values."""
     roles, form = stated["roles"], stated["form"]
-    named = ("report", "target", "picture", "ledger", "hierarchy", "keep_order", "escape_formulas")
+    named = ("report", "target", "picture", "ledger", "hierarchy", "keep_order", "escape_formulas",
+             "evidence", "questionnaire", "sign_key")  # fmt: skip
     found = {f"--{name.replace('_', '-')}": stated[name] for name in named}
     found |= {f"--{field.name.replace('_', '-')}": getattr(roles, field.name)
               for field in fields(roles)}  # fmt: skip
     return found | {f"--{name}": value for name, value in form.stated.items()}
 
 
-def _show(data: dict[str, Any], report: Path | None, picture: Path | None) -> None:
+def _show(data: dict[str, Any], **written: Path | None) -> None:
     from shoal.cli.shared.summary import show_summary
 
     show_summary(data, out)
-    for what, path in (("report", report), ("picture", picture)):
+    for what, path in written.items():
         if path is not None:
             out.print(f"{what} written to {path}", soft_wrap=True)
+    if written["evidence"] is not None:
+        out.print(f"SHA-256 of its manifest: {data['evidence']['sha256']}", soft_wrap=True)
 
 
 def _note_file(release: Release, output: Path, *, keep_order: bool, escape_formulas: bool) -> None:
@@ -318,21 +333,39 @@ def _check_target(table: Table, target: str, report: Path | None) -> None:
         )
 
 
+def _write_documents(
+    release: Release,
+    reported: dict[str, Any],
+    report: Path | None,
+    pack: Pack | None,
+    *,
+    force: bool,
+) -> dict[str, Any]:
+    """Write the report and the evidence pack, and return what --json prints about them."""
+    written: dict[str, Any] = {}
+    if report is not None:
+        from shoal.report.document import write_contents
+
+        write_contents(reported, report, force=force)
+        written["report"] = reported
+    if pack is not None:
+        written["evidence"] = pack.write(release, reported)
+    return written
+
+
 def _reported(
     release: Release,
-    report: Path,
     file: Path,
     output: Path | None,
     command: str,
     target: str | None,
     *,
     order: Order,
-    force: bool,
 ) -> dict[str, Any]:
-    """Write the report of a release, and return its contents."""
-    from shoal.report.document import contents, write_contents
+    """Return the contents of the report of a release."""
+    from shoal.report.document import contents
 
-    reported = contents(
+    return contents(
         release,
         title=f"Release of {file.name}",
         date=date.today().isoformat(),
@@ -341,5 +374,3 @@ def _reported(
         order=order,
         target=target,
     )
-    write_contents(reported, report, force=force)
-    return reported

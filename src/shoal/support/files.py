@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -183,6 +183,74 @@ def replace_files(folder: Path) -> Iterator[Path]:
         raise
     except OSError as error:
         raise OutputError(f"{folder}: cannot be created ({reason(error)})") from None
+
+
+def check_folder(folder: Path, files: Collection[str], *, force: bool = False) -> None:
+    """Reject, before any work, a folder that exists or cannot be created.
+
+    Parameters:
+        files: The names of files that force may replace; a folder with any other file is refused.
+    """
+    if "\0" in str(folder):
+        raise OutputError("the path contains a character that file names cannot have")
+    try:
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise OutputError(f"{folder}: is not a folder; choose another name")
+        if folder.exists():
+            if not force:
+                allow = option("force", True)
+                raise OutputError(
+                    f"{folder}: exists already; choose another name or replace it with {allow}"
+                )
+            if any(each.name not in files or not each.is_file() for each in folder.iterdir()):
+                raise OutputError(
+                    f"{folder}: contains other files, so it is not replaced; choose another name"
+                )
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{folder}: cannot be written ({reason(error)})") from None
+    parent = folder.absolute().parent
+    if not parent.is_dir():
+        raise OutputError(f"{folder}: its folder does not exist; create {parent} first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{folder}: its folder is not writable; choose another folder")
+
+
+@contextmanager
+def replace_folder(folder: Path, files: Collection[str], *, force: bool = False) -> Iterator[Path]:
+    """Yield a temporary folder; it replaces the target when the block ends.
+
+    If anything fails before that, the old folder, or no folder, is left.
+
+    Parameters:
+        files: The names of files that force may replace; a folder with any other file is refused.
+    """
+    check_folder(folder, files, force=force)
+    try:
+        with temporary_folder(folder.absolute().parent) as temporary:
+            made, old = temporary / "new", temporary / "old"
+            made.mkdir()
+            yield made
+            for file in made.iterdir():
+                _sync(file)
+                file.chmod(0o666 & ~_umask())
+            made.chmod(0o777 & ~_umask())
+            check_folder(folder, files, force=force)
+            try:
+                if folder.exists():
+                    folder.rename(old)
+                made.rename(folder)
+            except BaseException:
+                if old.exists() and not folder.exists():
+                    old.rename(folder)
+                raise
+            with suppress(OSError):
+                _sync(folder.absolute().parent)
+    except ShoalError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written ({reason(error)})") from None
 
 
 def _link_new(temporary: Path, path: Path) -> None:

@@ -16,6 +16,8 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal anonymize patients.csv --quasi birth_date,postcode -k 4 "
         "--hierarchy 'birth_date=dates: [year, decade]' --hierarchy 'postcode=mask: right' "
         "-o coarse.csv",
+        "shoal anonymize patients.csv --schema patients.yaml -k 12 -o public.csv "
+        "--evidence evidence",
     ],
     "shoal compare": [
         "shoal compare patients.csv --schema patients.yaml -k 5 --method mondrian "
@@ -29,6 +31,9 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal metrics patients.csv anonymous.csv --schema patients.yaml",
         "shoal metrics patients.csv anonymous.csv --schema patients.yaml --metric ncp "
         "--metric discernibility --raw --json",
+    ],
+    "shoal evidence": [
+        "shoal evidence patients.csv anonymous.csv --schema patients.yaml -k 5 -o pack",
     ],
     "shoal risk assess": [
         "shoal risk assess patients.csv anonymous.csv --schema patients.yaml "

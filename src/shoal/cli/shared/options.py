@@ -204,13 +204,14 @@ def check_outputs(
     table: Path | None,
     picture: Path | None,
     report: Path | None = None,
+    evidence: Path | None = None,
     *,
     force: bool,
     parts: bool = False,
 ) -> None:
     """Raise an error if an output could not be written or would replace an input.
 
-    Inputs are the files read so far.
+    Inputs are the files read so far. The folder of evidence is only compared with the other names.
     parts: whether the table may be a folder of parts.
     """
     from shoal.core.publishing.staging import writes_parts
@@ -218,7 +219,7 @@ def check_outputs(
     from shoal.support.files import check_writable
     from shoal.support.folders import check_folder
 
-    named = [path.absolute() for path in (table, picture, report) if path is not None]
+    named = [path.absolute() for path in (table, picture, report, evidence) if path is not None]
     if len(set(named)) < len(named):
         raise OutputError("two outputs have the same file name; give each its own")
     if table is not None and parts and writes_parts(table):

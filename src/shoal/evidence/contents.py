@@ -1,0 +1,279 @@
+"""The contents of an evidence pack, as plain data that JSON can represent.
+
+Figures of the released file are computed by the verifier of the pack itself; all other figures are
+those of the report, which shows no value that only a few people share.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.core.classes import Classes
+from shoal.core.column import Role
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.errors import InputError, NotAnonymous, unknown
+from shoal.evidence.crosswalks import crosswalks
+from shoal.evidence.identifiers import IDENTIFIERS, age_columns, kind_of, postcode_columns
+from shoal.evidence.questionnaire import NOT_STATED, Questionnaire
+from shoal.evidence.verify import FORMAT, canonical, measure
+from shoal.report.kept import released_only
+from shoal.report.masking import rounded
+from shoal.risk.record_level import record_risk
+from shoal.risk.reidentification import Reidentification
+from shoal.support.plain_data import plain
+
+_REASONS = {
+    "identifier": "it names a person, so it is not released",
+    "quasi": "others may know it, so it is generalized until the guarantee holds",
+    "sensitive": "it is to be analysed, and not to be learned about a person",
+    "insensitive": "the data owner states that nobody can use it to identify a person",
+    None: "it has no role, so it is not released",
+}
+_GEOGRAPHIC_OR_DATE = "BC"  # letters of identifiers that may be released if they are coarse
+
+
+def evidence_contents(
+    release: Release,
+    report: Mapping[str, Any],
+    released: Path,
+    place: Mapping[str, Any],
+    questionnaire: Questionnaire,
+) -> dict[str, Any]:
+    """Return the contents of `evidence.json`.
+
+    Parameters:
+        release: The release.
+        report: The contents of its report.
+        released: The file that was written.
+        place: Its path relative to the pack, its size and its SHA-256.
+        questionnaire: The answers of the data owner.
+    """
+    table = release.original
+    _check_columns(table, questionnaire)
+    roles = {c.name: str(c.role) for c in table if c.role is not Role.IDENTIFIER}
+    checks = {"ages": age_columns(roles), "postcodes": postcode_columns(roles)}
+    measured = measure(released, roles, checks)
+    _check_file(release, report, measured)
+    stated = _schema(table)
+    evidence = {
+        "format": FORMAT,
+        "title": report["title"],
+        "date": report["date"] or NOT_STATED,
+        "context": questionnaire.to_dict(),
+        "release": dict(place),
+        "schema": {"stated": stated, "sha256": hashlib.sha256(canonical(stated)).hexdigest()},
+        "roles": roles,
+        "checks": checks,
+        "requested": [
+            {"name": part.name, "options": plain(part.options)} for part in release.model.parts
+        ],
+        "guarantee": report["guarantee"],
+        "records": report["records"],
+        "unit": _unit(release, report),
+        "inventory": _inventory(report, questionnaire),
+        "identifiers": _identifiers(roles),
+        "threshold": _threshold(release, questionnaire),
+        "risk": _risk(release, report, questionnaire),
+        "measured": measured,
+        "utility": _utility(report),
+        "differential_privacy": _claims(report),
+        "run": {name: value for name, value in report["repeat"].items() if name != "file"},
+        "limits": report["limits"],
+        "review": {"date": questionnaire.review_date},
+    }
+    return evidence | {"crosswalks": crosswalks(evidence)}
+
+
+def _check_columns(table: Table, questionnaire: Questionnaire) -> None:
+    names = [*(column.name for column in table), *table.unassigned]
+    for name in questionnaire.columns:
+        if name not in names:
+            raise unknown("questionnaire: no column", name, names)
+
+
+def _check_file(release: Release, report: Mapping[str, Any], measured: Mapping[str, Any]) -> None:
+    """Refuse a file that is not the release, or whose recount does not confirm the guarantee."""
+    names = {c.name for c in release.original if c.role is not Role.IDENTIFIER}
+    for name in measured["columns"]:
+        if name not in names:
+            raise InputError(f"the released file has a column {name!r} that is not to be released")
+    if measured["records"] != report["records"]["released"]:
+        raise InputError("the released file does not have the rows of the release")
+    least = int(getattr(release.model, "least_size", 1))
+    by_class = all(part.by_class for part in release.model.parts)
+    if by_class and measured["records"] and measured["classes"]["smallest"] < least:
+        raise NotAnonymous(
+            "a class of the released file is smaller than the guarantee allows; no evidence was "
+            "written"
+        )
+
+
+def _schema(table: Table) -> dict[str, Any]:
+    """Return what is declared of the input, without anything that depends on its cells."""
+    return {
+        "columns": {
+            column.name: {
+                "role": str(column.role),
+                "kind": str(column.kind) if column.role is not Role.IDENTIFIER else None,
+                "type": None if column.type is None else str(column.type),
+                "hierarchy": column.hierarchy is not None,
+            }
+            for column in table
+        },
+        "without_role": list(table.unassigned),
+        "person": [] if table.person is None else list(table.person.columns),
+        "household": [] if table.household is None else list(table.household.columns),
+    }
+
+
+def _unit(release: Release, report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how people are counted; `counts_rows`: every released row counts as one person."""
+    shown = release.shown.original
+    single = shown.person is None or shown.people == shown.records
+    statement = report["unit"]["statement"] if "unit" in report else _statement(release)
+    return {
+        "statement": statement,
+        "counts_rows": single and shown.household is None and release.rows_per_person == 1,
+        "by_class": bool(report["risk"]["by_class"]),
+        "smallest_class": report["guarantee"]["smallest_class"],
+    }
+
+
+def _statement(release: Release) -> str:
+    if release.rows_per_person == 1:
+        return "Each released row counts as one person."
+    return f"A person has at most {release.rows_per_person} of the released rows."
+
+
+def _inventory(report: Mapping[str, Any], questionnaire: Questionnaire) -> list[dict[str, Any]]:
+    """Return every column of the input with its role, its technique and the reason."""
+    return [
+        {
+            "column": column["name"],
+            "role": column["role"],
+            "technique": column["treatment"],
+            "reason": questionnaire.columns.get(column["name"], _REASONS[column["role"]]),
+            "stated_by_owner": column["name"] in questionnaire.columns,
+            "safe_harbor": kind_of(column["name"]),
+        }
+        for column in report["columns"]
+    ]
+
+
+def _identifiers(roles: Mapping[str, str]) -> dict[str, Any]:
+    """Return how many released columns have names of identifiers, by kind and in total."""
+    kinds = {
+        each.letter: {
+            "title": each.title,
+            "released": sum(each.matches(name) for name in roles),
+        }
+        for each in IDENTIFIERS
+    }
+    direct = [kind_of(name) for name in roles]
+    return {
+        "kinds": kinds,
+        "released_by_name": sum(
+            letter is not None and letter not in _GEOGRAPHIC_OR_DATE for letter in direct
+        ),
+    }
+
+
+def _threshold(release: Release, questionnaire: Questionnaire) -> dict[str, Any]:
+    """Return the highest acceptable risk: as the owner states it, or 1/k of the requested k."""
+    k = int(getattr(release.model, "least_size", 1))
+    limit = questionnaire.maximum_risk
+    source = NOT_STATED if k == 1 else f"1/{k}, by the requested guarantee"
+    return {
+        "maximum_risk": rounded_up(1 / k) if limit is None else limit,
+        "source": source if limit is None else "questionnaire",
+        "reason": questionnaire.threshold_reason,
+    }
+
+
+def rounded_up(risk: float) -> float:
+    """Return a risk with three decimal places that never understate it.
+
+    >>> rounded_up(0.0904), rounded_up(1 / 12), rounded_up(0.25)
+    (0.091, 0.084, 0.25)
+    """
+    return min(math.ceil(risk * 1000 - 1e-9) / 1000, 1.0)
+
+
+def _risk(
+    release: Release, report: Mapping[str, Any], questionnaire: Questionnaire
+) -> dict[str, Any]:
+    """Return the highest and the average risk of the released people, before and after."""
+    if release.withheld:
+        if questionnaire.population is not None:
+            raise InputError(
+                "questionnaire: population cannot be used for a release with differential privacy "
+                "claims, whose number of people is withheld"
+            )
+        fewest = report["risk"]["fewest_candidates"]
+        after = {"maximum": rounded_up(1 / fewest) if fewest else 0.0, "average": None}
+        nothing: dict[str, Any] = {"before": None, "population": None, "singling_out": None}
+        return {**nothing, "after": after, "attacks": [], "sensitive": []}
+    kept = released_only(release)
+    before = Reidentification.of_classes(Classes.by_quasi(kept.original))
+    return {
+        "before": _sample(before),
+        "after": _sample(Reidentification.of(kept)),
+        "population": _population(kept, questionnaire.population),
+        "singling_out": report["singling_out"],
+        "attacks": report["attacks"]["checks"],
+        "sensitive": report["sensitive"],
+    }
+
+
+def _sample(found: Reidentification) -> dict[str, Any]:
+    return {"maximum": rounded_up(found.highest_risk), "average": rounded(found.average_risk)}
+
+
+def _population(kept: Release, population: int | None) -> dict[str, Any] | None:
+    """Return the risk to an attacker who does not know which people are in the release."""
+    people = kept.original.people
+    if population is None or not people:
+        return None
+    if population < people:
+        raise InputError("questionnaire: population must not be smaller than the released people")
+    found = record_risk(kept, sampling_fraction=people / population)
+    assert found.journalist is not None
+    return {
+        "people": population,
+        "maximum": rounded_up(found.journalist.highest),
+        "average": rounded(found.journalist.average),
+        "basis": found.basis,
+    }
+
+
+def _utility(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the losses of the report, None where a figure is withheld."""
+    lost = report.get("losses") or {}
+    cells = lost.get("cells") or dict.fromkeys(("kept_exactly", "generalized", "hidden"))
+    return {
+        **cells,
+        "metrics": [
+            {name: metric[name] for name in ("name", "title", "value", "meaning")}
+            for metric in lost.get("metrics", [])
+        ],
+    }
+
+
+def _claims(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the claims of differential privacy; the worst of several counts."""
+    claims = report.get("claims", [])
+    if not claims:
+        return {"claims": []}
+    return {
+        "claims": claims,
+        "epsilon": max(claim["epsilon"] for claim in claims),
+        "delta": max(claim["delta"] for claim in claims),
+        "unit": claims[0].get("unit", "record"),
+        "proven": all(claim.get("proven", True) for claim in claims),
+        "seeded": any(claim.get("seeded", False) for claim in claims),
+    }

@@ -1,0 +1,141 @@
+"""Evidence packs: a folder with a page, its data, a manifest, and a verifier that stands alone.
+
+The folder appears when all its files are written and its own verifier accepts them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.core.publishing.row_order import Order
+from shoal.core.release import Release
+from shoal.errors import NotAnonymous, OutputError
+from shoal.evidence import verify
+from shoal.evidence.contents import evidence_contents
+from shoal.evidence.page import evidence_page
+from shoal.evidence.questionnaire import Questionnaire
+from shoal.evidence.signing import SigningKey
+from shoal.report.document import contents
+from shoal.support.files import check_folder, check_readable, replace_folder
+
+FILES = frozenset({*verify.FILES, verify.MANIFEST, verify.SIGNATURE})
+
+
+def write_evidence(
+    release: Release,
+    folder: str | Path,
+    released: str | Path,
+    *,
+    questionnaire: Questionnaire | None = None,
+    sign_key: str | Path | SigningKey | None = None,
+    report: Mapping[str, Any] | None = None,
+    title: str = "",
+    date: str | None = None,
+    command: str | None = None,
+    order: Order = "canonical",
+    force: bool = False,
+) -> str:
+    """Write an evidence pack about a released file.
+
+    The pack contains `index.html`, `evidence.json`, `manifest.json` with the SHA-256 of each file,
+    and `verify.py`, which recomputes digests and figures with Python and DuckDB only. It shows no
+    value that only a few people share. The folder is complete or absent, never partial.
+
+    Parameters:
+        release: The release.
+        folder: The folder to create.
+        released: The file that `release.write` wrote; the pack has its path relative to the folder.
+        questionnaire: Answers about the context; what is missing is "not stated".
+        sign_key: A PEM file with an Ed25519 private key; `signature.json` then signs the manifest.
+        report: The contents of the release's report, if they have been computed already; the
+            options title to order then have no effect.
+        title: Title of the pack.
+        date: Date of the pack.
+        command: The command that made the release.
+        order: The order in which the rows were written.
+        force: Replace an existing evidence pack.
+
+    Returns:
+        The SHA-256 of the manifest, which stands for the whole pack.
+
+    Raises:
+        NotAnonymous: The guarantee does not hold on the released file.
+        OutputError: The folder cannot be written.
+        InputError: An option is wrong.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": [31, 33, 47, 48], "ill": ["no", "no", "yes", "no"]})
+    >>> release = shoal.anonymize(rows, k=2, quasi="age", sensitive="ill")
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
+    ...     file, folder = Path(place, "released.csv"), Path(place, "evidence")
+    ...     checked = release.write(file)
+    ...     digest = write_evidence(release, folder, file)
+    ...     sorted(each.name for each in folder.iterdir())
+    ['evidence.json', 'index.html', 'manifest.json', 'verify.py']
+    """
+    folder, released = Path(folder), Path(released)
+    check_evidence(folder, released, force=force)
+    check_readable(released)
+    key = SigningKey.read(Path(sign_key)) if isinstance(sign_key, str | Path) else sign_key
+    report = report or contents(
+        release, title=title, date=date, released=released, command=command, order=order
+    )
+    place = {
+        "path": _relative(released, folder),
+        "bytes": released.stat().st_size,
+        "sha256": verify.digest(released),
+    }
+    try:
+        evidence = evidence_contents(
+            release, report, released, place, questionnaire or Questionnaire()
+        )
+        with replace_folder(folder, FILES, force=force) as made:
+            _write(made, evidence, place, key)
+            verify.verify(made, released, None, None)
+    except verify.PackError as error:
+        raise NotAnonymous(f"the evidence does not verify: {error}; none was written") from None
+    return verify.digest(folder / verify.MANIFEST)
+
+
+def check_evidence(folder: Path, released: Path, *, force: bool = False) -> None:
+    """Raise an error before any work if the pack could not be written."""
+    check_folder(folder, FILES, force=force)
+    inside = Path(os.path.realpath(folder))
+    if inside == (path := Path(os.path.realpath(released))) or inside in path.parents:
+        raise OutputError(
+            f"{folder}: the released file is in this folder; write the evidence to another one"
+        )
+
+
+def _relative(released: Path, folder: Path) -> str:
+    """Return the path of the released file relative to the pack, its name if there is none."""
+    try:
+        relative = os.path.relpath(os.path.realpath(released), os.path.realpath(folder))
+    except ValueError:  # another drive
+        return released.name
+    return Path(relative).as_posix()
+
+
+def _write(
+    made: Path, evidence: dict[str, Any], place: Mapping[str, Any], key: SigningKey | None
+) -> None:
+    """Write the files of a pack to a folder."""
+    (made / "evidence.json").write_bytes(verify.canonical(evidence))
+    (made / "index.html").write_bytes(evidence_page(evidence).encode("utf-8", "replace"))
+    (made / "verify.py").write_bytes(Path(verify.__file__).read_bytes())
+    files = {
+        name: {"bytes": (made / name).stat().st_size, "sha256": verify.digest(made / name)}
+        for name in verify.FILES
+    }
+    fingerprint = None if key is None else key.fingerprint
+    manifest = verify.canonical(
+        {"format": verify.FORMAT, "files": files, "release": dict(place), "key": fingerprint}
+    )
+    (made / verify.MANIFEST).write_bytes(manifest)
+    if key is not None:
+        (made / verify.SIGNATURE).write_bytes(key.sign(manifest))

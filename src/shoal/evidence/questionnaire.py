@@ -1,0 +1,153 @@
+"""The questionnaire: what the data owner states about the context of a release.
+
+What is not answered is reported as "not stated", never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from shoal.errors import InputError, unknown
+from shoal.reading.yaml_files import Refused, load_yaml
+from shoal.support.files import read_text
+from shoal.support.options import check_range, check_whole
+
+NOT_STATED = "not stated"
+_TEXTS = (
+    "purpose",
+    "recipient",
+    "environment",
+    "additional_information",
+    "expert",
+    "intruder_test",
+    "threshold_reason",
+    "review_date",
+)
+_LISTS = ("controls", "adversaries")
+
+
+@dataclass(frozen=True)
+class Questionnaire:
+    """The answers of the data owner, for `write_evidence`.
+
+    Parameters:
+        purpose: What the release is for.
+        recipient: The people or organizations that receive it; "public" if anyone can.
+        environment: Where and how they use it.
+        controls: Contracts, access rights and other measures there.
+        adversaries: Those who might try to re-identify people, and what they know.
+        additional_information: Where original data and keys are kept, and who has access.
+        expert: The person who judges the risk, with qualifications.
+        intruder_test: Whether someone tried to re-identify people, and the result.
+        maximum_risk: The highest acceptable risk of a person, from 0 to 1; None if not stated.
+        threshold_reason: Why this risk is acceptable.
+        population: Number of people from whom the people of the table were drawn, if known.
+        review_date: When the assessment must be repeated.
+        columns: The reason for the role of a column, by its name.
+
+    >>> Questionnaire(recipient="university hospital").to_dict()["environment"]
+    'not stated'
+    """
+
+    purpose: str = NOT_STATED
+    recipient: str = NOT_STATED
+    environment: str = NOT_STATED
+    controls: tuple[str, ...] = (NOT_STATED,)
+    adversaries: tuple[str, ...] = (NOT_STATED,)
+    additional_information: str = NOT_STATED
+    expert: str = NOT_STATED
+    intruder_test: str = NOT_STATED
+    maximum_risk: float | None = None
+    threshold_reason: str = NOT_STATED
+    population: int | None = None
+    review_date: str = NOT_STATED
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.maximum_risk is not None:
+            check_range("maximum_risk", self.maximum_risk, 0, 1, above=True)
+        if self.population is not None:
+            check_whole("population", self.population, 1)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Questionnaire:
+        """Read the answers from a YAML file.
+
+        Parameters:
+            path: The file.
+
+        Returns:
+            The answers.
+
+        Raises:
+            InputError: The file cannot be read, or has an unknown question or a wrong answer.
+        """
+        path = Path(path)
+        try:
+            data = load_yaml(read_text(path))
+        except yaml.MarkedYAMLError as error:
+            line = f"line {error.problem_mark.line + 1}" if error.problem_mark else "a line"
+            why = f"; {error.problem}" if isinstance(error, Refused) else ""
+            raise InputError(f"{path}: {line} is not valid YAML{why}; fix that line") from None
+        except yaml.YAMLError:
+            raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
+        return cls.of(data, str(path))
+
+    @classmethod
+    def of(cls, data: Any, source: str = "questionnaire") -> Questionnaire:
+        """Return answers given as plain data.
+
+        Parameters:
+            data: The content of a questionnaire file.
+            source: The name of the questionnaire in messages.
+
+        Returns:
+            The answers.
+
+        Raises:
+            InputError: A question is unknown, or an answer has the wrong type.
+        """
+        if data is None:
+            return cls()
+        if not isinstance(data, Mapping):
+            raise InputError(f"{source}: needs a mapping of questions to answers  recipient: …")
+        known = [entry.name for entry in fields(cls)]
+        for name in data:
+            if name not in known:
+                raise unknown(f"{source}: no question", name, known)
+        given = {name: value for name, value in data.items() if value not in (None, "", [])}
+        return cls(**{name: _answer(name, value, source) for name, value in given.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answers about the context as plain data."""
+        names = (*_TEXTS, *_LISTS)
+        answers = {name: getattr(self, name) for name in names if name != "threshold_reason"}
+        return answers | {name: list(answers[name]) for name in _LISTS}
+
+
+def _answer(name: str, value: Any, source: str) -> Any:
+    """Return one answer with its type checked; a message never contains the answer."""
+    if name == "columns":
+        if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
+            raise InputError(f"{source}: columns must map names of columns to reasons")
+        return dict(value)
+    if name in _LISTS:
+        listed = [value] if isinstance(value, str) else value
+        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+            raise InputError(f"{source}: {name} must be a text or a list of texts")
+        return tuple(listed)
+    if name in _TEXTS:
+        text = value.isoformat() if isinstance(value, date) else value
+        if not isinstance(text, str):
+            raise InputError(f"{source}: {name} must be a text")
+        return text
+    wanted = int if name == "population" else (int, float)
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        raise InputError(f"{source}: {name} must be a number")
+    return value

@@ -1,0 +1,399 @@
+"""Verify an evidence pack: digests, figures of the released file, and what follows from them.
+
+Every pack contains a copy of this file. It needs Python 3.11 and DuckDB, nothing of the tool that
+wrote the pack. Exit status 0: everything recomputes; 1: something differs; 2: wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import csv
+import hashlib
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FILES = ("evidence.json", "index.html", "verify.py")
+MANIFEST, SIGNATURE = "manifest.json", "signature.json"
+FORMAT = {"name": "shoal-evidence", "version": 1}
+LEAST = 5  # counts of 1 to 4 are given in words
+PLACES = 6  # decimal places of figures
+_PART = r"([01]\d|Q[1-4]|W[0-5]\d)"  # of a year
+_BYTE = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
+CONTENT = {  # what cells of identifiers look like
+    "e-mail address": r"[\w.+-]+@[\w-]+(\.[\w-]+)+",
+    "web address": r"(?i)\b(https?://|www\.)\S+",
+    "IP address": rf"(^|[^\d.])({_BYTE}\.){{3}}{_BYTE}($|[^\d.])",
+    "social security number": r"(^|\D)\d{3}-\d{2}-\d{4}($|\D)",
+    "telephone number": r"(^|[^\w.])(\(\d+\) ?|\d{3}[ ./-])\d{3}[ ./-]\d{4}($|\W)|\+\d[\d /-]{7,}",
+    "date finer than a year": rf"(^|\D)(\d{{4}}-{_PART}|[0-3]?\d[./][01]?\d[./]\d{{2,4}})(\D|$)",
+}
+
+
+class PackError(Exception):
+    """The pack or the released file is not what the pack states."""
+
+
+def canonical(data: Any) -> bytes:
+    """Return plain data as the bytes that the files of a pack contain."""
+    return (json.dumps(data, indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def masked(count: int) -> int | str:
+    """Return a count, in words if it is about fewer than five."""
+    return f"fewer than {LEAST}" if 0 < count < LEAST else count
+
+
+def look_up(data: Any, path: str) -> Any:
+    """Return the part of nested data that a path such as `/measured/classes/smallest` names."""
+    for name in path.split("/")[1:]:
+        data = data[name.replace("~1", "/").replace("~0", "~")]
+    return data
+
+
+def judge(rule: dict[str, Any], evidence: dict[str, Any]) -> str:
+    """Return the status that follows from a rule: the first condition that fails decides."""
+    for condition in rule["conditions"]:
+        value, limit = look_up(evidence, condition["figure"]), condition.get("limit")
+        number = isinstance(value, int | float)
+        holds = {
+            "equals": value == limit,
+            "at least": number and value >= (limit or 0),
+            "at most": number and value <= (limit or 0),
+            "stated": value not in ("not stated", ["not stated"]),
+        }[condition["is"]]
+        if not holds:
+            return str(condition["otherwise"])
+    return str(rule["then"])
+
+
+class Released:
+    """The released rows in DuckDB, with the columns c0, c1, … in the order of the file."""
+
+    def __init__(self, path: Path) -> None:
+        import duckdb
+
+        self._database = duckdb.connect()
+        name = re.sub(r"([*?[])", r"[\1]", str(path)).replace("'", "''")  # not a pattern of names
+        if path.suffix.lower() == ".parquet":
+            leaves = f"SELECT name FROM parquet_schema('{name}') WHERE num_children IS NULL"
+            self.names = [str(row[0]) for row in self.rows(leaves)]
+            listed = ", ".join(f"c{i}" for i in range(len(self.names)))
+            source = f"(SELECT * FROM read_parquet('{name}')) AS released({listed})"
+        else:
+            sign = "\t" if path.suffix.lower() == ".tsv" else ","
+            with path.open(encoding="utf-8", newline="") as handle:
+                self.names = next(csv.reader(handle, delimiter=sign), [])
+            listed = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
+            source = (
+                f"read_csv('{name}', columns={{{listed}}}, delim='{sign}', header=true, quote='\"',"
+                " escape='\"', nullstr='', allow_quoted_nulls=false, auto_detect=false,"
+                " strict_mode=true, max_line_size=100000000)"
+            )
+        try:
+            self._database.execute(f"CREATE TEMP TABLE released AS SELECT * FROM {source}")
+        except duckdb.Error:  # its message may contain cells
+            raise PackError("the released file cannot be read") from None
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        return list(self._database.execute(query).fetchall())
+
+    def one(self, query: str) -> Any:
+        """Return the only value of a query."""
+        return self.rows(query)[0][0]
+
+    def column(self, name: str) -> str:
+        """Return the column of a name."""
+        if name not in self.names:
+            raise PackError(f"the released file has no column {name!r}")
+        return f"c{self.names.index(name)}"
+
+    def numbers(self, column: str) -> list[list[str]]:
+        """Return the numbers without sign in each distinct cell of a column."""
+        cells = self.rows(f"SELECT DISTINCT CAST({column} AS VARCHAR) FROM released")
+        return [re.findall(r"\d+(?:\.\d+)?", cell or "") for (cell,) in cells]
+
+
+def measure(path: Path, roles: dict[str, str], checks: dict[str, list[str]]) -> dict[str, Any]:
+    """Return the figures of a released file, computed from its rows only.
+
+    roles: the role of each released column; checks: columns with ages and with postal codes.
+    """
+    released = Released(path)
+    keys = ", ".join(released.column(name) for name, role in roles.items() if role == "quasi")
+    records = released.one("SELECT count(*) FROM released")
+    classes, smallest, largest = released.rows(
+        "SELECT count(*), coalesce(min(size), 0), coalesce(max(size), 0) FROM "
+        f"(SELECT count(*) AS size FROM released GROUP BY {keys})"
+    )[0]
+    every = ", ".join(f"c{i}" for i in range(len(released.names)))
+    unique = released.one(
+        f"SELECT count(*) FROM (SELECT 1 FROM released GROUP BY {every} HAVING count(*) = 1)"
+    )
+    return {
+        "records": records,
+        "columns": released.names,
+        "classes": {
+            "number": classes,
+            "smallest": smallest,
+            "largest": largest,
+            "maximum_risk": round(1 / smallest, PLACES) if smallest else 0.0,
+            "average_risk": round(classes / records, PLACES) if records else 0.0,
+        },
+        "unique_records": masked(unique),
+        "sensitive": {
+            name: _sensitive(released, keys, released.column(name))
+            for name, role in roles.items()
+            if role == "sensitive"
+        },
+        "identifier_cells": {
+            kind: masked(sum(_matches(released, c, pattern) for c in range(len(released.names))))
+            for kind, pattern in CONTENT.items()
+        },
+        "ages": {n: _ages(released, released.column(n)) for n in checks["ages"]},
+        "postcodes": {n: _digits(released, released.column(n)) for n in checks["postcodes"]},
+    }
+
+
+def _sensitive(released: Released, keys: str, column: str) -> dict[str, Any]:
+    """Return distinct l and t of one column; t compares each class with all released rows."""
+    cells = f"SELECT dense_rank() OVER (ORDER BY {keys}) AS class, {column} AS value FROM released"
+    total = released.one("SELECT count(*) FROM released")
+    if not total:
+        return {"distinct": 0, "t": 0.0, "distance": "equal"}
+    ordered = released.one(f"SELECT count(TRY_CAST({column} AS DOUBLE)) FROM released") == total
+    value = "TRY_CAST(value AS DOUBLE)" if ordered else "value"
+    released.rows(
+        "CREATE OR REPLACE TEMP TABLE counts AS "
+        f"SELECT class, {value} AS value, count(*) AS n FROM ({cells}) GROUP BY ALL"
+    )
+    released.rows(
+        "CREATE OR REPLACE TEMP TABLE total AS SELECT *, row_number() OVER (ORDER BY value) AS i, "
+        "sum(p) OVER (ORDER BY value) AS below FROM "
+        f"(SELECT value, sum(n) / {total}.0 AS p FROM counts GROUP BY value)"
+    )
+    least = released.one("SELECT min(l) FROM (SELECT count(*) AS l FROM counts GROUP BY class)")
+    t = released.one(_ORDERED if ordered else _EQUAL)
+    kind = "ordered" if ordered else "equal"
+    return {"distinct": least, "t": round(min(max(t, 0.0), 1.0), PLACES), "distance": kind}
+
+
+_EQUAL = """
+    SELECT max(moved) FROM (
+        SELECT sum(greatest(n / size - p, 0)) AS moved FROM counts
+        JOIN (SELECT class, sum(n) AS size FROM counts GROUP BY class) USING (class)
+        JOIN total ON counts.value IS NOT DISTINCT FROM total.value GROUP BY class)
+"""
+# Q, the cumulative distribution of a class, is constant from each of its values (position a) to the
+# next (position b); P, that of all rows, is `below`, and `area` is the sum of P before a position.
+# P crosses Q at most once between a and b, at position x.
+_ORDERED = """
+    WITH places AS (SELECT *, sum(below) OVER (ORDER BY i) - below AS area FROM total UNION ALL
+        SELECT NULL, NULL, max(i) + 1, NULL, sum(below) FROM total),
+    steps AS (SELECT class, i AS a,
+        coalesce(lead(i) OVER w, (SELECT max(i) + 1 FROM total)) AS b,
+        sum(n) OVER w / sum(n) OVER (PARTITION BY class) AS q,
+        row_number() OVER w = 1 AS first
+        FROM counts JOIN total USING (value) WINDOW w AS (PARTITION BY class ORDER BY i)),
+    crossed AS (SELECT steps.*, greatest(least(coalesce(c.i + 1, a), b), a) AS x
+        FROM steps ASOF LEFT JOIN total AS c ON q >= c.below)
+    SELECT max(moved) FROM (
+        SELECT sum(q * (x - a) - (at_x.area - at_a.area) + (at_b.area - at_x.area) - q * (b - x)
+            + CASE WHEN first THEN at_a.area ELSE 0 END)
+            / greatest((SELECT max(i) - 1 FROM total), 1) AS moved
+        FROM crossed JOIN places AS at_a ON at_a.i = a JOIN places AS at_b ON at_b.i = b
+        JOIN places AS at_x ON at_x.i = x GROUP BY class)
+"""
+
+
+def _matches(released: Released, column: int, pattern: str) -> int:
+    """Return the number of cells of a column that contain the pattern."""
+    counts = f"SELECT CAST(c{column} AS VARCHAR) AS cell, count(*) AS n FROM released GROUP BY 1"
+    found = f"SELECT coalesce(sum(n), 0) FROM ({counts}) WHERE regexp_matches(cell, '{pattern}')"
+    return int(released.one(found))
+
+
+def _ages(released: Released, column: str) -> dict[str, Any]:
+    """Return how many labels reach above 89, and how many of them lie entirely above."""
+    labels = [sorted(map(float, found)) for found in released.numbers(column) if found]
+    return {
+        "labels_reaching_above_89": sum(label[-1] > 89 for label in labels),
+        "labels_above_89": sum(label[0] > 89 for label in labels),
+    }
+
+
+def _digits(released: Released, column: str) -> int:
+    """Return the most digits in a row that a cell of a column shows."""
+    return max((len(run) for found in released.numbers(column) for run in found), default=0)
+
+
+def compare(stated: Any, found: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths at which two figures or nested figures differ."""
+    if isinstance(stated, dict) and isinstance(found, dict):
+        for name in sorted({*stated, *found}):
+            yield from compare(stated.get(name), found.get(name), f"{path}/{name}")
+    elif isinstance(stated, float) and isinstance(found, float):
+        if not math.isclose(stated, found, abs_tol=2 * 10**-PLACES):
+            yield path
+    elif type(stated) is not type(found) or stated != found:
+        yield path
+
+
+def check_files(pack: Path, release: Path | None) -> tuple[dict[str, Any], dict[str, Any], Path]:
+    """Return the manifest, the evidence and the released file, after a check of every byte."""
+    manifest, data = _read(pack / MANIFEST)
+    expected = {name: manifest[name] for name in ("files", "release", "key")} | {"format": FORMAT}
+    if data != canonical(expected) or set(manifest["files"]) != set(FILES):
+        raise PackError(f"{MANIFEST}: was changed")
+    for name in FILES:
+        _check_digest(pack / name, name, manifest["files"][name])
+    path = release or pack / manifest["release"]["path"]
+    known = {*FILES, MANIFEST} | ({SIGNATURE} if manifest["key"] else set())
+    others = [file for file in pack.iterdir() if file.name not in known and file.name[0] != "."]
+    if any(not path.exists() or not file.samefile(path) for file in others):
+        raise PackError("the folder contains a file that the manifest does not list")
+    evidence, _ = _read(pack / "evidence.json")
+    if evidence["release"] != manifest["release"]:
+        raise PackError(f"{MANIFEST} and evidence.json describe different released files")
+    _check_digest(path, "the released file", manifest["release"])
+    return manifest, evidence, path
+
+
+def _read(path: Path) -> tuple[dict[str, Any], bytes]:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        raise PackError(f"{path.name}: is missing") from None
+    try:
+        return dict(json.loads(data)), data
+    except ValueError:
+        raise PackError(f"{path.name}: was changed") from None
+
+
+def _check_digest(path: Path, name: str, stated: dict[str, Any]) -> None:
+    if not path.is_file():
+        raise PackError(f"{name}: is missing")
+    if (path.stat().st_size, digest(path)) != (stated["bytes"], stated["sha256"]):
+        raise PackError(f"{name}: was changed")
+
+
+def check_signature(pack: Path, manifest: dict[str, Any], key: str | None) -> str:
+    """Return what is known of the signature, in words; a wrong one is a failure."""
+    if manifest["key"] is None:
+        if key:
+            raise PackError("the pack is not signed")
+        return "not signed"
+    signature, data = _read(pack / SIGNATURE)
+    if data != canonical(signature) or set(signature) != {"algorithm", "public_key", "signature"}:
+        raise PackError(f"{SIGNATURE}: was changed")
+    try:
+        public, signed = (base64.b64decode(signature[n]) for n in ("public_key", "signature"))
+    except ValueError:
+        raise PackError(f"{SIGNATURE}: was changed") from None
+    fingerprint = hashlib.sha256(public).hexdigest()
+    if fingerprint != manifest["key"] or signature["algorithm"] != "Ed25519":
+        raise PackError(f"{SIGNATURE}: belongs to another key than the manifest states")
+    if key and key.lower() != fingerprint:
+        raise PackError("the pack is signed with another key")
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError:
+        if key:
+            raise PackError("the signature cannot be checked: install cryptography") from None
+        return "NOT CHECKED; install cryptography to check the signature"
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signed, (pack / MANIFEST).read_bytes())
+    except (InvalidSignature, ValueError):
+        raise PackError(f"{SIGNATURE}: does not match the manifest") from None
+    return f"valid, of the public key with SHA-256 {fingerprint}"
+
+
+def check_figures(evidence: dict[str, Any], path: Path) -> None:
+    """Recompute the figures of the released file and all that follows from them."""
+    found = measure(path, evidence["roles"], evidence["checks"])
+    for place in compare(evidence["measured"], found):
+        raise PackError(f"evidence.json: {place} differs from the released file")
+    schema = hashlib.sha256(canonical(evidence["schema"]["stated"])).hexdigest()
+    if schema != evidence["schema"]["sha256"]:
+        raise PackError("evidence.json: the digest of the schema differs")
+    unit, smallest = evidence["unit"], found["classes"]["smallest"]
+    if unit["smallest_class"] > smallest or (
+        unit["counts_rows"] and unit["smallest_class"] != smallest
+    ):
+        raise PackError("evidence.json: the size of the smallest class differs")
+    for part in evidence["requested"] if found["records"] else []:
+        check_requested(part, found)
+    for crosswalk in evidence["crosswalks"]:
+        for row in crosswalk["rows"]:
+            figure = row["figure"]
+            if figure and figure["value"] != look_up(evidence, figure["path"]):
+                raise PackError(f"evidence.json: a figure of {crosswalk['title']} differs")
+            if row["rule"] and row["status"] != judge(row["rule"], evidence):
+                raise PackError(f"evidence.json: a status of {crosswalk['title']} differs")
+
+
+def check_requested(part: dict[str, Any], found: dict[str, Any]) -> None:
+    """Check the models that the released rows decide: k-anonymity and distinct l-diversity."""
+    if part["name"] == "k-anonymity" and found["classes"]["smallest"] < part["options"]["k"]:
+        raise PackError("the released file does not have the requested k")
+    if part["name"] == "l-diversity":
+        column = part["options"]["column"]
+        if found["sensitive"][column]["distinct"] < part["options"]["l"]:
+            raise PackError(f"the released file does not have the requested l in {column!r}")
+
+
+def verify(pack: Path, release: Path | None, stated: str | None, key: str | None) -> str:
+    """Verify a pack and return a summary; anything that differs is a `PackError`.
+
+    stated: the digest of the manifest that the reader received; key: that of the public key.
+    """
+    manifest, evidence, path = check_files(pack, release)
+    found = digest(pack / MANIFEST)
+    if stated and stated.lower() != found:
+        raise PackError(f"{MANIFEST}: differs from the digest that you gave")
+    signature = check_signature(pack, manifest, key)
+    check_figures(evidence, path)
+    classes = evidence["measured"]["classes"]
+    return (
+        "verified: every digest and every figure of the released file recomputes\n"
+        f"classes: {classes['number']:,}, the smallest with {classes['smallest']:,} rows\n"
+        f"manifest: {found}\nsignature: {signature}"
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Verify a pack and return the exit status."""
+    parser = argparse.ArgumentParser(description="Verify an evidence pack.")
+    parser.add_argument("pack", nargs="?", type=Path, default=Path(__file__).resolve().parent)
+    parser.add_argument("--release", type=Path, help="the released file, if it was moved")
+    parser.add_argument("--digest", help="the SHA-256 of manifest.json that you received")
+    parser.add_argument("--key", help="the SHA-256 of the public key that must have signed")
+    given = parser.parse_args(arguments)
+    status = 1
+    try:
+        text, status = verify(given.pack, given.release, given.digest, given.key), 0
+    except PackError as error:
+        text = f"NOT VERIFIED: {error}"
+    except ModuleNotFoundError:
+        text, status = "NOT VERIFIED: install duckdb to recompute the figures", 2
+    except (LookupError, TypeError, AttributeError, ValueError):
+        text = "NOT VERIFIED: the pack is not readable as an evidence pack"
+    sys.stdout.write(f"{text}\n")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
