@@ -221,3 +221,18 @@ def test_a_file_that_is_not_the_release_gets_no_pack(tmp_path, old, new, error, 
     with pytest.raises(error, match=message):
         write_evidence(made, tmp_path / "pack", tmp_path / "released.csv")
     assert not (tmp_path / "pack").exists()
+
+
+def test_a_pseudonym_is_in_the_inventory_and_makes_no_record_unique(tmp_path):
+    key = shoal.identifiers.Key.new()
+    made = release(replace={"name": "pseudonym"}, key=key, domain="study")
+    folder = packed(tmp_path, made=made)
+    evidence = evidence_of(folder)
+    found = {each["column"]: each for each in evidence["inventory"]}["name"]
+    assert found["technique"].startswith("replaced")
+    assert found["reason"] == "it names a person, so other values are released in its place"
+    assert evidence["roles"]["name"] == "identifier"
+    (tmp_path / "without").mkdir()
+    without = evidence_of(packed(tmp_path / "without"))
+    assert evidence["measured"]["unique_records"] == without["measured"]["unique_records"]
+    assert verify.main([str(folder)]) == 0

@@ -34,6 +34,7 @@ _REASONS = {
     "insensitive": "the data owner states that nobody can use it to identify a person",
     None: "it has no role, so it is not released",
 }
+_REPLACED = "it names a person, so other values are released in its place"
 _GEOGRAPHIC_OR_DATE = "BC"  # letters of identifiers that may be released if they are coarse
 
 
@@ -55,7 +56,11 @@ def evidence_contents(
     """
     table = release.original
     _check_columns(table, questionnaire)
-    roles = {c.name: str(c.role) for c in table if c.role is not Role.IDENTIFIER}
+    roles = {
+        c.name: str(c.role)
+        for c in table
+        if c.role is not Role.IDENTIFIER or c.name in release.replaced
+    }
     checks = {"ages": age_columns(roles), "postcodes": postcode_columns(roles)}
     measured = measure(released, roles, checks)
     _check_file(release, report, measured)
@@ -75,7 +80,7 @@ def evidence_contents(
         "guarantee": report["guarantee"],
         "records": report["records"],
         "unit": _unit(release, report),
-        "inventory": _inventory(report, questionnaire),
+        "inventory": _inventory(report, questionnaire, release),
         "identifiers": _identifiers(roles),
         "threshold": _threshold(release, questionnaire),
         "risk": _risk(release, report, questionnaire),
@@ -99,6 +104,7 @@ def _check_columns(table: Table, questionnaire: Questionnaire) -> None:
 def _check_file(release: Release, report: Mapping[str, Any], measured: Mapping[str, Any]) -> None:
     """Refuse a file that is not the release, or whose recount does not confirm the guarantee."""
     names = {c.name for c in release.original if c.role is not Role.IDENTIFIER}
+    names |= set(release.replaced)
     for name in measured["columns"]:
         if name not in names:
             raise InputError(f"the released file has a column {name!r} that is not to be released")
@@ -150,19 +156,25 @@ def _statement(release: Release) -> str:
     return f"A person has at most {release.rows_per_person} of the released rows."
 
 
-def _inventory(report: Mapping[str, Any], questionnaire: Questionnaire) -> list[dict[str, Any]]:
+def _inventory(
+    report: Mapping[str, Any], questionnaire: Questionnaire, release: Release
+) -> list[dict[str, Any]]:
     """Return every column of the input with its role, its technique and the reason."""
     return [
         {
             "column": column["name"],
             "role": column["role"],
             "technique": column["treatment"],
-            "reason": questionnaire.columns.get(column["name"], _REASONS[column["role"]]),
+            "reason": questionnaire.columns.get(column["name"], _reason(column, release)),
             "stated_by_owner": column["name"] in questionnaire.columns,
             "safe_harbor": kind_of(column["name"]),
         }
         for column in report["columns"]
     ]
+
+
+def _reason(column: Mapping[str, Any], release: Release) -> str:
+    return _REPLACED if column["name"] in release.replaced else _REASONS[column["role"]]
 
 
 def _identifiers(roles: Mapping[str, str]) -> dict[str, Any]:

@@ -138,7 +138,8 @@ def measure(path: Path, roles: dict[str, str], checks: dict[str, list[str]]) -> 
         "SELECT count(*), coalesce(min(size), 0), coalesce(max(size), 0) FROM "
         f"(SELECT count(*) AS size FROM released GROUP BY {keys})"
     )[0]
-    every = ", ".join(f"c{i}" for i in range(len(released.names)))
+    known = [n for n in released.names if roles.get(n) != "identifier"]  # nobody knows pseudonyms
+    every = ", ".join(released.column(n) for n in known)
     unique = released.one(
         f"SELECT count(*) FROM (SELECT 1 FROM released GROUP BY {every} HAVING count(*) = 1)"
     )
