@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.risk import assess as risk_assess
+from shoal.cli.risk import attack as risk_attack
 from shoal.cli.risk import link as risk_link
 from shoal.cli.risk import record as risk_record
 from shoal.cli.risk import rehearse as risk_rehearse
@@ -38,6 +39,7 @@ def risk() -> None:
 
 for command in (
     risk_assess.assess,
+    risk_attack.attack,
     risk_record.records,
     risk_record.columns,
     risk_link.link,
