@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.risk import attack
-from shoal.risk.release_attacks.predicates import Crowd, from_rows, of_one_column
+from shoal.risk.release_attacks.predicates import Crowd, from_rows, of_one_column, opened
 from shoal.risk.release_attacks.sources import read_sources
 
 SEEDS = range(100) if os.environ.get("SHOAL_DEEP") else range(3)
@@ -141,6 +141,36 @@ def test_one_column_predicates_are_rare_cells_and_ends():
     predicates = of_one_column(cells, 100, np.random.default_rng(0))
     fits = sorted(Crowd(sources, slice(0, 6)).count(predicates).tolist())
     assert fits == [1, 1, 1, 2]  # 20, 40, at most 20, at least 45
+
+
+def test_open_ranges_lead_away_from_the_median_and_tolerate_noise():
+    people = pa.table({"age": [20, 30, 40, 50, None]})
+    released = pa.table({"age": ["21.5", "30", "[38, 45]", "51", "*", None]})
+    sources = read_sources(people, released, None, quasi="age")
+    cells = opened(sources.quasi["age"])
+    runs = [
+        list(zip(cells.starts[a:b].tolist(), cells.stops[a:b].tolist(), strict=True))
+        for a, b in zip(cells.indptr[:-1], cells.indptr[1:], strict=True)
+    ]
+    assert [runs[entry] for entry in cells.codes] == [
+        [(0, 1)],  # at most 21.5
+        [(0, 2)],  # at most 30
+        [(2, 4)],  # at least 38
+        [],  # at least 51: nobody
+        [(0, 5)],
+        [(4, 5)],
+    ]
+
+
+def test_rows_with_noise_are_singled_out_by_open_ranges():
+    rng = np.random.default_rng(0)
+    original, control = draw(1000, rng), draw(1000, rng)
+    noise = rng.normal(0, 0.2, 1000)
+    noisy = original.set_column(4, "weight", pa.array(original.column("weight").to_numpy() + noise))
+    found = attacked(original, noisy, control).singling_out
+    assert found.flagged
+    ways = {way.name: way for way in found.ways}
+    assert ways["complete rows, open ranges"].risk > 0.4 > ways["complete rows"].risk
 
 
 def test_files_frames_tables_and_releases_give_the_same_figures(tmp_path):

@@ -15,7 +15,7 @@ from shoal.support.compiling import njit
 @njit(cache=True)
 def find_nearest(
     entries, offsets, ordered, low, high, blank, breadth, points, apart, begins, visits, bounds,
-    priority, distances, rows,
+    changes, skips, slack, partial, priority, distances, rows,
 ):  # fmt: skip
     """Write the nearest rows of each person, nearest first.
 
@@ -32,20 +32,28 @@ def find_nearest(
     begins: (bins + 1,) the first row of each bin.
     visits: (people, bins) the bins in the order of their bounds.
     bounds: (people, bins) lower bounds of the distance, in the order of `visits`.
+    changes: (rows,) the first column in which a row differs from the row before it; 0 in a new bin.
+    skips: (rows, columns) the first later row that differs from a row in this column or one before.
+    slack: how much farther than the nearest row another neighbour may be.
+    partial: (columns + 1,) scratch: the distance of the visited row in the columns before each one.
     priority: (rows,) which of several equally near rows comes first: the least.
     distances, rows: (people, neighbours) results; a distance is infinite if there is no row.
     """
     columns = entries.shape[1]
     neighbours = distances.shape[1]
+    partial[0] = 0.0
     for person in range(points.shape[0]):
         for turn in range(visits.shape[1]):
-            farthest = distances[person, neighbours - 1]
+            farthest = min(distances[person, neighbours - 1], distances[person, 0] + slack)
             if bounds[person, turn] > farthest:
                 break
             group = visits[person, turn]
-            for row in range(begins[group], begins[group + 1]):
-                total = 0.0
-                for column in range(columns):  # total never exceeds the final distance
+            following = begins[group]
+            while following < begins[group + 1]:
+                row = following
+                following += 1
+                total = partial[changes[row]]  # the columns before are as in the last visited row
+                for column in range(changes[row], columns):
                     cell = offsets[column] + entries[row, column]
                     if not ordered[column]:
                         total += apart[person, cell]
@@ -58,7 +66,9 @@ def find_nearest(
                         else:
                             gap = max(low[cell] - point, point - high[cell], 0.0)
                             total += min(gap, 1.0)
-                    if total > farthest:
+                    partial[column + 1] = total
+                    if total > farthest:  # so are all rows that are equal so far
+                        following = skips[row, column]
                         break
                 if total > farthest:
                     continue
@@ -85,4 +95,4 @@ def find_nearest(
                     last -= 1
                 distances[person, last] = total
                 rows[person, last] = row
-                farthest = distances[person, neighbours - 1]
+                farthest = min(distances[person, neighbours - 1], distances[person, 0] + slack)

@@ -53,7 +53,7 @@ def infer(sources: Sources, attacks: int, seed: int) -> AttackRisk:
 
 def _equally_near(space: Space, rows: Counts) -> list[tuple[int, ...]]:
     """Return, for each person, the nearest combinations of released quasi-identifiers."""
-    near = space.search(rows, _NEIGHBOURS)
+    near = space.search(rows, _NEIGHBOURS, EXACT)
     tied = near.distances <= near.distances[:, :1] + EXACT
     return [
         tuple(sorted(found[kept].tolist()))

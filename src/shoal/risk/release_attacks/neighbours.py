@@ -16,13 +16,14 @@ import numpy as np
 
 from shoal.risk.release_attacks.cells import Cells
 from shoal.risk.release_attacks.sources import Sources
-from shoal.support.arrays import Bools, Counts, Floats
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.progress import report
 
 EXACT = 1e-6  # distances below are 0; breadth adds less
 _BREADTH = 1e-9
 _MAX_BINS = 1024  # of an ordered column
 _MAX_BYTES = 2**25  # of one table for a batch of people
+_SAMPLED_PEOPLE, _SAMPLED_ROWS = 32, 2000  # to choose the order of columns
 _STEPS = 60_000  # of the lower bounds of bins
 
 
@@ -46,17 +47,17 @@ class Space:
     """
 
     def __init__(self, sources: Sources, names: Sequence[str], priority: Counts) -> None:
-        self._cells = [sources.quasi[name] for name in names]
         first = sources.distinct.first
+        self._cells = _in_order([sources.quasi[name] for name in names], first, len(sources.people))
         entries = np.stack([cells.codes[first] for cells in self._cells], axis=1)
-        self._lead = int(np.argmax([_evenness(column) for column in entries.T]))
-        self._bins = _Bins(self._cells[self._lead])
-        bins = self._bins.of_entry[entries[:, self._lead]]
-        self._order = np.argsort(bins, kind="stable")
+        self._bins = _Bins(self._cells[0])
+        bins = self._bins.of_entry[entries[:, 0]]
+        self._order = np.lexsort([*entries.T[::-1], bins])
         self._begins = np.concatenate(
             ([0], np.cumsum(np.bincount(bins, minlength=len(self._bins))))
         )
         self._entries = np.ascontiguousarray(entries[self._order], dtype=np.int32)
+        self._changes, self._skips = _changes(self._entries, self._begins)
         self._priority = np.ascontiguousarray(priority[self._order])
         breadth = [
             cells.breadth[column] for cells, column in zip(self._cells, entries.T, strict=True)
@@ -64,8 +65,15 @@ class Space:
         self._breadth = (_BREADTH * np.sum(breadth, axis=0))[self._order]
         self._ordered = np.array([cells.column.ordered for cells in self._cells])
 
-    def search(self, rows: Counts, count: int) -> Neighbours:
-        """Return the nearest combinations of the people in these rows of the people's table."""
+    def search(self, rows: Counts, count: int, slack: float = np.inf) -> Neighbours:
+        """Return the nearest combinations of people.
+
+        Parameters:
+            rows: The rows of the people in the people's table.
+            count: The maximum number of combinations.
+            slack: How much farther than the nearest one the others may be; those beyond may be
+                missing.
+        """
         distances = np.full((len(rows), count), np.inf)
         found = np.full((len(rows), count), -1, dtype=np.int64)
         width = max(sum(len(cells) for cells in self._cells), len(self._bins) * 8, 1)
@@ -73,10 +81,10 @@ class Space:
         for start in range(0, len(rows), batch):
             report("searching neighbours", start, len(rows))
             part = slice(start, start + batch)
-            self._search(rows[part], distances[part], found[part])
+            self._search(rows[part], distances[part], found[part], slack)
         return Neighbours(distances, np.where(found >= 0, self._order[found], -1))
 
-    def _search(self, rows: Counts, distances: Floats, found: Counts) -> None:
+    def _search(self, rows: Counts, distances: Floats, found: Counts, slack: float) -> None:
         from shoal.risk.release_attacks._nearest import find_nearest
 
         ordered = [cells for cells in self._cells if cells.column.ordered]
@@ -103,6 +111,10 @@ class Space:
             self._begins,
             visits,
             np.take_along_axis(bounds, visits, axis=1) / _STEPS,
+            self._changes,
+            self._skips,
+            slack,
+            np.zeros(len(self._cells) + 1),
             self._priority,
             distances,
             found,
@@ -151,9 +163,55 @@ class _Bins:
         return np.floor(gaps * (_STEPS - 1)).astype(np.uint16)
 
 
-def _evenness(entries: Any) -> float:
-    """Return the number of equally frequent cells that would separate as many rows."""
-    return float(len(entries) ** 2 / (np.bincount(entries).astype(np.float64) ** 2).sum())
+def _in_order(columns: Sequence[Cells], released: Counts, people: int) -> list[Cells]:
+    """Return the columns in the order that rules out most rows early, judged by a sample.
+
+    The first column leaves the fewest rows that are not farther than the nearest one; the others
+    follow, nominal ones with few cells first. The order has no influence on the result.
+
+    Parameters:
+        released: Released rows to search.
+        people: Number of people.
+    """
+    rng = np.random.default_rng(0)
+    some = np.sort(rng.choice(people, min(_SAMPLED_PEOPLE, people), replace=False))
+    rows = rng.choice(released, min(_SAMPLED_ROWS, len(released)), replace=False)
+    distances = [_distances(cells, some, cells.codes[rows]) for cells in columns]
+    nearest = np.sum(distances, axis=0).min(axis=1, keepdims=True)
+    left = [float((each <= nearest).mean()) for each in distances]
+    first = columns[int(np.argmin(left))]
+    return sorted(columns, key=lambda c: (c is not first, c.column.ordered, len(c)))
+
+
+def _changes(entries: Any, begins: Counts) -> tuple[Codes, Codes]:
+    """Return where rows, sorted by bin and then by columns, differ from others.
+
+    Returns:
+        (rows,) the first column in which a row differs from the one before it; and (rows, columns)
+        the first later row that differs in this column or one before, or is in another bin.
+    """
+    count = len(entries)
+    differs = np.ones((count + 1, entries.shape[1]), dtype=np.bool_)
+    differs[1:-1] = np.logical_or.accumulate(entries[1:] != entries[:-1], axis=1)
+    differs[begins] = True
+    skips = np.empty(entries.shape, dtype=np.int32)
+    for column in range(entries.shape[1]):
+        starts = np.flatnonzero(differs[:, column])
+        skips[:, column] = np.repeat(starts[1:], np.diff(starts))
+    changes = entries.shape[1] - differs[:-1].sum(axis=1)
+    return changes.astype(np.int32), skips
+
+
+def _distances(cells: Cells, rows: Counts, entries: Any) -> Floats:
+    """(people, entries) the distance of people to some cells, in this column alone."""
+    if not cells.column.ordered:
+        apart: Floats = _apart([cells], rows)[:, entries].astype(np.float64)
+        return apart
+    point = _points(cells, rows)[:, None]
+    low, high = cells.low[entries] / cells.unit, cells.high[entries] / cells.unit
+    gaps = np.minimum(np.maximum(np.maximum(low - point, point - high), 0.0), 1.0)
+    gaps = np.where(np.isnan(point), np.where(_blank(cells)[entries], 0.0, 1.0), gaps)
+    return np.where(np.isnan(low) & ~np.isnan(point), 1.0, gaps)
 
 
 def _starts(columns: Sequence[Cells]) -> list[tuple[Cells, int]]:

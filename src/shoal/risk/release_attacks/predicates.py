@@ -7,7 +7,7 @@ release, or "at most" and "at least" an end of a column.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,6 +70,31 @@ def from_rows(cells: Sequence[Cells], entries: Codes, used: Bools) -> Predicates
         np.concatenate([c.starts for c in cells]),
         np.concatenate([c.stops for c in cells]),
     )
+
+
+def opened(cells: Cells) -> Cells:
+    """Return cells of an ordered column that stand for their values and all beyond.
+
+    Beyond is above the cell if it lies above the median of the release, else below: such predicates
+    tolerate noise. Cells without an order or without ends stay as they are.
+    """
+    column = cells.column
+    bounded = np.isfinite(cells.low) & np.isfinite(cells.high)
+    if not column.ordered or not bounded.any():
+        return cells
+    known = column.positions[: column.known]
+    upper = cells.low > np.median(cells.low[cells.codes[bounded[cells.codes]]])
+    first = np.where(upper, np.searchsorted(known, cells.low, side="left"), 0)
+    stop = np.where(upper, len(known), np.searchsorted(known, cells.high, side="right"))
+    lengths = np.where(bounded, (stop > first).astype(np.int64), np.diff(cells.indptr))
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    runs = np.arange(int(indptr[-1])) + np.repeat(cells.indptr[:-1] - indptr[:-1], lengths)
+    runs = np.minimum(runs, max(len(cells.starts) - 1, 0))
+    has_run = bounded & (lengths > 0)
+    starts = cells.starts[runs] if len(cells.starts) else np.zeros(len(runs), np.int32)
+    stops = cells.stops[runs] if len(cells.stops) else np.zeros(len(runs), np.int32)
+    starts[indptr[:-1][has_run]], stops[indptr[:-1][has_run]] = first[has_run], stop[has_run]
+    return replace(cells, indptr=indptr, starts=starts, stops=stops)
 
 
 def of_one_column(cells: Sequence[Cells], count: int, rng: np.random.Generator) -> Predicates:

@@ -1,7 +1,8 @@
 """Singling out: predicates from the release that exactly one person of the original fits.
 
 Predicates over one column use cells that are released once and the ends of the column; predicates
-over several or all quasi-identifiers use the cells of released rows, the rarest first.
+over several or all quasi-identifiers use the cells of released rows, the rarest first, and the same
+with open ranges: at least, or at most, what a cell of an ordered column allows.
 
 The control group may have another size than the original. A predicate that is unrelated to the
 original and fits a small share w of all people fits exactly one of N released people and none of m
@@ -15,11 +16,18 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.risk.release_attacks.estimates import AttackRisk, Trial, estimate_risk
-from shoal.risk.release_attacks.predicates import Crowd, Predicates, from_rows, of_one_column
+from shoal.risk.release_attacks.predicates import (
+    Crowd,
+    Predicates,
+    from_rows,
+    of_one_column,
+    opened,
+)
 from shoal.risk.release_attacks.sources import Sources
 from shoal.support.arrays import Bools, Codes
 
 _ONE, _SEVERAL, _ALL = "one column", "several columns", "complete rows"
+_OPEN = ", open ranges"
 
 
 def single_out(sources: Sources, attacks: int, seed: int) -> AttackRisk:
@@ -37,10 +45,18 @@ def single_out(sources: Sources, attacks: int, seed: int) -> AttackRisk:
     entries = _rarest_rows(sources, attacks, rng)
     mixed = np.stack([rng.permutation(column) for column in entries.T], axis=1)
     everything = np.ones(entries.shape, dtype=np.bool_)
-    kinds = {_ALL: (from_rows(cells, entries, everything), from_rows(cells, mixed, everything))}
-    if len(cells) > 2:
-        some = _some_columns(entries.shape, rng)
-        kinds[_SEVERAL] = (from_rows(cells, entries, some), from_rows(cells, mixed, some))
+    several = _some_columns(entries.shape, rng) if len(cells) > 2 else None
+    kinds: dict[str, tuple[Predicates, Predicates]] = {}
+    openings = {"": cells}
+    if any(column.column.ordered for column in cells):
+        openings[_OPEN] = [opened(column) for column in cells]
+    for ending, terms in openings.items():
+        for name, used in ((_ALL, everything), (_SEVERAL, several)):
+            if used is not None:
+                kinds[name + ending] = (
+                    from_rows(terms, entries, used),
+                    from_rows(terms, mixed, used),
+                )
     single = of_one_column(cells, attacks, rng)
     if len(single):
         kinds[_ONE] = (single, _random_cells(sources, attacks, rng))
