@@ -211,6 +211,20 @@ def test_files_frames_tables_and_releases_give_the_same_figures(tmp_path):
     )
 
 
+@pytest.mark.parametrize("person", [(), "who"])
+def test_a_control_group_that_was_held_back_from_the_original_is_left_out_of_it(person):
+    rng = np.random.default_rng(0)
+    everyone = draw(900, rng).append_column("who", pa.array(np.arange(900) // 2))
+    released, control = everyone.slice(100), everyone.slice(0, 100)
+    found = attacked(everyone, released, control, person=person)
+    apart = attacked(released, released, control, person=person)
+    assert found.people == apart.people == (400 if person else 800)
+    assert found.control == (50 if person else 100)
+    assert found.singling_out == apart.singling_out
+    assert any("part of the original" in note for note in found.notes)
+    assert not any("part of the original" in note for note in apart.notes)
+
+
 def test_named_columns_replace_those_of_the_table():
     people = pa.table({"age": [20, 30], "sex": ["f", "m"], "ill": ["a", "b"], "cost": [1, 2]})
     roles = {"age": "quasi", "sex": "quasi", "ill": "sensitive", "cost": "insensitive"}
@@ -254,8 +268,9 @@ def test_numbers_are_inferred_within_a_tolerance_of_their_range():
         ({"quasi": ["age"], "sensitive": ["age"]}, "both quasi and sensitive"),
         ({}, "no column that an attacker knows"),
         ({"quasi": ["age"], "attacks": 0}, "attacks must be a whole number"),
-        ({"quasi": ["age"], "control": pa.table({"who": ["a"], "age": [1]}), "person": "who"},
-         "contains 1 person of the original"),
+        ({"quasi": ["age"], "control": pa.table({"who": ["a", "c"], "age": [1, 2]}),
+          "person": "who"}, "1 person of the control group are in the original, and 1 are not"),
+        ({"quasi": ["age"], "control": pa.table({"age": [30, 20]})}, "the whole original"),
     ],
 )  # fmt: skip
 def test_wrong_options_are_refused(options, message):

@@ -50,8 +50,9 @@ def attack(
     guesses sensitive values from the nearest released rows. Released cells may be generalized,
     suppressed, perturbed or synthetic.
 
-    Each attack is also tried on the people of --control, who must not be in ORIGINAL. The risk is
-    the success beyond that, from 0 to 1, with a 95 % interval.
+    Each attack is also tried on the people of --control, who must not be released. If all of
+    them are in ORIGINAL, they are left out of it. The risk is the success beyond that, from 0 to 1,
+    with a 95 % interval.
     """
     from shoal.risk import attack as attack_release
     from shoal.support.files import check_readable

@@ -93,8 +93,9 @@ def attack(
         released: The release: a file, a frame or a `Release`.
         quasi: The columns that the attacker knows; by default those of the schema or the `Table`.
         sensitive: The columns to infer, in the same way.
-        control: People of the same population who are not in the original. Without them the risk
-            includes what anyone could learn about people in general.
+        control: People of the same population who were not released. If all of them are in the
+            original, they are left out of it. Without them the risk includes what anyone could
+            learn about people in general.
         person: The columns that identify the person of a row, if people have several.
         hierarchies: `{column: CSV path, Hierarchy or recipe}`, to read labels in the release.
         schema: A YAML file, or its content as a mapping.

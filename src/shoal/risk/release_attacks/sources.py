@@ -30,6 +30,7 @@ from shoal.core.values.midnights import with_dates_of
 from shoal.errors import InputError, UnknownColumn, did_you_mean
 from shoal.reading import Format, Schema, read, read_arrow
 from shoal.risk.release_attacks.cells import Cells, read_cells
+from shoal.risk.release_attacks.held_out import leave_out_control
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import counted, option
 
@@ -126,9 +127,8 @@ def read_sources(
         person=identifying,
         rows_are_people=not identifying,
     )
-    originals = tables[0].num_rows
-    _check_apart(people, originals)
-    return _with_release(people, originals, released)
+    people, originals, notes = leave_out_control(people, tables[0].num_rows)
+    return _with_release(people, originals, released, notes)
 
 
 def _schema(schema: Any) -> Schema:
@@ -222,19 +222,7 @@ def _joined(parts: Sequence[Any], wanted: Sequence[str]) -> Any:
     return pa.table(columns)
 
 
-def _check_apart(people: Table, originals: int) -> None:
-    """Reject a control group with people of the original, if people are identified."""
-    if people.person is None:
-        return
-    both = np.intersect1d(people.person.ids[:originals], people.person.ids[originals:])
-    if len(both):
-        raise InputError(
-            f"the control group contains {counted(len(both), 'person', 'people')} of the original; "
-            "it must consist of people who were not released"
-        )
-
-
-def _with_release(people: Table, originals: int, released: Any) -> Sources:
+def _with_release(people: Table, originals: int, released: Any, notes: list[str]) -> Sources:
     names = [column.name for column in people if column.role is not Role.IDENTIFIER]
     if isinstance(released, (str, Path)):
         data = read_arrow(Path(released), Format(), names, expected=names, may_be_empty=True)
@@ -244,7 +232,6 @@ def _with_release(people: Table, originals: int, released: Any) -> Sources:
         raise InputError("the release has no rows: nothing is published that could be attacked")
     data = with_dates_of(people, unescape_formulas(data, people))
     cells: dict[Role, dict[str, Cells]] = {Role.QUASI: {}, Role.SENSITIVE: {}}
-    notes = []
     for column in people:
         if column.role is Role.IDENTIFIER:
             continue
