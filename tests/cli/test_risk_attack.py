@@ -70,3 +70,43 @@ def test_swapped_files_and_households_are_refused(shoal, files, folder):
     assert (found.status, "swap the two files" in found.err) == (2, True)
     found = shoal("risk", "attack", "original.csv", "synthetic.csv", *ROLES, "--household", "age")
     assert (found.status, "use --person" in found.err) == (2, True)
+
+
+def test_people_are_held_back_from_a_release_and_attacked_as_its_control_group(shoal, folder):
+    shoal("datasets", "patients", "400", "-o", "patients.csv")
+    roles = ("--schema", "patients.yaml")
+    asked = ("anonymize", "patients.csv", *roles, "-k", "5", "-o", "r.csv", "--control", "25%")
+    made = shoal(*asked)
+    assert made.status == 0
+    assert "control group of 100 people written to r.control.csv; it is not anonymized" in made.out
+    lines = [len((folder / name).read_text().splitlines()) for name in ("r.csv", "r.control.csv")]
+    assert lines == [301, 101]
+    attack = ("risk", "attack", "patients.csv", "r.csv", *roles, "--control", "r.control.csv")
+    outcome = shoal(*attack, "--json")
+    found = json.loads(outcome.out)
+    assert (found["people"], found["control"]) == (300, 100)
+    assert "100 rows of the original are not attacked" in outcome.err
+    again = shoal(*asked)
+    assert (again.status, "--force" in again.err) == (2, True)
+
+
+def test_all_rows_of_a_person_are_held_back_together(shoal, folder):
+    lines = "".join(f"{i // 3},{20 + i % 7},{SECRET}\n" for i in range(300))
+    (folder / "visits.csv").write_text("who,age,disease\n" + lines)
+    roles = ("--quasi", "age", "--sensitive", "disease", "--person", "who")
+    made = shoal("anonymize", "visits.csv", *roles, "-k", "5", "-o", "r.csv", "--control", "0.1",
+                 "--json")  # fmt: skip
+    assert json.loads(made.out)["control"] == {"file": "r.control.csv", "people": 10}
+    assert len((folder / "r.control.csv").read_text().splitlines()) == 31
+
+
+@pytest.mark.parametrize("share", ["0", "100%", "ten", "-5%", "nan"])
+def test_a_control_group_is_a_share_of_the_people(shoal, files, share):
+    asked = ("anonymize", "original.csv", *ROLES, "-k", "5", "-o", "r.csv", f"--control={share}")
+    found = shoal(*asked)
+    assert (found.status, "--control must be more than 0" in found.err) == (2, True)
+
+
+def test_a_control_group_needs_an_output(shoal, files):
+    found = shoal("anonymize", "original.csv", *ROLES, "-k", "5", "--control", "10%")
+    assert (found.status, "give -o" in found.err) == (2, True)

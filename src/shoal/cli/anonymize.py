@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli.dp.ledger import KeyFile, opened
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
+from shoal.cli.shared.held_out import Control, ControlGroup
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
     File,
@@ -116,6 +117,7 @@ def anonymize(
     method: Method = "mondrian",
     option: MethodOptions = None,
     seed: Seed = None,
+    control: Control = None,
     report: Report = None,
     target: Target = None,
     picture: Picture = None,
@@ -141,11 +143,12 @@ def anonymize(
     wanted = wanted_model(k, model)
     algorithm, seed = chosen_method(method, option, seed)
     check_outputs(output, picture, report, force=force)
+    held_out = ControlGroup.of(control, output, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     book = None if ledger is None else opened(ledger, key_file)
     order: Order = "original" if keep_order else "canonical"
     with bars():
-        table = load(file, roles, hierarchy, form)
+        table = held_out.held_back(load(file, roles, hierarchy, form), seed)
         check_outputs(output, picture, report, force=force)  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)
@@ -163,7 +166,7 @@ def anonymize(
             checked = release.write(
                 output, force=force, order=order, escape_formulas=escape_formulas
             )
-        data = summarize(release, checked, output)
+        data = summarize(release, checked, output) | held_out.write()
         if output is not None:
             data["order"] = order
         if report is not None:
@@ -174,6 +177,7 @@ def anonymize(
 
     def show() -> None:
         show_summary(data, out)
+        held_out.show()
         if report is not None:
             out.print(f"report written to {report}", soft_wrap=True)
         if picture is not None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli.risk.link import arrow_of
-from shoal.cli.shared.console import bars, emit, grid, note, out, share
+from shoal.cli.shared.console import bars, emit, grid, note, notes, out, share
 from shoal.cli.shared.options import Hierarchies, Json, seed_option
 from shoal.cli.shared.pairs import Original, Released, check_order
-from shoal.cli.shared.sources import Form, Roles, grouped, load, of_release
+from shoal.cli.shared.sources import Form, Roles, as_written, grouped, load, of_release
 from shoal.errors import InputError
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
+    from shoal.core.table import Table
     from shoal.risk import AttackRisk, ReleaseAttacks
 
 _TITLES = {
@@ -65,7 +67,7 @@ def attack(
     with bars():
         people = load(original, roles, hierarchy, form, quiet=True)
         check_order("ORIGINAL", original, released, list(people.quasi))
-        others = None if control is None else load(control, roles, None, form, quiet=True)
+        others = None if control is None else _load_control(control, roles, form)
         columns = [*people.quasi, *people.sensitive]
         stated = of_release(released, {**roles.known.file, **form.stated})
         found = attack_release(
@@ -83,6 +85,15 @@ def attack(
         **found.to_dict(),
     }
     emit(json, data, lambda: _show(found))
+
+
+def _load_control(file: Path, roles: Roles, form: Form) -> Table:
+    """Read the control group, which may be written in another format than the original."""
+    from shoal.reading import UnassignedColumns, read
+
+    stated = as_written(file, {**roles.known.file, **form.stated})
+    with notes(unless=UnassignedColumns):
+        return read(file, replace(roles.known, file=stated), roles=roles.stated, **roles.units)
 
 
 def _show(found: ReleaseAttacks) -> None:
