@@ -24,7 +24,7 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "datasets": {"core", "reading"},
     "anonymize": {"core", "dp", "identifiers", "privacy"},
     "metrics": {"core", "privacy"},
-    "risk": {"core", "privacy", "metrics"},
+    "risk": {"core", "privacy", "metrics", "reading"},
     "utility": {"core", "privacy", "metrics"},
     "checking": {"core", "privacy", "anonymize", "reading"},
     "sklearn": {"core", "privacy", "anonymize"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,11 +16,13 @@ from shoal.cli.keys.options import (
     KeyEnvironment,
     KeyFile,
     LookupFile,
+    Secrets,
     opened_secrets,
 )
 from shoal.cli.projects import anonymize_project, is_project, refuse_options
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
 from shoal.cli.shared.evidence import Pack, QuestionnaireFile, SignKey, prepared_evidence
+from shoal.cli.shared.held_out import Control, ControlGroup
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
     File,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from shoal.core.publishing.row_order import Order
     from shoal.core.release import Release
     from shoal.core.table import Table
+    from shoal.core.verification import Verification
 
 Output = Annotated[
     Path | None,
@@ -151,6 +153,7 @@ def anonymize(
     method: Method = "mondrian",
     option: MethodOptions = None,
     seed: Seed = None,
+    control: Control = None,
     report: Report = None,
     target: Target = None,
     picture: Picture = None,
@@ -190,16 +193,15 @@ def anonymize(
     wanted = wanted_model(k, model)
     algorithm, seed = chosen_method(method, option, seed)
     if is_project(file):
-        refuse_options(_single_table_options(locals()))
-        secrets = opened_secrets(key_file, key_env, key_command, lookup)
-        run_project = partial(anonymize_project, file, output, wanted, algorithm, secrets)
-        run_project(domain=domain, people=people, seed=seed, json=json)
+        _run_project(locals(), opened_secrets(key_file, key_env, key_command, lookup))
         return
     refuse_options({"--people": people}, "a project")
-    needs = {"--target": target, "--keep-order": keep_order, "--ledger": ledger}
-    written = {"--picture": picture, "--report": report, "--evidence": evidence}
-    choice = scale.choose(file, roles, algorithm, {**needs, **written})
+    in_memory = {"--target": target, "--keep-order": keep_order, "--ledger": ledger,
+                 "--picture": picture, "--report": report, "--evidence": evidence,
+                 "--control": control}  # fmt: skip
+    choice = scale.choose(file, roles, algorithm, in_memory)
     check_outputs(output, picture, report, evidence, force=force, parts=True)
+    held_out = ControlGroup.of(control, output, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     pack = prepared_evidence(evidence, questionnaire, sign_key, output, force=force)
     book = None if ledger is None else opened(ledger, key_file)
@@ -207,6 +209,7 @@ def anonymize(
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table: Any = load_or_open(file, roles, hierarchy, form, choice, scale.partition_rows)
+        table = held_out.held_back(table, seed)
         check_outputs(
             output, picture, report, evidence, force=force, parts=True
         )  # now that all inputs are known
@@ -230,21 +233,18 @@ def anonymize(
             from shoal.report.lattice_picture import draw_release
 
             draw_release(release, picture, force=force)
-        if output is None:
-            checked = release.verify()
-        else:
-            secrets.keep_tokens()  # before the release: no token without its entry
-            checked = release.write(
-                output, force=force, order=order, escape_formulas=escape_formulas
-            )
-        data = summarize(release, checked, output)
         if output is not None:
-            data["order"] = order
+            secrets.keep_tokens()  # before the release: no token without its entry
+        form_of_file = {"order": order, "escape_formulas": escape_formulas}
+        checked = _checked(release, output, force=force, **form_of_file)
+        data = summarize(release, checked, output) | held_out.write()
+        data |= {} if output is None else {"order": order}
         if report is not None or pack is not None:
             reported = _reported(release, file, output, typed(context), target, order=order)
             data |= _write_documents(release, reported, report, pack, force=force)
 
-    emit(json, data, lambda: _show(data, report=report, picture=picture, evidence=evidence))
+    outputs = {"report": report, "picture": picture, "evidence": evidence}
+    emit(json, data, lambda: _show(data, outputs, held_out))
     if output is None:
         what = "nothing" if report is None and picture is None else "no release"
         note(f"{what} was written; name an output file with -o")
@@ -252,21 +252,35 @@ def anonymize(
         _note_file(release, output, keep_order=keep_order, escape_formulas=escape_formulas)
 
 
+def _run_project(stated: dict[str, Any], secrets: Secrets) -> None:
+    """Anonymize the tables of a project, with the stated options of the command."""
+    refuse_options(_single_table_options(stated))
+    file, output, model, method = (stated[n] for n in ("file", "output", "wanted", "algorithm"))
+    options = {name: stated[name] for name in ("domain", "people", "seed", "json")}
+    anonymize_project(file, output, model, method, secrets, **options)
+
+
+def _checked(release: Release, output: Path | None, **options: Any) -> Verification:
+    """Write a release if there is an output, and return the outcome of its check."""
+    return release.verify() if output is None else release.write(output, **options)
+
+
 def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
     """Return the options that only a single table takes, with their values."""
     roles, form = stated["roles"], stated["form"]
     named = ("report", "target", "picture", "ledger", "hierarchy", "keep_order", "escape_formulas",
-             "evidence", "questionnaire", "sign_key")  # fmt: skip
+             "evidence", "questionnaire", "sign_key", "control")  # fmt: skip
     found = {f"--{name.replace('_', '-')}": stated[name] for name in named}
     found |= {f"--{field.name.replace('_', '-')}": getattr(roles, field.name)
               for field in fields(roles)}  # fmt: skip
     return found | {f"--{name}": value for name, value in form.stated.items()}
 
 
-def _show(data: dict[str, Any], **written: Path | None) -> None:
+def _show(data: dict[str, Any], written: dict[str, Path | None], held_out: ControlGroup) -> None:
     from shoal.cli.shared.summary import show_summary
 
     show_summary(data, out)
+    held_out.show()
     for what, path in written.items():
         if path is not None:
             out.print(f"{what} written to {path}", soft_wrap=True)

@@ -108,6 +108,15 @@ class Forms:
         in_braces = stated.startswith("{") and stated.endswith("}")
         return in_braces or any(isinstance(form, Span) for form in self._forms(stated))
 
+    def stated_bounds(self, text: str) -> tuple[float, float] | None:
+        """Return the smallest and largest position that a text states, also if no value is there.
+
+        None if it states none: it is not a number, a period or a range of them.
+        """
+        stated = self._ranges(text.strip())
+        bounds = None if self.scale is None else next(map(self.scale.bounds, stated), None)
+        return None if bounds is None or bounds[0] > bounds[1] else bounds
+
     def value(self, text: str | None) -> int:
         """Return the code of the value that a text represents, or −1."""
         if text is None and None not in self._codes:

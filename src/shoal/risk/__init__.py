@@ -35,11 +35,14 @@ from shoal.risk.overlaps import overlay
 from shoal.risk.population.individual import IndividualUniqueness, individual_uniqueness
 from shoal.risk.population.uniqueness import Uniqueness, population_uniqueness
 from shoal.risk.record_level import Attacker, RecordRisk, record_risk
+from shoal.risk.release_attacks.attack import ReleaseAttacks, attack
+from shoal.risk.release_attacks.estimates import AttackRisk
 from shoal.risk.similarity import Similarity, similarity
 from shoal.risk.skewness import Skewness, skewness
 
 __all__ = [
     "Assessment",
+    "AttackRisk",
     "Attacker",
     "Check",
     "ColumnSet",
@@ -61,6 +64,7 @@ __all__ = [
     "Minimality",
     "Psi",
     "RecordRisk",
+    "ReleaseAttacks",
     "SetPsi",
     "Similarity",
     "Skewness",
@@ -70,6 +74,7 @@ __all__ = [
     "View",
     "aligned",
     "assess",
+    "attack",
     "checks",
     "consistency",
     "crack_probabilities",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.risk import assess as risk_assess
+from shoal.cli.risk import attack as risk_attack
 from shoal.cli.risk import link as risk_link
 from shoal.cli.risk import linked as risk_linked
 from shoal.cli.risk import record as risk_record
@@ -39,6 +40,7 @@ def risk() -> None:
 
 for command in (
     risk_assess.assess,
+    risk_attack.attack,
     risk_record.records,
     risk_record.columns,
     risk_link.link,

@@ -41,6 +41,10 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal risk assess patients.csv anonymous.csv --schema patients.yaml --wrong postcode=0.05 "
         "--json",
     ],
+    "shoal risk attack": [
+        "shoal datasets patients 400 --seed 1 -o others.csv",
+        "shoal risk attack patients.csv anonymous.csv --schema patients.yaml --control others.csv",
+    ],
     "shoal utility": [
         "shoal utility patients.csv anonymous.csv --schema patients.yaml --target cost "
         "--models ridge --features weights --folds 2",

@@ -1,0 +1,1 @@
+"""Three attacks on any release: singling out, linkability, inference."""

@@ -1,0 +1,98 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernel: the nearest released rows of people, by a distance over columns of any kind.
+
+Released rows are sorted into bins by one column. Each person visits the bins in the order of a
+lower bound of the distance, and stops when no bin can contain a nearer row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.support.compiling import njit
+
+
+@njit(cache=True)
+def find_nearest(
+    entries, offsets, ordered, low, high, blank, breadth, points, apart, begins, visits, bounds,
+    changes, skips, slack, partial, priority, distances, rows,
+):  # fmt: skip
+    """Write the nearest rows of each person, nearest first.
+
+    entries: (rows, columns) the cell of each released row, sorted by bin.
+    offsets: (columns,) where the cells of a column start in the arrays of cells; for a nominal
+        column, where they start in a row of `apart`.
+    ordered: (columns,) whether the column has an order.
+    low, high: (cells,) the ends of each cell of an ordered column in units of the distance, NaN if
+        it stands for no number.
+    blank: (cells,) whether the cell stands for a missing value, too.
+    breadth: (rows,) a tiny cost of rows whose cells stand for many values.
+    points: (people, columns) the value of each person in units of the distance, NaN if missing.
+    apart: (people, nominal cells) 1 if the cell does not stand for the person's value, else 0.
+    begins: (bins + 1,) the first row of each bin.
+    visits: (people, bins) the bins in the order of their bounds.
+    bounds: (people, bins) lower bounds of the distance, in the order of `visits`.
+    changes: (rows,) the first column in which a row differs from the row before it; 0 in a new bin.
+    skips: (rows, columns) the first later row that differs from a row in this column or one before.
+    slack: how much farther than the nearest row another neighbour may be.
+    partial: (columns + 1,) scratch: the distance of the visited row in the columns before each one.
+    priority: (rows,) which of several equally near rows comes first: the least.
+    distances, rows: (people, neighbours) results; a distance is infinite if there is no row.
+    """
+    columns = entries.shape[1]
+    neighbours = distances.shape[1]
+    partial[0] = 0.0
+    for person in range(points.shape[0]):
+        for turn in range(visits.shape[1]):
+            farthest = min(distances[person, neighbours - 1], distances[person, 0] + slack)
+            if bounds[person, turn] > farthest:
+                break
+            group = visits[person, turn]
+            following = begins[group]
+            while following < begins[group + 1]:
+                row = following
+                following += 1
+                total = partial[changes[row]]  # the columns before are as in the last visited row
+                for column in range(changes[row], columns):
+                    cell = offsets[column] + entries[row, column]
+                    if not ordered[column]:
+                        total += apart[person, cell]
+                    else:
+                        point = points[person, column]
+                        if np.isnan(point):
+                            total += 0.0 if blank[cell] else 1.0
+                        elif np.isnan(low[cell]):
+                            total += 1.0
+                        else:
+                            gap = max(low[cell] - point, point - high[cell], 0.0)
+                            total += min(gap, 1.0)
+                    partial[column + 1] = total
+                    if total > farthest:  # so are all rows that are equal so far
+                        following = skips[row, column]
+                        break
+                if total > farthest:
+                    continue
+                total += breadth[row]
+                last = neighbours - 1
+                if total > distances[person, last] or (
+                    total == distances[person, last]
+                    and rows[person, last] >= 0
+                    and priority[row] > priority[rows[person, last]]
+                ):
+                    continue
+                while last > 0 and (
+                    total < distances[person, last - 1]
+                    or (
+                        total == distances[person, last - 1]
+                        and (
+                            rows[person, last - 1] < 0
+                            or priority[row] < priority[rows[person, last - 1]]
+                        )
+                    )
+                ):
+                    distances[person, last] = distances[person, last - 1]
+                    rows[person, last] = rows[person, last - 1]
+                    last -= 1
+                distances[person, last] = total
+                rows[person, last] = row
+                farthest = min(distances[person, neighbours - 1], distances[person, 0] + slack)
