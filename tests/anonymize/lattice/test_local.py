@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -13,6 +12,8 @@ from tests.examples import examples
 
 import shoal
 from shoal import Flash, Hierarchy, KAnonymity, LDiversity, Ola
+from shoal.anonymize.lattice import local
+from shoal.anonymize.lattice.objectives import LevelCosts
 
 ROWS = {
     "age": [["1", "low", "*"], ["2", "low", "*"], ["3", "high", "*"], ["4", "high", "*"]],
@@ -94,16 +95,16 @@ people = st.lists(
 @given(rows=people, step=st.sampled_from([0.02, 0.3, 0.6]))
 @examples(40)
 def test_each_round_takes_the_cheapest_node_that_publishes_enough_rows(rows, step):
-    release = shoal.anonymize(
-        table_of(rows), KAnonymity(2), Flash(local=True, step=step, max_suppression=1.0)
-    )
-    cells = [release.recodings[name] for name in ROWS]
-    out = (
-        np.zeros(len(rows), bool) if release.suppressed is None else np.asarray(release.suppressed)
-    )
+    table = table_of(rows)
+    made = local._rounds(table, KAnonymity(2), 1 - step, lambda part: LevelCosts(part, "loss"))
     found = [
-        None if out[i] else tuple(each.labels[each.codes[i]] for each in cells)
-        for i in range(len(rows))
+        None
+        if number < 0
+        else tuple(
+            label(ROWS[name], row[j], level)
+            for j, (name, level) in enumerate(zip(ROWS, made.nodes[number], strict=True))
+        )
+        for row, number in zip(rows, made.of_row.tolist(), strict=True)
     ]
     assert found == by_hand(rows, 2, step)
 

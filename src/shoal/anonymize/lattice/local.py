@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
@@ -38,23 +39,37 @@ class _Rounds:
     nodes: list[Node]
     of_row: Codes
 
+    def suppressed(self, table: Table) -> int:
+        """Return the number of records that no round publishes."""
+        out = self.of_row < 0
+        return int(out.sum() if table.counts is None else table.counts[out].sum())
+
+    def cost(self, table: Table, costs: Costs) -> float:
+        """Return the cost of all rows, each at the node of its round."""
+        if not self.nodes:
+            return inf
+        levels = np.array(self.nodes)[self.of_row]
+        levels[self.of_row < 0] = -1
+        return costs.of_rows(table, levels)
+
 
 def recode_locally(
     table: Table, model: Model, objective: Objective, max_suppression: float, step: float
 ) -> Release:
     """Publish each row at the node of the first round that keeps it.
 
-    A round keeps at least the share `step` of its rows, at the node whose levels cost least. If
-    levels have no cost (discernibility, class size), or too many rows are left at the end, each
-    round suppresses at most the share `max_suppression` instead, at its optimal node.
+    A round keeps at least the share `step` of its rows, at the node whose levels cost least; or it
+    suppresses at most the share `max_suppression`, at its optimal node. The rounds that cost less
+    are used, so that the release costs no more than that of the best single node.
     """
     lattice = Lattice.of(table)
-    limit = most_suppressed(lattice, max_suppression)
-    found = None
-    if not Costs(lattice, objective).by_classes:
-        found = _rounds(table, model, 1 - step, lambda part: LevelCosts(part, objective))
-    if found is None or (found.of_row < 0).sum() > limit:
-        found = _rounds(table, model, max_suppression, lambda part: Costs(part, objective))
+    found = _rounds(table, model, max_suppression, lambda part: Costs(part, objective))
+    costs = Costs(lattice, objective)
+    if not costs.by_classes:
+        fine = _rounds(table, model, 1 - step, lambda part: LevelCosts(part, objective))
+        limit = most_suppressed(lattice, max_suppression)
+        if fine.suppressed(table) <= limit and fine.cost(table, costs) < found.cost(table, costs):
+            found = fine
     if not found.nodes:
         raise Infeasible(f"{model} cannot be met by any node, even with suppression")
     nodes, of_row = found.nodes, found.of_row

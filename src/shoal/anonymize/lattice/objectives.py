@@ -17,7 +17,8 @@ from shoal.anonymize.lattice.lattice import Lattice, Measures
 from shoal.anonymize.lattice.views import View
 from shoal.core.column import Column
 from shoal.core.recoding import Recoding
-from shoal.support.arrays import Floats, weighted_sum
+from shoal.core.table import Table
+from shoal.support.arrays import Counts, Floats, weighted_sum
 
 Objective = Literal[
     "loss",
@@ -180,6 +181,21 @@ class Costs:
             else:
                 paid += view.suppressed
             losses.append(paid / records)
+        return self._mean(losses)
+
+    def of_rows(self, table: Table, levels: Counts) -> float:
+        """Return the cost of rows at different levels.
+
+        table: the rows. levels: (rows, attributes) the level of each cell, −1 if it is suppressed.
+        """
+        counts = np.ones(len(table)) if table.counts is None else table.counts
+        losses = []
+        for axis, column in enumerate(self._lattice.columns):
+            codes, by_level = table[column.name].codes, np.stack(self._by_level[axis])
+            whole = by_level[-1][codes] if self._objective == "entropy" else 1.0
+            out = levels[:, axis] < 0
+            paid = np.where(out, whole, by_level[np.maximum(levels[:, axis], 0), codes])
+            losses.append(weighted_sum(paid, counts) / max(table.records, 1))
         return self._mean(losses)
 
 
