@@ -60,7 +60,7 @@ EXAMPLES: dict[str, list[str]] = {
     "shoal risk columns": ["shoal risk columns patients.csv --most 2 --show 5"],
     "shoal risk link": ["shoal risk link patients.csv anonymous.csv --schema patients.yaml"],
     "shoal risk linked": [
-        "shoal risk linked patients.csv --person patient_id --known sex --events 1 -k 2",
+        "shoal risk linked patients.csv --person patient_id --known ethnicity --events 1 -k 2",
     ],
     "shoal risk rehearse": [
         "shoal risk rehearse patients.csv --schema patients.yaml -k 5 "
