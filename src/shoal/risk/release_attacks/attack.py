@@ -114,7 +114,7 @@ def attack(
     >>> others = pa.table({"age": ages, "zip": [f"{11 * a % 60}" for a in ages], "ill": ages})
     >>> found = attack(people, people, quasi=["age", "zip"], sensitive="ill", control=others)
     >>> found.flagged
-    ('singling_out', 'linkability')
+    ('singling_out', 'linkability', 'inference')
     """
     from shoal.risk.release_attacks.inference import infer
     from shoal.risk.release_attacks.linkability import link_halves

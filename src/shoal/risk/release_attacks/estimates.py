@@ -102,7 +102,7 @@ def estimate_risk(trials: Sequence[Trial]) -> AttackRisk:
 
     >>> found = estimate_risk([Trial("nearest", 60, 100, 20, 100, 0.2)])
     >>> f"{found.risk:.2f}, {found.low:.2f} to {found.high:.2f}"
-    '0.50, 0.33 to 0.64'
+    '0.50, 0.36 to 0.62'
     """
     tried = [trial for trial in trials if trial.attacks]
     if not tried:
