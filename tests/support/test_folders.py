@@ -58,10 +58,48 @@ def test_folders_that_hold_something_else_are_not_replaced(tmp_path):
     (tmp_path / "own" / "thesis.txt").write_text("years of work")
     with pytest.raises(OutputError, match="exists already"):
         check_folder(tmp_path / "own")
-    with pytest.raises(OutputError, match="a folder that Shoal did not write"):
+    with pytest.raises(OutputError, match="contains other files"):
         check_folder(tmp_path / "own", force=True)
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="is a file"):
         check_folder(tmp_path / "file", force=True)
     with pytest.raises(OutputError, match="its folder does not exist"):
         check_folder(tmp_path / "nowhere" / "release")
+
+
+def test_a_release_with_a_file_of_its_owner_is_not_replaced(tmp_path):
+    with replace_folder(tmp_path / "release") as staging:
+        fill(staging, "rows")
+    check_folder(tmp_path / "release", force=True)
+    (tmp_path / "release" / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match="contains other files"):
+        check_folder(tmp_path / "release", force=True)
+
+
+def test_only_the_named_files_are_replaced_and_no_link_is_followed(tmp_path):
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "a").write_text("old")
+    check_folder(tmp_path / "pack", ["a"], force=True)
+    with pytest.raises(OutputError, match="contains other files"):
+        check_folder(tmp_path / "pack", ["b"], force=True)
+    (tmp_path / "link").symlink_to(tmp_path / "pack")
+    with pytest.raises(OutputError, match="is not a folder"):
+        check_folder(tmp_path / "link", ["a"], force=True)
+
+
+def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("shoal.support.folders.sys.platform", "other")
+    path = tmp_path / "release"
+    with replace_folder(path) as staging:
+        fill(staging, "old")
+    rename = type(path).rename
+
+    def fail_for_new(self, target):
+        if self.name.startswith(".shoal."):
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(type(path), "rename", fail_for_new)
+    with pytest.raises(OutputError, match="No space left"), replace_folder(path, force=True) as new:
+        fill(new, "new")
+    assert (path / "part-00000.parquet").read_text() == "old"

@@ -84,6 +84,10 @@ class Recoding:
         """Return whether every label matches the subset of its entry."""
         return bool(agree(self.column, self.subsets, self.labels, self.levels).all())
 
+    def truthful(self) -> bool:
+        """Return whether every cell covers its original value, and its text matches the cell."""
+        return self.labelled() and self.covers()
+
     def published(self, rows: Any = slice(None), *, as_text: bool = False) -> Any:
         """Return the published cells as an Arrow dictionary of codes and labels.
 

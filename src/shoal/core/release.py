@@ -296,21 +296,17 @@ class Release:
         def coverage() -> Coverage:
             return self.coverage.take(rows)
 
-        links = [name for name, replaced in self.replaced.items() if replaced.links]
+        links = [name for name, each in self.replaced.items() if each.links]
         found = recount(published, self.original, self.model, rows, coverage, links, counts)
         if found.holds and self.shown is not self:
             by_row = recount(published, self.shown.original, self.model, rows)
             found = bound_people(by_row, self.model, self.rows_per_person)
         truthful = all(
-            recoding.column.has_same_cells(self.original[name])
-            and recoding.labelled()
-            and recoding.covers()
-            for name, recoding in self.recodings.items()
+            each.column.has_same_cells(self.original[name]) and each.truthful()
+            for name, each in self.recodings.items()
         )
-        expected, hidden = self.original.records, self.suppressed
-        if hidden is not None:
-            weights = self.original.counts
-            expected -= int(hidden.sum() if weights is None else weights[hidden].sum())
+        kept, weights = self._kept, self.original.counts
+        expected = len(kept) if weights is None else int(weights[kept].sum())
         return replace(found, truthful=truthful and found.records == expected)
 
     def write(

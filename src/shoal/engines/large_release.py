@@ -124,7 +124,7 @@ class LargeRelease(Release):
     @property
     def truthful(self) -> bool:
         """Whether every cell covers its original value, and its text matches what it covers."""
-        return all(each.labelled() and each.covers() for each in self.recodings.values())
+        return all(each.truthful() for each in self.recodings.values())
 
     @property
     def losses(self) -> Mapping[str, float]:

@@ -19,7 +19,8 @@ from shoal.evidence.page import evidence_page
 from shoal.evidence.questionnaire import Questionnaire
 from shoal.evidence.signing import SigningKey
 from shoal.report.document import contents
-from shoal.support.files import check_folder, check_readable, replace_folder
+from shoal.support.files import check_readable
+from shoal.support.folders import check_folder, replace_folder
 
 FILES = frozenset({*verify.FILES, verify.MANIFEST, verify.SIGNATURE})
 

@@ -6,7 +6,6 @@ The released folder appears when all its tables have been written and checked, o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,10 +30,9 @@ from shoal.projects.files import digest, write_published, write_record
 from shoal.projects.links import Linked, link_table
 from shoal.projects.project import Project
 from shoal.projects.sources import ending_of, read_table
-from shoal.support.files import reason
+from shoal.support.folders import replace_folder
 from shoal.support.options import check_seed, check_whole
 from shoal.support.progress import report
-from shoal.support.temporaries import temporary_folder
 
 
 def release_project(
@@ -100,20 +98,14 @@ def release_project(
         raise InputError(f"table {project.person!r}: no column is quasi-identifying")
     release = anonymize(_as_people(first), model, method, k=k, seed=seed, **options)
     keys = publish_keys(project, done, context)
-    try:
-        with temporary_folder(output.absolute().parent) as made:
-            inside = made / "set"
-            inside.mkdir()
-            record = _write_tables(project, inside, done, keys, release, context)
-            write_record(inside, record)
-            checked = check_set(inside, release.model)
-            if not checked:
-                raise NotAnonymous(f"{checked.problem}; nothing was written")
-            if before_publishing is not None:
-                before_publishing()
-            _publish_folder(inside, output)
-    except OSError as error:
-        raise OutputError(f"{output}: cannot be written ({reason(error)})") from None
+    with replace_folder(output) as made:
+        record = _write_tables(project, made, done, keys, release, context)
+        write_record(made, record)
+        checked = check_set(made, release.model)
+        if not checked:
+            raise NotAnonymous(f"{checked.problem}; nothing was written")
+        if before_publishing is not None:
+            before_publishing()
     return checked
 
 
@@ -204,22 +196,3 @@ def _described(
         "sensitive": [n for n in linked.table.sensitive if n in shown],
         "columns": dict(published.treatments),
     }
-
-
-def _publish_folder(inside: Path, output: Path) -> None:
-    """Move the complete folder into place, in one step."""
-    for path in (*inside.iterdir(), inside):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    inside.chmod(0o777 & ~_umask())
-    check_new_folder(output)
-    inside.rename(output)
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

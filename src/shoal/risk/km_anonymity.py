@@ -1,4 +1,4 @@
-"""kᵐ-anonymity: what an attacker finds who knows m linked rows of a person.
+"""kᵐ-anonymity: what an attacker with m linked rows of a person finds.
 
 Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008. The
 check is exact: all combinations of at most m events that a person has are counted.
@@ -79,7 +79,7 @@ def linked_events(
     events: int = 2,
     k: int = 5,
 ) -> LinkedEvents:
-    """Count the people whom an attacker finds who knows some of their rows.
+    """Count the people whom an attacker with some of their rows finds.
 
     Rows are linked by a column that identifies people, such as a pseudonym. An event is the
     combination of values that a row has in the known columns; how often a person has the same

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -150,14 +150,14 @@ def replace_file(
     try:
         with temporary_file(path.parent, path.suffix) as temporary:
             yield temporary
-            _sync(temporary)
-            temporary.chmod(0o600 if private else 0o666 & ~_umask())
+            sync(temporary)
+            temporary.chmod(0o600 if private else 0o666 & ~umask())
             if force:
                 temporary.replace(path)
             else:
                 _link_new(temporary, path)
             with suppress(OSError):
-                _sync(path.parent)
+                sync(path.parent)
     except ShoalError:
         raise
     except OSError as error:
@@ -185,74 +185,6 @@ def replace_files(folder: Path) -> Iterator[Path]:
         raise OutputError(f"{folder}: cannot be created ({reason(error)})") from None
 
 
-def check_folder(folder: Path, files: Collection[str], *, force: bool = False) -> None:
-    """Reject, before any work, a folder that exists or cannot be created.
-
-    Parameters:
-        files: The names of files that force may replace; a folder with any other file is refused.
-    """
-    if "\0" in str(folder):
-        raise OutputError("the path contains a character that file names cannot have")
-    try:
-        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-            raise OutputError(f"{folder}: is not a folder; choose another name")
-        if folder.exists():
-            if not force:
-                allow = option("force", True)
-                raise OutputError(
-                    f"{folder}: exists already; choose another name or replace it with {allow}"
-                )
-            if any(each.name not in files or not each.is_file() for each in folder.iterdir()):
-                raise OutputError(
-                    f"{folder}: contains other files, so it is not replaced; choose another name"
-                )
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(f"{folder}: cannot be written ({reason(error)})") from None
-    parent = folder.absolute().parent
-    if not parent.is_dir():
-        raise OutputError(f"{folder}: its folder does not exist; create {parent} first")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{folder}: its folder is not writable; choose another folder")
-
-
-@contextmanager
-def replace_folder(folder: Path, files: Collection[str], *, force: bool = False) -> Iterator[Path]:
-    """Yield a temporary folder; it replaces the target when the block ends.
-
-    If anything fails before that, the old folder, or no folder, is left.
-
-    Parameters:
-        files: The names of files that force may replace; a folder with any other file is refused.
-    """
-    check_folder(folder, files, force=force)
-    try:
-        with temporary_folder(folder.absolute().parent) as temporary:
-            made, old = temporary / "new", temporary / "old"
-            made.mkdir()
-            yield made
-            for file in made.iterdir():
-                _sync(file)
-                file.chmod(0o666 & ~_umask())
-            made.chmod(0o777 & ~_umask())
-            check_folder(folder, files, force=force)
-            try:
-                if folder.exists():
-                    folder.rename(old)
-                made.rename(folder)
-            except BaseException:
-                if old.exists() and not folder.exists():
-                    old.rename(folder)
-                raise
-            with suppress(OSError):
-                _sync(folder.absolute().parent)
-    except ShoalError:
-        raise
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written ({reason(error)})") from None
-
-
 def _link_new(temporary: Path, path: Path) -> None:
     """Move the file into place unless another file has been created there meanwhile."""
     try:
@@ -266,7 +198,8 @@ def _link_new(temporary: Path, path: Path) -> None:
         temporary.replace(path)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Write what the system still holds of a file or folder to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -274,7 +207,8 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _umask() -> int:
+def umask() -> int:
+    """Return the permissions that new files do not get."""
     current = os.umask(0)
     os.umask(current)
     return current

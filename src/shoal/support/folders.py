@@ -7,16 +7,18 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from shoal.errors import OutputError, ShoalError
-from shoal.support.files import reason
+from shoal.support.files import reason, sync, umask
 from shoal.support.temporaries import temporary_folder
 from shoal.support.wording import option
 
 MANIFEST = "_manifest.json"
+PARTS = (MANIFEST, "part-*")
 _HERE = -100  # of renameat2: paths are relative to the working folder
 _EXCHANGE = 2  # of renameat2: swap the two
 
@@ -25,18 +27,26 @@ class FolderPath(type(Path())):  # type: ignore[misc]
     """A path that was written with a slash at its end, so it means a folder."""
 
 
-def check_folder(path: Path, *, force: bool = False) -> None:
-    """Reject a folder that cannot be written, or that holds anything but an earlier release."""
-    if path.exists() and not path.is_dir():
-        raise OutputError(f"{path}: is a file; name a folder, or end the name in .parquet or .csv")
-    if path.is_dir() and not force:
-        allow = option("force", True)
-        raise OutputError(f"{path}: exists already; choose another name or replace it with {allow}")
-    if path.is_dir() and any(path.iterdir()) and not (path / MANIFEST).is_file():
-        raise OutputError(
-            f"{path}: is a folder that Shoal did not write, so it is not replaced; choose another "
-            "name"
-        )
+def check_folder(path: Path, files: Collection[str] = PARTS, *, force: bool = False) -> None:
+    """Reject, before any work, a folder that exists or cannot be created.
+
+    Parameters:
+        files: The names of files that force may replace; * stands for any characters. A folder with
+            anything else is refused.
+    """
+    if "\0" in str(path):
+        raise OutputError("the path contains a character that file names cannot have")
+    try:
+        if path.is_symlink():
+            raise OutputError(f"{path}: is not a folder; choose another name")
+        if path.exists() and not path.is_dir():
+            raise OutputError(f"{path}: is a file; name a folder")
+        if path.is_dir():
+            _check_replaceable(path, files, force=force)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
     parent = path.absolute().parent
     if not parent.is_dir():
         raise OutputError(f"{path}: its folder does not exist; create {path.parent} first")
@@ -44,26 +54,42 @@ def check_folder(path: Path, *, force: bool = False) -> None:
         raise OutputError(f"{path}: its folder is not writable; choose another folder")
 
 
+def _check_replaceable(path: Path, files: Collection[str], *, force: bool) -> None:
+    if not force:
+        allow = option("force", True)
+        raise OutputError(f"{path}: exists already; choose another name or replace it with {allow}")
+    for each in path.iterdir():
+        if not each.is_file() or not any(fnmatchcase(each.name, name) for name in files):
+            raise OutputError(
+                f"{path}: contains other files, so it is not replaced; choose another name"
+            )
+
+
 @contextmanager
-def replace_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
+def replace_folder(
+    path: Path, files: Collection[str] = PARTS, *, force: bool = False
+) -> Iterator[Path]:
     """Yield a private folder beside the target; it becomes the target when the block ends.
 
     If anything fails before that, the old folder, or none, is left.
+
+    Parameters:
+        files: As for `check_folder`.
     """
-    check_folder(path, force=force)
+    check_folder(path, files, force=force)
     try:
         with temporary_folder(path.absolute().parent) as staging:
             yield staging
             for file in (*staging.iterdir(), staging):
-                _sync(file)
-            staging.chmod(0o777 & ~_umask())
+                sync(file)
+            staging.chmod(0o777 & ~umask())
+            check_folder(path, files, force=force)
             if path.exists():
-                check_folder(path, force=force)
                 _exchange(staging, path)
             else:
                 staging.rename(path)
             with suppress(OSError):
-                _sync(path.absolute().parent)
+                sync(path.absolute().parent)
     except ShoalError:
         raise
     except OSError as error:
@@ -85,17 +111,3 @@ def _exchange(staging: Path, path: Path) -> None:
         aside.rename(path)
         raise
     shutil.rmtree(aside, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

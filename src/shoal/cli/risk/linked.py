@@ -1,4 +1,4 @@
-"""`shoal risk linked`: what an attacker finds who knows some linked rows of a person."""
+"""`shoal risk linked`: what an attacker with some linked rows of a person finds."""
 
 from __future__ import annotations
 
