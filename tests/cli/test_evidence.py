@@ -51,7 +51,7 @@ def test_the_json_output_has_the_digest_of_the_manifest(shoal, folder):
         (["-o", "r.csv", "--evidence", "old"], "exists already"),
         (["-o", "r.csv", "--evidence", "old", "--force"], "contains other files"),
         (["-o", "old/r.csv", "--evidence", "old"], "exists already"),
-        (["-o", "r.csv", "--evidence", "people.csv"], "is not a folder"),
+        (["-o", "r.csv", "--evidence", "people.csv"], "not a folder"),
         (["-o", "r.csv", "--evidence", "none/pack"], "its folder does not exist"),
         (["-o", "r.csv", "--evidence", "pack", "--questionnaire", "none.yaml"], "no such file"),
         (["-o", "r.csv", "--report", "x.html", "--evidence", "x.html"], "same file name"),

@@ -34,7 +34,7 @@ finally:
     sys.setprofile(None)
     print("calls", calls)
 """
-SPOTS = ["query", "_lines", "_sync"]  # the input is read, the output is begun, it is written
+SPOTS = ["query", "_lines", "sync"]  # the input is read, the output is begun, it is written
 DEEP = [] if not os.environ.get("SHOAL_DEEP") else [share / 40 for share in range(1, 40)]
 
 

@@ -38,9 +38,9 @@ def check_folder(path: Path, files: Collection[str] = PARTS, *, force: bool = Fa
         raise OutputError("the path contains a character that file names cannot have")
     try:
         if path.is_symlink():
-            raise OutputError(f"{path}: is not a folder; choose another name")
+            raise OutputError(f"{path}: is a link, not a folder; choose another name")
         if path.exists() and not path.is_dir():
-            raise OutputError(f"{path}: is a file; name a folder")
+            raise OutputError(f"{path}: is a file, not a folder; choose another name")
         if path.is_dir():
             _check_replaceable(path, files, force=force)
     except OSError as error:
