@@ -24,11 +24,6 @@ Summary = dict[str, Any]  # of a run: title, about, command, sections with their
 _OWN = ("ours)", "left open there)")  # ends of claims that no document makes
 _VERBS = {"agrees": ("agrees", "agree"), "disagrees": ("disagrees", "disagree")}
 
-_NOT_STORED = {
-    "robust/cifar10": "no verdicts: the published size takes half an hour of a GPU, and the run "
-    "whose [figures](../docs/robust.md#found) are shown did not store them"
-}
-
 
 def publish(study: Study, data: str, out: Path, command: str, home: Path = HOME) -> None:
     """Store the verdicts and the picture of a run in the folder of its study."""
@@ -123,8 +118,7 @@ def _status(item: Item, stored: Mapping[str, Summary]) -> str:
     summary = stored.get(f"{name}/{data}")
     command = f"`{_command(study, data)}`"
     if summary is None:
-        reason = _NOT_STORED.get(f"{name}/{data}", "no run is published yet")
-        return f"{command}; {reason}"
+        return f"{command}; no run is published yet"
     chosen = [s for s in summary["sections"] if s["name"] in item.sections]
     page = f"[{_counts(_verdicts(chosen))}]({name}/{_page(study, data)})"
     return f"{page}; {command}"
