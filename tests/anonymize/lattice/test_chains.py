@@ -50,7 +50,27 @@ def test_chains_find_the_nodes_that_a_sweep_finds(seed, k, limit, bits, stored):
     counted = lattice.measure(k, corner=corner).suppressed
     assert np.array_equal(found.nodes, counted <= limit)
     assert found.suppressed == {node: counted[node] for node in found.suppressed}
-    assert len(found.suppressed) <= lattice.nodes
+    assert len(found.suppressed) <= found.counted <= lattice.nodes
+
+
+@pytest.mark.parametrize("bits", [9, 62])
+def test_nodes_with_too_many_classes_exceed_the_limit(bits):
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, 60, 1_500) for name in ("age", "postcode", "height")}
+    trees = {name: {"intervals": [5, 20]} for name in columns}
+    table = Table.from_arrow(pa.table(columns), dict.fromkeys(columns, "quasi"), trees)
+    lattice, limit = Lattice.of(table), 100
+    with mock.patch.object(_class_counts, "WORD_BITS", bits):
+        counts = node_counts.NodeCounts(lattice, (0, 0, 0), 3, limit)
+    measured = lattice.measure(3)
+    stopped = 0
+    for node in np.ndindex(*lattice.shape):
+        found, exact = counts.suppressed(np.array(node, np.int16)), measured.suppressed[node]
+        assert found == exact or (found > limit and exact > limit)
+        stopped += found != exact
+        if found != exact:
+            assert measured.classes[node] > limit + (1_500 - limit) // 3
+    assert stopped
 
 
 @pytest.mark.parametrize("share", [0, 0.05])

@@ -213,7 +213,7 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
                 for j in range(len(low)):
                     node[j] = max(low[j], high[j] - 1)
             source = find_source(store, node)
-            rows, suppressed, words = count_node(levels, store, demand, source, node, lost)
+            rows, suppressed, words = count_node(levels, store, demand, source, node, lost, counted)
             if suppressed <= demand.limit:
                 cost = 0.0
                 for j in range(len(node)):

@@ -18,6 +18,7 @@ from shoal.support.compiling import njit
 WORD_BITS = 62  # of a key; tests use fewer
 CHUNK_BITS = 12  # attributes that are moved together
 DENSE_BITS = 18  # keys of up to so many bits may index an array
+BLOCK = 256  # rows whose new keys are computed together
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -45,11 +46,13 @@ class Demand(NamedTuple):
     """What classes must meet: at least k people; at most `limit` records may be suppressed.
 
     size_at: the bit of a count from which people are counted.
+    most: number of classes above which more records than the limit are in small ones.
     """
 
     k: int
     limit: int
     size_at: int
+    most: int
 
 
 class Store(NamedTuple):
@@ -69,6 +72,7 @@ class Store(NamedTuple):
     chunk_word, chunk_shift, chunk_mask, chunk_first: (attributes,) where a chunk is in the old key,
         and its start in `moves`.
     word_chunks: (attributes + 1,) the first chunk of each word of the new key.
+    block: (attributes, BLOCK) the words of the new keys of some rows.
     """
 
     keys: Any
@@ -95,6 +99,7 @@ class Store(NamedTuple):
     chunk_mask: Any
     chunk_first: Any
     word_chunks: Any
+    block: Any
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -192,22 +197,30 @@ def plan_moves(levels, store, source, node):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def moved_word(store, row, word):
-    """Return a word of the new key of a row, whose old key begins at `row` in `keys`."""
-    key = np.int64(0)
-    for chunk in range(store.word_chunks[word], store.word_chunks[word + 1]):
-        old = store.keys[row + store.chunk_word[chunk]] >> store.chunk_shift[chunk]
-        key += store.moves[store.chunk_first[chunk] + (old & store.chunk_mask[chunk])]
-    return key
+def move_rows(store, source, begin, end, words):
+    """Write the new keys of some rows of a table to `block`."""
+    width, keys, moves = store.words[source], store.keys, store.moves
+    for word in range(words):
+        block = store.block[word]
+        for i in range(end - begin):
+            block[i] = 0
+        for chunk in range(store.word_chunks[word], store.word_chunks[word + 1]):
+            shift, mask = store.chunk_shift[chunk], store.chunk_mask[chunk]
+            first = store.chunk_first[chunk]
+            at = store.first_key[source] + begin * width + store.chunk_word[chunk]
+            for i in range(end - begin):
+                block[i] += moves[first + ((keys[at + i * width] >> shift) & mask)]
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def count_dense(store, source, size):
     """Count classes whose keys are below `size` with an array; returns their number."""
-    dense, words, first = store.dense, store.words[source], store.first[source]
-    for row in range(store.rows[source]):
-        key = moved_word(store, store.first_key[source] + row * words, 0)
-        dense[key] += store.counts[first + row]
+    dense, rows, first, keys = store.dense, store.rows[source], store.first[source], store.block[0]
+    for begin in range(0, rows, BLOCK):
+        stop = min(begin + BLOCK, rows)
+        move_rows(store, source, begin, stop, 1)
+        for row in range(begin, stop):
+            dense[keys[row - begin]] += store.counts[first + row]
     end = 0
     for key in range(size):
         if dense[key] != 0:
@@ -218,49 +231,58 @@ def count_dense(store, source, size):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def count_hashed(store, source, to_words):
-    """Count classes with a hash table of open addresses; returns their number.
+def count_hashed(store, source, to_words, most):
+    """Count classes with a hash table of open addresses, until there are more than `most`.
 
-    Invariant: the classes before `end` are those of the rows before `row`; each is in the first
-    free slot at or after the slot of its hash. The key behind them is that of the row.
+    Returns their number. Invariant: the classes before `end` are those of the rows before `row`;
+    each is in the first free slot at or after the slot of its hash.
     """
-    words, first, slots = store.words[source], store.first[source], store.slots
+    first, slots, block = store.first[source], store.slots, store.block
     rows, to_keys, end = store.rows[source], store.to_keys, np.int64(0)
     bits = 4
     while (1 << bits) < 2 * rows:
         bits += 1
     down, last = np.uint64(64 - bits), (1 << bits) - 1
     stamp = store.clock[0] << 32
-    for row in range(rows):
-        at, mixed = end * to_words, np.uint64(0)
-        for word in range(to_words):
-            key = moved_word(store, store.first_key[source] + row * words, word)
-            to_keys[at + word] = key
-            mixed = (mixed ^ (mixed >> np.uint64(29)) ^ np.uint64(key)) * _MIX
-        slot = np.int64(mixed >> down)
-        while True:
-            held = slots[slot]
-            if held < stamp:  # of an earlier node: free
-                slots[slot] = stamp | end
-                store.to_counts[end] = store.counts[first + row]
-                end += 1
-                break
-            other, same = (held - stamp) * to_words, True
+    for begin in range(0, rows, BLOCK):
+        if end > most:
+            break
+        stop = min(begin + BLOCK, rows)
+        move_rows(store, source, begin, stop, to_words)
+        for row in range(begin, stop):
+            at, mixed = row - begin, np.uint64(0)
             for word in range(to_words):
-                same = same and to_keys[other + word] == to_keys[at + word]
-            if same:
-                store.to_counts[held - stamp] += store.counts[first + row]
-                break
-            slot = (slot + 1) & last
+                key = np.uint64(block[word, at])
+                mixed = (mixed ^ (mixed >> np.uint64(29)) ^ key) * _MIX
+            slot = np.int64(mixed >> down)
+            while True:
+                held = slots[slot]
+                if held < stamp:  # of an earlier node: free
+                    slots[slot] = stamp | end
+                    for word in range(to_words):
+                        to_keys[end * to_words + word] = block[word, at]
+                    store.to_counts[end] = store.counts[first + row]
+                    end += 1
+                    break
+                other, same = (held - stamp) * to_words, True
+                for word in range(to_words):
+                    same = same and to_keys[other + word] == block[word, at]
+                if same:
+                    store.to_counts[held - stamp] += store.counts[first + row]
+                    break
+                slot = (slot + 1) & last
     return end
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def count_node(levels, store, demand, source, node, lost):
+def count_node(levels, store, demand, source, node, lost, whole):
     """Count the classes of a node from a stored table; returns their number and suppressed records.
 
     Writes to `lost` by how much suppression raises the loss of each attribute, summed over records,
     unless more than the limit are suppressed.
+
+    whole: count all classes even if more than the limit are suppressed; otherwise the number of
+        suppressed records is then one above the limit, and the number of classes is too small.
     """
     store.clock[0] += 1
     store.used[source] = store.clock[0]
@@ -269,7 +291,9 @@ def count_node(levels, store, demand, source, node, lost):
     if total <= DENSE_BITS and (1 << total) <= 4 * store.rows[source] + 64 and words == 1:
         end = count_dense(store, source, 1 << total)
     else:
-        end = count_hashed(store, source, words)
+        end = count_hashed(store, source, words, store.rows[source] if whole else demand.most)
+        if end > demand.most and not whole:
+            return end, demand.limit + 1, words
     records, suppressed = (np.int64(1) << demand.size_at) - 1, np.int64(0)
     if demand.size_at == 0:
         records = np.int64(-1)

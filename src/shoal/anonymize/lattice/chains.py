@@ -30,10 +30,15 @@ _MOST = 0.5  # share of the rows of a sweep after which chains give up
 
 @dataclass(frozen=True, eq=False)
 class Feasible:
-    """The feasible nodes of a lattice, and the suppressed records of the counted ones."""
+    """The feasible nodes of a lattice.
+
+    suppressed: the records that are suppressed at counted nodes. counted: number of counted nodes,
+        with those that are not feasible.
+    """
 
     nodes: Bools
     suppressed: dict[Node, int]
+    counted: int
 
 
 def find_feasible(lattice: Lattice, corner: Node, k: int, limit: int) -> Feasible | None:
@@ -62,14 +67,14 @@ def find_feasible(lattice: Lattice, corner: Node, k: int, limit: int) -> Feasibl
         node = tuple(int(level) for level in np.unravel_index(index, shape))
         if boundary.ask(node):
             boundary.sink(node)
-        report("search", len(boundary.suppressed), None)
+        report("search", boundary.counted, None)
     nodes = np.zeros(lattice.shape, dtype=np.bool_)
     nodes[tuple(slice(least, None) for least in corner)] = boundary.states == _FEASIBLE
     suppressed = {
         tuple(level + least for level, least in zip(node, corner, strict=True)): records
         for node, records in boundary.suppressed.items()
     }
-    return Feasible(nodes, suppressed)
+    return Feasible(nodes, suppressed, boundary.counted)
 
 
 def _from_the_top(shape: tuple[int, ...]) -> list[int]:
@@ -85,26 +90,29 @@ class _Boundary:
     """What is known about the nodes so far, relative to the corner.
 
     states: whether each node is feasible, infeasible, or unknown (0).
-    suppressed: records in small classes of each counted node.
+    suppressed: records in small classes of each counted node that is feasible.
+    counted: number of counted nodes.
     """
 
     def __init__(self, counts: NodeCounts, shape: tuple[int, ...]) -> None:
         self._counts = counts
         self.states = np.zeros(shape, dtype=np.int8)
         self.suppressed: dict[Node, int] = {}
+        self.counted = 0
 
     @property
     def cost(self) -> int:
         """Rows read so far, with the time of calls as rows."""
-        return self._counts.reads + _READS_OF_CALL * len(self.suppressed)
+        return self._counts.reads + _READS_OF_CALL * self.counted
 
     def ask(self, node: Node) -> bool:
         """Return whether a node is feasible; if it was unknown, mark the nodes that it decides."""
         state = self.states[node]
         if not state:
-            self.suppressed[node] = self._counts.suppressed(np.array(node, np.int16), keep=True)
-            if self.suppressed[node] <= self._counts.limit:
-                state = _FEASIBLE
+            suppressed = self._counts.suppressed(np.array(node, np.int16), keep=True)
+            self.counted += 1
+            if suppressed <= self._counts.limit:
+                state, self.suppressed[node] = _FEASIBLE, suppressed
                 self.states[tuple(slice(level, None) for level in node)] = state
             else:
                 state = _INFEASIBLE

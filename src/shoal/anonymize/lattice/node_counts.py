@@ -49,7 +49,7 @@ class NodeCounts:
         self.limit = limit
         self.additive = entries.followed == 0
         self.levels = _levels_of(entries, corner, gains)
-        self.demand = Demand(k, limit, entries.size_at)
+        self.demand = Demand(k, limit, entries.size_at, _most_classes(entries, k, limit))
         self.store = _store_of(entries, self.levels)
         self._lost = np.zeros(len(corner))
         merged = any(corner) or entries.people is not None
@@ -69,16 +69,19 @@ class NodeCounts:
     def suppressed(self, node: Any, *, keep: bool = False) -> int:
         """Return the number of records in classes that are too small at a node.
 
-        keep: store the table of the node if it is much shorter than the one it was counted from.
+        If it exceeds the limit, a smaller number above the limit may be returned.
+
+        keep: store the table of the node if it is much shorter than the one it was counted from,
+            and complete.
         """
         from shoal.anonymize.lattice._class_counts import count_node, find_source, keep_table
 
         store = self.store
         source = find_source(store, node)
         rows, suppressed, words = count_node(
-            self.levels, store, self.demand, source, node, self._lost
+            self.levels, store, self.demand, source, node, self._lost, False
         )
-        if keep and 2 * rows <= store.rows[source]:
+        if keep and rows <= self.demand.most and 2 * rows <= store.rows[source]:
             keep_table(store, node, rows, words)
             if store.refused[0]:
                 self.make_room()
@@ -120,7 +123,13 @@ class NodeCounts:
 
         store = self.store
         rows, _, words = count_node(
-            self.levels, store, self.demand, 0, np.zeros(len(self._lost), np.int16), self._lost
+            self.levels,
+            store,
+            self.demand,
+            0,
+            np.zeros(len(self._lost), np.int16),
+            self._lost,
+            True,
         )
         store.keys[: rows * words] = store.to_keys[: rows * words]
         store.counts[:rows] = store.to_counts[:rows]
@@ -130,6 +139,17 @@ class NodeCounts:
 def sweep_reads(rows: int, nodes: int) -> int:
     """Return about how many rows a sweep reads that starts from this many."""
     return int(_SWEEP_SHARE * rows * nodes)
+
+
+def _most_classes(entries: Entries, k: int, limit: int) -> int:
+    """Return the largest number of classes of which those below k hold no more than the limit.
+
+    S records in small classes make at most S classes, and the others at most one for each k.
+    """
+    records = int(entries.records.sum())
+    if entries.people is not None or k < 1:
+        return records
+    return limit + max(records - limit, 0) // k
 
 
 def _levels_of(entries: Entries, corner: Node, gains: list[list[Floats]]) -> Any:
@@ -173,7 +193,7 @@ def _levels_of(entries: Entries, corner: Node, gains: list[list[Floats]]) -> Any
 
 def _store_of(entries: Entries, levels: Any) -> Any:
     """Return a store whose first table has the entries."""
-    from shoal.anonymize.lattice._class_counts import CHUNK_BITS, DENSE_BITS, Store, lay_out
+    from shoal.anonymize.lattice._class_counts import BLOCK, CHUNK_BITS, DENSE_BITS, Store, lay_out
 
     attributes, rows = len(entries.ladders), len(entries)
     bottom, fields = np.zeros(attributes, np.int16), np.zeros((6, attributes), np.int64)
@@ -196,6 +216,7 @@ def _store_of(entries: Entries, levels: Any) -> Any:
         fields,
         np.empty(moves, np.int64),
         *chunks,
+        np.empty((attributes, BLOCK), np.int64),
     ]
     store = Store(*arrays)
     keys = store.keys[: rows * words].reshape(rows, words)

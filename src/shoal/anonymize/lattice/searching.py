@@ -119,7 +119,7 @@ class Ground:
     def evaluated(self) -> int:
         """Number of nodes whose classes were counted to find the possible ones."""
         found = self._feasible
-        return self.lattice.nodes if found is None else len(found.suppressed)
+        return self.lattice.nodes if found is None else found.counted
 
     def anonymous(self, node: Node) -> bool:
         """Return whether a node meets the model with no more suppression than allowed."""
