@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +16,9 @@ from shoal.core.table import Table
 from shoal.engines.cutting import Partition, cut
 from shoal.engines.packing import Packing
 from shoal.engines.partitioned_release import Figures, PartitionedRelease
-from shoal.engines.partitions import LOSSES, Outcome, Work
-from shoal.engines.pool import map_in_pool
+from shoal.engines.partitions import LOSSES, Work
 from shoal.errors import InputError
 from shoal.privacy.model import Model
-from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
 from shoal.support.wording import counted
 
@@ -81,8 +79,8 @@ def anonymize_by_partition(
     empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in kept.items()}
     units = source.units
     work = Work(tuple(empty.values()), units["person"], units["household"], search)
-    runner = _Runner(source, work, tuple(kept))
-    figures, labels, notes = runner.run(partitions, processes)
+    runner = _Runner(source, work)
+    figures, notes = runner.run(partitions, processes)
     original = Marginals(tuple(empty.values()), unassigned=source.unassigned, total=records)
     notes = (
         f"anonymized in {counted(len(partitions), 'partition')} of at most about {rows:,} rows",
@@ -96,7 +94,7 @@ def anonymize_by_partition(
         run=Run(notes=notes),
         source=source,
         columns={column.name: column for column in quasi},
-        labels=labels,
+        labels=source.engine.labels,
         figures=figures,
     )
 
@@ -117,34 +115,29 @@ def _partition_rows(
 
 
 class _Runner:
-    """Runs the work on every partition, and stores the entries of all rows in the engine."""
+    """Runs the work on every partition; the engine stores the entries of all rows."""
 
-    def __init__(self, source: LargeTable, work: Work, names: tuple[str, ...]) -> None:
-        self._source, self._work, self._names = source, work, names
+    def __init__(self, source: LargeTable, work: Work) -> None:
+        self._source, self._work = source, work
         self._losses: list[float] = []
         self._sizes: list[int] = []
 
     def run(
         self, partitions: list[Partition], processes: int | None
-    ) -> tuple[Figures, dict[str, tuple[str | None, ...]], tuple[str, ...]]:
-        """Return the figures, the published texts of each column, and notes of the method."""
-        engine = self._source.engine
+    ) -> tuple[Figures, tuple[str, ...]]:
+        """Return the figures and notes of the method."""
         quasi = [c.name for c in self._work.columns if c.role is Role.QUASI]
-        known: dict[str, dict[str | None, int]] = {name: {} for name in quasi}
         totals = dict.fromkeys(LOSSES, 0.0)
         shares = {n: dict.fromkeys(("kept", "generalized", "hidden"), 0.0) for n in quasi}
         rows, lost = 0, 0
         notes: dict[str, None] = {}
-        engine.begin_entries(quasi)
-        ids: list[Counts] = []
         report("partition", 0, len(partitions))
-        for place, outcome in enumerate(map_in_pool(self._tasks(partitions, ids), processes), 1):
-            _check_same_rows(outcome, ids[place - 1])
-            entries = {n: _numbered(outcome, n, known[n]) for n in quasi}
-            engine.add_entries(ids[place - 1], entries, outcome.suppressed)
-            ids[place - 1] = ids[place - 1][:0]
+        outcomes = self._source.engine.map_partitions(
+            [[p] for p in partitions], self._work, processes
+        )
+        for place, outcome in enumerate(outcomes, 1):
             rows += outcome.rows
-            lost += 0 if outcome.suppressed is None else len(outcome.suppressed)
+            lost += outcome.lost
             self._losses.append(outcome.losses["ncp"])
             self._sizes.append(outcome.rows)
             for name in LOSSES:
@@ -161,14 +154,7 @@ class _Runner:
             {n: {kind: value / rows for kind, value in s.items()} for n, s in shares.items()},
             lost,
         )
-        return figures, {name: tuple(texts) for name, texts in known.items()}, tuple(notes)
-
-    def _tasks(self, partitions: list[Partition], ids: list[Counts]) -> Iterator[Any]:
-        for partition in partitions:
-            rows, codes, person, household = self._source.engine.partition([partition], self._names)
-            if len(rows):
-                ids.append(rows)
-                yield self._work, codes, person, household
+        return figures, tuple(notes)
 
     def cost_of_cuts(self, partitions: list[Partition]) -> tuple[str, ...]:
         """Measure what one cut costs: two neighbours anonymized together and apart."""
@@ -179,8 +165,8 @@ class _Runner:
             return ()
         first, second = pair
         chosen = [partitions[first], partitions[second]]
-        _, codes, person, household = self._source.engine.partition(chosen, self._names)
-        together = self._work(codes, person, household).losses["ncp"]
+        pairs = self._source.engine.map_partitions([chosen], self._work, 0, store=False)
+        together = next(iter(pairs)).losses["ncp"]
         sizes = self._sizes[first], self._sizes[second]
         apart = self._losses[first] * sizes[0] + self._losses[second] * sizes[1]
         apart /= sum(sizes)
@@ -198,15 +184,3 @@ def _neighbours(partitions: list[Partition]) -> tuple[int, int] | None:
         if one and other and one[:-1] == other[:-1]:
             return place, place + 1
     return None
-
-
-def _numbered(outcome: Outcome, name: str, known: dict[str | None, int]) -> Codes:
-    """Return the entries of a column by their number among all partitions."""
-    places = [known.setdefault(text, len(known)) for text in outcome.labels[name]]
-    numbers: Codes = np.array(places, dtype=np.int32)[outcome.entries[name]]
-    return numbers
-
-
-def _check_same_rows(outcome: Outcome, rows: Counts) -> None:
-    if outcome.rows != len(rows):
-        raise InputError("a partition came back with another number of rows; start again")

@@ -5,16 +5,17 @@ Columns of codes are d0, d1, …, plain columns p0, p1, …, words w0, w1, … a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from shoal.core.people import TEXT_WORDS
 from shoal.engines.cutting import Partition
+from shoal.engines.duckdb_partitions import DuckDBPartitions
 from shoal.engines.duckdb_released import (
     DuckDBReleased,
     mapped,
@@ -33,7 +34,8 @@ from shoal.engines.engine import (
     Values,
 )
 from shoal.engines.memory import Budget
-from shoal.engines.packing import Packing
+from shoal.engines.packing import FACTOR, MODULUS, SHIFT, Packing, share_drawn
+from shoal.engines.partitions import Outcome, Work
 from shoal.engines.sources import Scan
 from shoal.errors import InputError
 from shoal.reading.csv_files import CsvScan
@@ -43,8 +45,6 @@ from shoal.support.progress import report
 
 _MARGIN = 1.1  # of an approximate number of distinct tuples
 _NODES_PER_SCAN = 6
-_SHARE_BESIDE_WORKERS = 0.4  # of the budget, while worker processes need the rest
-_UNITS = (PERSON, HOUSEHOLD)
 
 
 class DuckDBEngine:
@@ -56,7 +56,6 @@ class DuckDBEngine:
         self._session = Session(folder, budget, scan.files.name)
         self._scan = scan
         self._columns: dict[str, str] = {}  # the encoded column of each name
-        self._entries: dict[str, str] = {}  # the column of entries of each name
         self._releases = 0
         self._source = self._open()
 
@@ -253,8 +252,7 @@ class DuckDBEngine:
         self._releases += 1
         view = f"released{self._releases}"
         if plan.by_row:
-            self._session.limit()
-            source = self._join_entries(plan, keys, view)
+            source = self._partitions.joined(plan, keys, view)
         elif plan.joined is None:
             maps = self._maps(plan.maps, f"{view}_")
             words = self._words(plan.classes, maps)
@@ -269,19 +267,6 @@ class DuckDBEngine:
             source = f"SELECT * FROM ({source}) {using}"
         self._session.run(f"CREATE OR REPLACE VIEW {view} AS {source}")
         return DuckDBReleased(self._session, self._columns, plan.classes, self._units(), view)
-
-    def _join_entries(self, plan: Plan, keys: list[str], view: str) -> str:
-        """Return the query that joins the stored entries of each row."""
-        cells, joins = {}, []
-        for name, codes in plan.maps.items():
-            entry = self._entries[name]
-            found = mapped(self._session, f"entries.{entry}", codes, f"{view}_{entry}")
-            cells[name] = found[0]
-            joins.append(found[1])
-        words = pack_words(plan.classes, cells)
-        classes = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
-        source = f"encoded JOIN entries ON encoded.rowid = entries.row {' '.join(joins)}"
-        return f"SELECT encoded.*, {classes} FROM {source}"
 
     def _join(self, plan: Plan, keys: list[str], table: str) -> str:
         """Return the query that joins the class of each tuple."""
@@ -305,44 +290,36 @@ class DuckDBEngine:
     def sample_tuples(self, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
         """Return about `most` of the distinct tuples at random, and the rows of each.
 
-        The hash of a tuple decides, so the sample does not depend on the order of rows.
+        The mixed words of a tuple decide, so the sample depends on neither rows nor engine.
         """
         words = self._words(packing, _Maps({}, ""))
-        every = max(self._about([self._asked(packing, {}, 0, [])])[0] // most, 1)
+        every = share_drawn(self.count_tuples(packing), most)
         keys = ", ".join(f"{word} AS w{j}" for j, word in enumerate(words))
-        drawn = f"hash({', '.join(words)}) % {every} = 0"
+        drawn = f"{_mixed(words)} % {every} = 0"
         found = self._session.arrow(
             f"SELECT {keys}, count(*) AS n FROM encoded WHERE {drawn} GROUP BY ALL ORDER BY ALL"
         )
         return [numbers_of(found, f"w{j}") for j in range(packing.words)], numbers_of(found, "n")
 
-    def partition(
-        self, partitions: Sequence[Partition], names: Sequence[str]
-    ) -> tuple[Counts, dict[str, Codes], Counts | None, Counts | None]:
-        """Return the rows of partitions: their numbers, codes, people and households.
+    @cached_property
+    def _partitions(self) -> DuckDBPartitions:
+        return DuckDBPartitions(self._session, self._columns, self._units())
 
-        They are sorted by all their cells, so that nothing depends on the order of the source.
-        """
-        units = self._units()
-        listed = ", ".join(["rowid AS row", *(self._columns[n] for n in names), *units])
-        order = ", ".join(self._columns.values())
-        found = self._session.arrow(
-            f"SELECT {listed} FROM encoded WHERE {self._inside(partitions)} ORDER BY {order}"
-        )
-        codes = {n: numbers_of(found, self._columns[n]).astype(np.int32) for n in names}
-        ids = {unit: numbers_of(found, unit) if unit in units else None for unit in _UNITS}
-        return numbers_of(found, "row"), codes, ids[PERSON], ids[HOUSEHOLD]
+    def map_partitions(
+        self,
+        groups: Sequence[Sequence[Partition]],
+        work: Work,
+        processes: int | None = None,
+        *,
+        store: bool = True,
+    ) -> Iterator[Outcome]:
+        """Run the work on the rows of each group of partitions, in worker processes."""
+        return self._partitions.map(groups, work, processes, store)
 
-    def _inside(self, partitions: Sequence[Partition]) -> str:
-        """Return the condition that a row is in one of the partitions."""
-        each = [
-            " AND ".join(
-                f"{self._columns[side.column]} {'>' if side.above else '<='} {side.last}"
-                for side in partition
-            )
-            for partition in partitions
-        ]
-        return " OR ".join(f"({one or 'true'})" for one in each)
+    @property
+    def labels(self) -> Mapping[str, tuple[str | None, ...]]:
+        """The text of each stored entry, for each quasi-identifier."""
+        return self._partitions.numbering.labels
 
     def count_units(self) -> dict[str, int]:
         """Return the numbers of people and households, as far as columns identify them."""
@@ -350,23 +327,6 @@ class DuckDBEngine:
             unit: int(self._session.value(f"SELECT count(*) FROM {unit}_ids"))
             for unit in self._units()
         }
-
-    def begin_entries(self, names: Sequence[str]) -> None:
-        """Prepare for the published entry of each row, column by column."""
-        self._session.limit(_SHARE_BESIDE_WORKERS)
-        self._entries = {name: f"e{number}" for number, name in enumerate(names)}
-        columns = ", ".join(f"{column} INTEGER" for column in self._entries.values())
-        self._session.run(f"CREATE OR REPLACE TABLE entries (row BIGINT, {columns})")
-
-    def add_entries(
-        self, rows: Counts, entries: Mapping[str, Codes], suppressed: Counts | None
-    ) -> None:
-        """Store the published entries of some rows; suppressed ones are left out."""
-        kept = np.ones(len(rows), dtype=np.bool_)
-        if suppressed is not None:
-            kept[suppressed] = False
-        columns = {column: entries[name][kept] for name, column in self._entries.items()}
-        self._session.append("entries", pa.table({"row": rows[kept], **columns}))
 
 
 @dataclass(frozen=True)
@@ -393,6 +353,15 @@ def _tuples(place: int, found: Any, words: int) -> Tuples:
     }
     packed = [numbers_of(found, f"w{j}") for j in range(words)]
     return Tuples(place, packed, numbers_of(found, "n"), units[PERSON], units[HOUSEHOLD])
+
+
+def _mixed(words: Sequence[str]) -> str:
+    """Return the expression that mixes words like `packing.mix`."""
+    mixed = "0"
+    for word in words:
+        mixed = f"(({mixed} + {word} % {MODULUS}) * {FACTOR} % {MODULUS})"
+        mixed = f"(xor({mixed}, {mixed} >> {SHIFT}) * {FACTOR} % {MODULUS})"
+    return mixed
 
 
 def _unsigned(domain: int) -> str:

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.core.publishing.formulas import FORMULA, NUMBER
+from shoal.core.publishing.row_order import IS_NUMBER
+from shoal.core.values.encoding import is_text
 from shoal.engines.duckdb_session import Session
-from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Order
+from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Facts, Order
 from shoal.engines.packing import Packing
 from shoal.support.arrays import Codes, Counts
 
@@ -47,10 +50,21 @@ class DuckDBReleased:
             )
         return found.astype(np.int32)
 
-    def summary(self, name: str, expression: str) -> Any:
-        """Return an aggregate over a column; {} stands for it."""
-        asked = expression.replace("{}", self._columns[name])
-        return self._session.value(f"SELECT {asked} FROM {self._view}")
+    def facts(self, name: str, kind: Any) -> Facts:
+        """Return what is known of a column that has no dictionary; kind: its Arrow type."""
+        cell = self._columns[name]
+        asked = {"distinct": f"count(DISTINCT {cell})"}
+        if is_text(kind):
+            runs = f"regexp_matches({cell}, '{FORMULA}') AND NOT regexp_matches({cell}, '{NUMBER}')"
+            asked["formulas"] = f"coalesce(bool_or({runs}), false)"
+            asked["numbers"] = f"bool_and({cell} IS NULL OR regexp_matches({cell}, '{IS_NUMBER}'))"
+        elif pa.types.is_integer(kind):
+            asked["widest"] = f"max(abs(CAST({cell} AS HUGEINT)))"
+        elif pa.types.is_timestamp(kind):
+            asked["midnights"] = f"bool_and({cell} IS NULL OR {cell} = date_trunc('day', {cell}))"
+        listed = ", ".join(f"{each} AS {key}" for key, each in asked.items())
+        found = self._session.arrow(f"SELECT {listed} FROM {self._view}").to_pylist()[0]
+        return Facts.of(found)
 
     def count_alone(self, name: str) -> int:
         """Return how many people have a value of a column that nobody else has."""

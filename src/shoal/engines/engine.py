@@ -7,12 +7,16 @@ and sorts whole numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from shoal.engines.cutting import Partition
+from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
+from shoal.engines.partitions import Outcome, Work
+from shoal.reading.formats import Format
 from shoal.support.arrays import Codes, Counts
 
 PERSON, HOUSEHOLD = "person", "household"
@@ -127,6 +131,28 @@ class Counted:
     households: Counts | None = None
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a column that has no dictionary, in the released rows.
+
+    distinct: its distinct values. numbers: whether all texts are numbers. widest: the largest
+    absolute integer. midnights: whether all times are at midnight. formulas: whether a spreadsheet
+    would run some texts.
+    """
+
+    distinct: int
+    numbers: bool = False
+    widest: int = 0
+    midnights: bool = False
+    formulas: bool = False
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Facts:
+        """Return facts by name, as an engine returns them; None of no rows is nothing."""
+        known: dict[str, Any] = {name: value or 0 for name, value in found.items()}
+        return cls(**known)
+
+
 class Released(Protocol):
     """The released rows of an engine."""
 
@@ -137,8 +163,8 @@ class Released(Protocol):
     def used(self, name: str, unsure: Codes) -> Codes:
         """Return which of some codes of a column occur in the released rows."""
 
-    def summary(self, name: str, expression: str) -> Any:
-        """Return an aggregate over a column; {} stands for it."""
+    def facts(self, name: str, kind: Any) -> Facts:
+        """Return what is known of a column that has no dictionary; kind: its Arrow type."""
 
     def count_alone(self, name: str) -> int:
         """Return how many people have a value of a column that nobody else has."""
@@ -156,16 +182,57 @@ class Released(Protocol):
         """Yield the rows in order: Arrow batches with the words, then the plain columns."""
 
 
+class Scanned(Protocol):
+    """How the rows of a source are read.
+
+    names: the columns. types: the Arrow type of each column, None if all cells are text.
+    guesses: file settings that the data determines.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]: ...  # noqa: D102
+
+    @property
+    def types(self) -> Mapping[str, Any] | None: ...  # noqa: D102
+
+    @property
+    def guesses(self) -> Mapping[str, str]: ...  # noqa: D102
+
+
+class Source(Protocol):
+    """Where rows are: files, or a frame of another system; its text is a description."""
+
+    @property
+    def name(self) -> Path:
+        """The name of the source in messages."""
+
+    def scan(self, form: Format, expected: set[str]) -> AbstractContextManager[Scanned]:
+        """Return how to read the rows."""
+
+    def engine(self, scan: Any, folder: Path, budget: Budget) -> Engine:
+        """Return the engine of these rows, with working files in a folder."""
+
+
 class Engine(Protocol):
-    """Rows of one source."""
+    """Rows of one source.
+
+    Six operations: statistics of columns, encoding, distinct tuples with counts, maps of their
+    results back to the rows, a function mapped over partitions, and counts of what was written.
+    """
 
     name: str
 
     def statistics(self, name: str, most: int) -> Values | int:
         """Return the distinct values of a column, or their number if it exceeds `most`."""
 
+    def count_identifier(self, name: str, *, text: bool) -> tuple[int, int] | None:
+        """Return the distinct values and the filled rows of an identifier; None for free text."""
+
     def encode(self, encoding: Encoding) -> int:
         """Encode all rows, and return their number."""
+
+    def count_units(self) -> dict[str, int]:
+        """Return the numbers of people and households, as far as columns identify them."""
 
     def tuples(
         self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], most: int, people: bool
@@ -174,6 +241,12 @@ class Engine(Protocol):
 
         If there are always more, return the least number.
         """
+
+    def count_tuples(self, packing: Packing) -> int:
+        """Return the approximate number of distinct tuples of encoded rows."""
+
+    def sample_tuples(self, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
+        """Return about `most` of the distinct tuples at random, and the rows of each."""
 
     def release(self, plan: Plan) -> Released:
         """Return the released rows."""
@@ -187,7 +260,27 @@ class Engine(Protocol):
         value: a further column of `labels` to count by. text: whether the files are CSV.
         """
 
-    def partition(
-        self, partitions: Sequence[Partition], names: Sequence[str]
-    ) -> tuple[Counts, dict[str, Codes], Counts | None, Counts | None]:
-        """Return the rows of partitions: their numbers, codes, people and households."""
+    def map_partitions(
+        self,
+        groups: Sequence[Sequence[Partition]],
+        work: Work,
+        processes: int | None = None,
+        *,
+        store: bool = True,
+    ) -> Iterator[Outcome]:
+        """Run the work on the rows of each group of partitions, and yield its outcomes in order.
+
+        Groups without rows are left out. The rows of a group are sorted by all their cells, so that
+        nothing depends on the order of the source.
+        store: keep the published entry of each row for `release`, with a plan `by_row`.
+        """
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str | None, ...]]:
+        """The text of each stored entry, for each column of the work's quasi-identifiers."""
+
+    def rest(self) -> None:
+        """Free memory for work outside the engine."""
+
+    def close(self) -> None:
+        """Remove what the engine stored."""

@@ -26,20 +26,17 @@ from shoal.core.table import Table
 from shoal.core.values.encoding import is_text
 from shoal.engines.by_partition import GROUPING, anonymize_by_partition, runs_on_partitions
 from shoal.engines.dictionaries import Encoded, Encoder, check_type
-from shoal.engines.duckdb_engine import DuckDBEngine
-from shoal.engines.engine import Encoding
+from shoal.engines.engine import Encoding, Engine, Source
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
 from shoal.engines.rolling import base_nodes
-from shoal.engines.sources import Files, scan_files
 from shoal.errors import InputError, RepeatedIdentifier
 from shoal.privacy.model import Model
 from shoal.reading import advice_on_names
 from shoal.reading.requests import Request
 from shoal.support.arrays import Counts
 from shoal.support.temporaries import temporary_folder
-from shoal.support.wording import counted
 
 _BYTES_PER_TUPLE = (120, 24)  # of a search in memory: in any case, and for each column
 _BYTES_PER_VALUE = 200  # of a dictionary
@@ -65,7 +62,7 @@ class LargeTable:
     temporary directory, until it is closed or no longer used.
 
     Attributes:
-        files: The files.
+        files: The files, or another source of rows.
         budget: The memory that may be used.
         partition_rows: Rows of a partition, for methods that run on partitions.
         processes: Number of worker processes for partitions; by default one per core.
@@ -85,7 +82,7 @@ class LargeTable:
 
     def __init__(
         self,
-        files: Files,
+        files: Source,
         request: Request,
         budget: Budget,
         partition_rows: int | None = None,
@@ -97,9 +94,7 @@ class LargeTable:
         self._stack = ExitStack()
         self._finalizer = weakref.finalize(self, self._stack.close)
         try:
-            self._scan = self._stack.enter_context(
-                scan_files(files, request.form, request.expected)
-            )
+            self._scan = self._stack.enter_context(files.scan(request.form, request.expected))
             self._check_names()
         except BaseException:
             self.close()
@@ -111,7 +106,7 @@ class LargeTable:
     def __repr__(self) -> str:
         roles = {role: self.names(role) for role in Role}
         columns = ", ".join(f"{role}={list(names)}" for role, names in roles.items() if names)
-        return f"LargeTable({counted(len(self.files.paths), 'file')}, {columns})"
+        return f"LargeTable({self.files}, {columns})"
 
     def __enter__(self) -> LargeTable:
         return self
@@ -175,10 +170,10 @@ class LargeTable:
                 check_type(name, kind)
 
     @cached_property
-    def engine(self) -> DuckDBEngine:
-        """The engine, which reads the files on first use."""
+    def engine(self) -> Engine:
+        """The engine, which reads the rows on first use."""
         folder = self._stack.enter_context(temporary_folder(Path(tempfile.gettempdir())))
-        engine = DuckDBEngine(self._scan, folder, self.budget)
+        engine = self.files.engine(self._scan, folder, self.budget)
         self._stack.callback(engine.close)
         return engine
 

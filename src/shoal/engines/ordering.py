@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.publishing.formulas import FORMULA, NUMBER, count_formulas, escape_formulas
-from shoal.core.publishing.row_order import IS_NUMBER, MAX_NATURAL
+from shoal.core.publishing.formulas import count_formulas, escape_formulas
+from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.values.encoding import combined, is_text, texts
 from shoal.core.values.midnights import as_dates
 from shoal.engines.dictionaries import as_source
-from shoal.engines.engine import Order
+from shoal.engines.engine import Facts, Order
 from shoal.engines.packing import Packing
 from shoal.engines.published import Cells, unchanged_cells
 from shoal.errors import InputError, NotAnonymous
@@ -121,8 +121,7 @@ def formula_columns(release: LargeRelease) -> list[str]:
         if count_formulas(pa.table({name: cells})):
             found.add(name)
     for name, kind in layout.plain.items():
-        runs = f"regexp_matches({{}}, '{FORMULA}') AND NOT regexp_matches({{}}, '{NUMBER}')"
-        if is_text(kind) and layout.rows.summary(name, f"bool_or({runs})"):
+        if is_text(kind) and layout.rows.facts(name, kind).formulas:
             found.add(name)
     return [name for name in layout.order.sequence if name in found]
 
@@ -149,10 +148,11 @@ def _lay_out(release: LargeRelease, text: bool) -> Layout:
             codes[name][found.ranks] = used
         else:
             types[name] = pa.string() if source.types is None else source.types[name]
-            kinds[name] = _kind(released, name, types[name])
             if pa.types.is_dictionary(types[name]):
                 types[name] = types[name].value_type
-            if text and pa.types.is_timestamp(types[name]) and _are_dates(released, name):
+            facts = released.facts(name, types[name])
+            kinds[name] = _kind(facts, name, types[name])
+            if text and facts.midnights:
                 types[name] = pa.date32()
     if text:
         cells = {name: as_dates(values) for name, values in cells.items()}
@@ -175,29 +175,20 @@ def _used(release: LargeRelease, released: Any, name: str) -> Codes:
     return sure.astype(np.int32)
 
 
-def _kind(released: Any, name: str, kind: Any) -> str:
+def _kind(facts: Facts, name: str, kind: Any) -> str:
     """Return how a column with many values is compared: as number, text or value."""
-    values = released.summary(name, "count(DISTINCT {})")
-    if values <= MAX_NATURAL:
+    if facts.distinct <= MAX_NATURAL:
         raise InputError(
             f"column {name!r}: most of its distinct values are not released, so the order of the "
             "rest depends on the table in memory; state a larger memory"
         )
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if is_text(plain):
-        matches = "regexp_matches({}, '" + IS_NUMBER + "')"
-        numbers = released.summary(name, "bool_and({} IS NULL OR " + matches + ")")
-        return "number" if numbers else "text"
-    if pa.types.is_integer(plain):
-        widest = released.summary(name, "max(abs(CAST({} AS HUGEINT)))")
-        return "value" if widest < _MAX_EXACT else "text"
-    if pa.types.is_decimal(plain) and plain.precision > 15:
+    if is_text(kind):
+        return "number" if facts.numbers else "text"
+    if pa.types.is_integer(kind):
+        return "value" if facts.widest < _MAX_EXACT else "text"
+    if pa.types.is_decimal(kind) and kind.precision > 15:
         raise InputError(
             f"column {name!r}: decimals of more than 15 digits need the table in memory; state a "
             "larger memory, or make the column a float"
         )
     return "value"
-
-
-def _are_dates(released: Any, name: str) -> bool:
-    return bool(released.summary(name, "bool_and({} IS NULL OR {} = date_trunc('day', {}))"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,6 +82,33 @@ class Outcome:
     losses: Mapping[str, float]
     shares: Mapping[str, Mapping[str, float]]
     notes: tuple[str, ...]
+
+    @property
+    def lost(self) -> int:
+        """Number of suppressed rows."""
+        return 0 if self.suppressed is None else len(self.suppressed)
+
+
+class Numbering:
+    """Numbers for the published texts of all partitions, in the order in which they appear."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._known: dict[str, dict[str | None, int]] = {name: {} for name in names}
+
+    def of(self, outcome: Outcome) -> dict[str, Codes]:
+        """Return, for each column, the number of each entry of an outcome."""
+        return {
+            name: np.array(
+                [known.setdefault(text, len(known)) for text in outcome.labels[name]],
+                dtype=np.int32,
+            )
+            for name, known in self._known.items()
+        }
+
+    @property
+    def labels(self) -> dict[str, tuple[str | None, ...]]:
+        """The texts of each column by their numbers."""
+        return {name: tuple(known) for name, known in self._known.items()}
 
 
 def _unit(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:

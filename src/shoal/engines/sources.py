@@ -5,18 +5,21 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from shoal.engines.engine import Engine
+from shoal.engines.memory import Budget
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
 from shoal.reading.csv_files import CsvScan, scan_csv
 from shoal.reading.formats import Format
 from shoal.support.files import check_readable, is_database, utf8_path
+from shoal.support.wording import counted
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # s3://, gs://; one letter is a drive
 _PARQUET = (".parquet", ".pq")
@@ -33,6 +36,19 @@ class Files:
     name: Path
     paths: tuple[Path, ...]
     parquet: bool
+
+    def __str__(self) -> str:
+        return counted(len(self.paths), "file")
+
+    def scan(self, form: Format, expected: set[str]) -> AbstractContextManager[Scan]:
+        """Return how to read the files; columns and types must be the same in all of them."""
+        return scan_files(self, form, expected)
+
+    def engine(self, scan: Any, folder: Path, budget: Budget) -> Engine:
+        """Return the DuckDB engine, with working files in a folder."""
+        from shoal.engines.duckdb_engine import DuckDBEngine
+
+        return DuckDBEngine(scan, folder, budget)
 
     @property
     def several(self) -> bool:
@@ -53,7 +69,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Scan:
-    """How an engine reads the files.
+    """How an engine reads files.
 
     names: the columns. types: the Arrow type of each column of Parquet files, None for text.
     texts: how DuckDB reads each text file.
