@@ -40,6 +40,10 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
         "identifiers", "inspection", "report", "evidence", "comparison", "projects", "utility",
         "robust", "engines", "_starting",
     },
+    "web": {
+        "core", "privacy", "reading", "datasets", "anonymize", "metrics", "risk", "identifiers",
+        "inspection", "report", "evidence", "comparison", "utility", "engines",
+    },
 }  # fmt: skip
 SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
 PUBLIC = """

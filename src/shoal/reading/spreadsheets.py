@@ -34,15 +34,8 @@ _EXACT = 2**53  # whole numbers that a spreadsheet stores exactly
 
 def read_spreadsheet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     """Return one sheet of a spreadsheet as an Arrow table."""
-    with requires("excel"):
-        import python_calamine as calamine
-
-    try:
-        book = calamine.CalamineWorkbook.from_path(str(path))
-        names = list(book.sheet_names)
-    except (calamine.CalamineError, OSError, ValueError):
-        raise InputError(f"{path}: is damaged or not a spreadsheet; save the file again") from None
-    rows = book.get_sheet_by_name(_sheet(path, form.sheet, names)).to_python()
+    book = _book(path)
+    rows = book.get_sheet_by_name(_sheet(path, form.sheet, book.sheet_names)).to_python()
     head, body = _parts(path, rows)
     columns = {}
     for place, name in enumerate(head):
@@ -50,6 +43,21 @@ def read_spreadsheet(path: Path, form: Format, keep_text: Collection[str]) -> An
         array = _column([None if _blank(cell) else cell for cell in cells], name in keep_text)
         columns[name] = without_codes(array, form.missing_of(name))
     return pa.table(columns)
+
+
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the sheets of a spreadsheet, in their order."""
+    return list(_book(path).sheet_names)
+
+
+def _book(path: Path) -> Any:
+    with requires("excel"):
+        import python_calamine as calamine
+
+    try:
+        return calamine.CalamineWorkbook.from_path(str(path))
+    except (calamine.CalamineError, OSError, ValueError):
+        raise InputError(f"{path}: is damaged or not a spreadsheet; save the file again") from None
 
 
 def _sheet(path: Path, wanted: str | None, names: Sequence[str]) -> str:

@@ -1,0 +1,1 @@
+"""The pages, drawn with NiceGUI: one file per screen, and `layout` for the frame around them."""

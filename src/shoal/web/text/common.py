@@ -1,0 +1,33 @@
+"""Text of the frame around the screens."""
+
+from __future__ import annotations
+
+PRODUCT = "Shoal"
+CLAIM = "Publish tables about people safely"
+LOCAL = "Your data stays on this computer"
+STEPS = {  # the name of each step, and what it is for
+    "open": ("Open", "Choose the table"),
+    "describe": ("Describe", "What others may know"),
+    "group": ("Group values", "How values become coarser"),
+    "protect": ("Protect", "What the release promises"),
+    "release": ("Release", "Check and download"),
+}
+STEPS_LABEL = "Steps"
+SKIP = "Skip to the content"
+BACK = "Back"
+NEXT = "Next"
+THEME = "Light or dark"
+NO_FILE = "Open a table first."
+NO_QUASI = "Choose at least one column that others may know."
+NO_RUN = "Create a release first."
+
+
+def page_title(step: str) -> str:
+    """Return the title of the browser tab."""
+    return f"{STEPS[step][0]} · {PRODUCT}"
+
+
+def step_label(number: int, step: str) -> str:
+    """Return the accessible name of a step."""
+    name, purpose = STEPS[step]
+    return f"Step {number} of {len(STEPS)}: {name}. {purpose}"
