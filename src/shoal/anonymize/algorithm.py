@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import textwrap
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin, get_type_hints
@@ -23,26 +26,49 @@ class Algorithm(Protocol):
 
 @dataclass(frozen=True)
 class Option:
-    """One option of an algorithm, for command lines, forms and reports."""
+    """One option of an algorithm, for command lines, forms and reports.
+
+    meaning: what it does, from the docstring of the algorithm.
+    """
 
     name: str
     type: str
     default: Any
     choices: tuple[Any, ...] = ()
+    meaning: str = ""
 
 
 def options_of(algorithm: type[Any]) -> tuple[Option, ...]:
     """Return the options of an algorithm class, which are its fields."""
-    hints = get_type_hints(algorithm)
+    hints, meanings = get_type_hints(algorithm), _meanings(algorithm)
     return tuple(
         Option(
             f.name,
             getattr(hints[f.name], "__name__", str(hints[f.name])),
             None if f.default is MISSING else f.default,
             get_args(hints[f.name]) if get_origin(hints[f.name]) is Literal else (),
+            meanings.get(f.name, ""),
         )
         for f in fields(algorithm)
     )
+
+
+def about(thing: type[Any]) -> str:
+    """Return what a method or a model is: the first line of its docstring."""
+    return inspect.cleandoc(thing.__doc__ or "").splitlines()[0]
+
+
+def _meanings(thing: type[Any]) -> dict[str, str]:
+    """Return the meaning of each option from a docstring: `name: meaning`, more lines indented.
+
+    Options are listed in a `Parameters:` block or without one.
+    """
+    text = inspect.cleandoc(thing.__doc__ or "")
+    block = re.search(r"^Parameters:\n((?: {4}.+\n?)+)", text, re.MULTILINE)
+    if block:
+        text = textwrap.dedent(block[1])
+    found = re.findall(r"^(\w+): (.+(?:\n +.+)*)", text, re.MULTILINE)
+    return {name: re.sub(r"\s+", " ", meaning) for name, meaning in found}
 
 
 def make(algorithm: type[Any], options: Mapping[str, Any]) -> Any:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-import textwrap
 from dataclasses import fields
 from typing import Any
 
@@ -27,16 +24,17 @@ _WORDS = {
 def methods(json: Json = False) -> None:
     """List the methods with their options, and the privacy models."""
     from shoal.anonymize import METHODS
+    from shoal.anonymize.algorithm import about
     from shoal.privacy import MODELS
 
     data: dict[str, Any] = {
         "methods": {
-            name: {"about": _about(method), "options": _options(method)}
+            name: {"about": about(method), "options": _options(method)}
             for name, method in METHODS.items()
         },
         "models": {
             name: {
-                "about": _about(model),
+                "about": about(model),
                 "options": [field.name for field in fields(model)],  # type: ignore[arg-type]
                 "monotone": model.monotone,
             }
@@ -46,36 +44,18 @@ def methods(json: Json = False) -> None:
     emit(json, data, lambda: _show(data))
 
 
-def _about(thing: type[Any]) -> str:
-    return inspect.cleandoc(thing.__doc__ or "").splitlines()[0]
-
-
 def _options(method: type[Any]) -> dict[str, dict[str, Any]]:
     from shoal.anonymize import options_of
 
-    meanings = _meanings(method)
     return {
         option.name: {
             "type": "choice" if option.choices else option.type,
             "default": option.default,
             "choices": list(option.choices),
-            "meaning": meanings.get(option.name, ""),
+            "meaning": option.meaning,
         }
         for option in options_of(method)
     }
-
-
-def _meanings(thing: type[Any]) -> dict[str, str]:
-    """Return the meaning of each option from a docstring: `name: meaning`, more lines indented.
-
-    Options are listed in a `Parameters:` block or without one.
-    """
-    text = inspect.cleandoc(thing.__doc__ or "")
-    block = re.search(r"^Parameters:\n((?: {4}.+\n?)+)", text, re.MULTILINE)
-    if block:
-        text = textwrap.dedent(block[1])
-    found = re.findall(r"^(\w+): (.+(?:\n +.+)*)", text, re.MULTILINE)
-    return {name: re.sub(r"\s+", " ", meaning) for name, meaning in found}
 
 
 def _show(data: dict[str, Any]) -> None:

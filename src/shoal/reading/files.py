@@ -58,7 +58,7 @@ def read_arrow(
         table = read_query(str(path), form.query)
         return table if may_be_empty else _with_rows("the query", table)
     check_readable(path)
-    reader = _reader(path)
+    reader = reader_of(path)
     if reader is read_csv:
         table = read_csv(path, form, keep_text or (), expected)
     else:
@@ -71,7 +71,8 @@ def _with_rows(path: Path | str, table: Any) -> Any:
     return table
 
 
-def _reader(path: Path) -> Callable[[Path, Format, Collection[str]], Any]:
+def reader_of(path: Path) -> Callable[[Path, Format, Collection[str]], Any]:
+    """Return the function that reads a file, by its ending or its first bytes."""
     endings = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     ending = endings[-1] if endings else ""
     if ending in SPREADSHEETS:

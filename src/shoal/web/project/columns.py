@@ -10,6 +10,7 @@ from shoal.core.column import Role
 from shoal.errors import InputError, unknown
 
 LEFT_OUT = "left out"  # the choice of a column that gets no role, so that it is not published
+KEYED = {"pseudonym", "ff1", "shift"}  # replacements that need a key and a domain
 ROLES = (*(str(role) for role in Role), LEFT_OUT)
 
 
@@ -31,6 +32,8 @@ class ColumnInfo:
         replace: The replacement of an identifier as a schema states it, such as
             `{"pseudonym": {}}`; None leaves it out.
         contains: What its cells contain, such as `{"email": 12}`.
+        offered_codes: Texts that may mean missing, with the rows that have them.
+        missing_codes: Texts that the owner says mean missing in this column.
     """
 
     name: str
@@ -45,6 +48,8 @@ class ColumnInfo:
     order: tuple[str, ...] | None = None
     replace: Mapping[str, Any] | None = None
     contains: Mapping[str, int] = field(default_factory=dict)
+    offered_codes: Mapping[str, int] = field(default_factory=dict)
+    missing_codes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, described: Mapping[str, Any]) -> ColumnInfo:
@@ -63,6 +68,7 @@ class ColumnInfo:
             recipe=described["hierarchy"],
             order=None if values is None else tuple(values),
             contains=dict(described["contains"]),
+            offered_codes=dict(described["missing_codes"]),
         )
 
     @property
@@ -76,6 +82,8 @@ class ColumnInfo:
                 entry |= {"kind": "ordinal", "order": list(self.order)}
             elif self.kind == "nominal" and self.type not in ("text", "true/false"):
                 entry["kind"] = "nominal"
+        if self.missing_codes and self.role != Role.IDENTIFIER:
+            entry["missing"] = list(self.missing_codes)
         if self.role == Role.IDENTIFIER and self.replace is not None:
             entry["replace"] = dict(self.replace)
         return entry
@@ -120,6 +128,15 @@ class Columns:
     def sensitive(self) -> tuple[str, ...]:
         """The columns that others must not learn about a person."""
         return self.names(Role.SENSITIVE)
+
+    @property
+    def need_key(self) -> tuple[str, ...]:
+        """The identifiers whose replacement needs a key."""
+        return tuple(
+            column.name
+            for column in self
+            if column.role == Role.IDENTIFIER and set(column.replace or {}) & KEYED
+        )
 
     def set_role(self, names: Sequence[str], role: str) -> None:
         """Give several columns a role.

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.web.project.columns import Columns
-from shoal.web.project.guarantee import Guarantee
-from shoal.web.project.runs import Run
+from shoal.errors import ShoalError
+from shoal.web.project import opening, runs
+from shoal.web.project.analyst import Analyst
+from shoal.web.project.columns import ColumnInfo, Columns
+from shoal.web.project.desk import FileRequest, TableRequest
+from shoal.web.project.feedback import Figures
+from shoal.web.project.guarantee import Guarantee, Sentence
+from shoal.web.project.live_figures import LiveFigures
+from shoal.web.project.obstacles import obstacle_to
+from shoal.web.project.runs import Run, Starter
 from shoal.web.project.source import Source
 
 Listener = Callable[["Topic"], None]
@@ -35,6 +45,7 @@ class Topic(StrEnum):
     FIGURES = "figures"
     RUNS = "runs"
     SAVED = "saved"
+    THEME = "theme"
 
 
 class Project:
@@ -45,14 +56,26 @@ class Project:
 
     Parameters:
         workspace: A private folder for uploads and results.
+        start_job: Starts a task in another process, by default `shoal.web.jobs.start`.
 
     Attributes:
         source: The opened file, None before one is opened.
         columns: Its columns with their roles.
-        hierarchies: The hierarchy of each quasi-identifier that has one.
+        hierarchies: The hierarchy of each quasi-identifier that has one; others use the recipe of
+            their column, if it has one.
         guarantee: What the release promises.
+        figures: Smallest group, people at risk and cells kept, as far as they are known.
         runs: The releases, oldest first.
+        busy: What the project is waiting for, in words; empty if for nothing.
+        problem: Why the last file could not be opened, in one sentence.
+        run_name: The name of the next release, if it is chosen.
+        folder: The folder that the project is saved in, None if it is not saved.
+        pending: A saved project that continues once its file is opened again.
+        key_file: The file with the secret key of pseudonyms, if there is one.
+        domain: The recipient or project of pseudonyms.
+        dark: Whether the pages are dark; None follows the system.
         versions: For each topic, how often it changed.
+        analyst: The process that has the table; ask it questions with `ask`.
 
     >>> from pathlib import Path
     >>> project, seen = Project(Path("workspace")), []
@@ -63,15 +86,31 @@ class Project:
     ([<Topic.GUARANTEE: 'guarantee'>], 2)
     """
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, start_job: Starter | None = None) -> None:
         self.workspace = workspace
+        self.start_job: Starter = start_job or _start_process
+        self.analyst = Analyst()
+        self.versions = dict.fromkeys(Topic, 0)
+        self.dark: bool | None = None
+        self._listeners: list[Listener] = []
+        self._live = LiveFigures(self)
+        self._set_empty()
+
+    def _set_empty(self) -> None:
         self.source: Source | None = None
         self.columns = Columns()
+        self.hints: tuple[Mapping[str, Any], ...] = ()
         self.hierarchies: dict[str, Hierarchy] = {}
         self.guarantee = Guarantee()
+        self.figures = Figures()
         self.runs: list[Run] = []
-        self.versions = dict.fromkeys(Topic, 0)
-        self._listeners: list[Listener] = []
+        self.busy = ""
+        self.problem = ""
+        self.run_name = ""
+        self.folder: Path | None = None
+        self.pending: Path | None = None
+        self.key_file: Path | None = None
+        self.domain = ""
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener after each change; the returned function ends that.
@@ -90,32 +129,280 @@ class Project:
 
         return stop
 
-    def touch(self, topic: Topic) -> None:
-        """Report a change to all listeners.
+    def touch(self, *topics: Topic) -> None:
+        """Report changes to all listeners.
 
         Parameters:
-            topic: What changed.
+            topics: What changed.
         """
-        self.versions[topic] += 1
-        for listener in tuple(self._listeners):
-            listener(topic)
+        for topic in topics:
+            self.versions[topic] += 1
+            for listener in tuple(self._listeners):
+                listener(topic)
 
     def is_ready(self, step: Step) -> bool:
         """Return whether a screen has what it needs.
 
         Parameters:
             step: The screen.
+        """
+        return not self.obstacle(step)
+
+    def obstacle(self, step: Step) -> str:
+        """Return why a screen is not open yet, in one sentence; empty if it is.
+
+        Parameters:
+            step: The screen.
+        """
+        return obstacle_to(self, step)
+
+    async def ask(self, question: Callable[..., Any], *arguments: Any) -> Any:
+        """Ask the analyst a question and wait for the answer; the server stays responsive.
+
+        Parameters:
+            question: A function of an importable module, `question(desk, *arguments)`.
+            arguments: Its other arguments.
 
         Returns:
-            True for Open; for the others whether a file is open, for Group values and Protect also
-            whether a column is a quasi-identifier, and for Release whether there is a release.
+            The answer.
+
+        Raises:
+            ShoalError: The question has no answer; the message has no cell values.
         """
-        if step is Step.OPEN:
-            return True
-        if self.source is None or not self.columns:
-            return False
-        if step is Step.DESCRIBE:
-            return True
-        if step is Step.RELEASE:
-            return bool(self.runs)
-        return bool(self.columns.quasi)
+        return await asyncio.wrap_future(self.analyst.ask(question, *arguments))
+
+    @property
+    def file(self) -> FileRequest:
+        """The opened file, for questions to the analyst."""
+        assert self.source is not None
+        return FileRequest(self.source.path, self.form)
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """How the file is read: its settings, and the codes that mean missing, by column."""
+        assert self.source is not None
+        coded = {c.name: c.missing_codes for c in self.columns if c.missing_codes}
+        return {**self.source.form, **({"missing_in": coded} if coded else {})}
+
+    @property
+    def table(self) -> TableRequest:
+        """The table with its roles and hierarchies, for questions to the analyst."""
+        assert self.source is not None
+        return TableRequest(self.file, self.columns.specs, self.trees, self.source.units)
+
+    @property
+    def trees(self) -> dict[str, Any]:
+        """The hierarchy of each quasi-identifier: the edited one, or else its suggested recipe."""
+        found: dict[str, Any] = {}
+        for column in self.columns:
+            if column.role == "quasi" and column.name in self.hierarchies:
+                found[column.name] = self.hierarchies[column.name]
+            elif column.role == "quasi" and column.recipe is not None:
+                found[column.name] = dict(column.recipe)
+        return found
+
+    async def open(
+        self, path: Path, *, name: str = "", uploaded: bool = False, **form: Any
+    ) -> None:
+        """Open a file: first its beginning is shown, then all of it is described.
+
+        Parameters:
+            path: The file.
+            name: The name that its owner knows, by default that of the path.
+            uploaded: Whether the path is a copy in the workspace.
+            form: Settings of the file, as options of `shoal.read`.
+        """
+        pending = self.pending
+        self._set_empty()
+        await self._look(Source(path, name or path.name, uploaded, form))
+
+        if pending is not None:
+            from shoal.web.project.saving import apply
+
+            apply(self, pending)
+
+    def forget(self) -> None:
+        """Close the file, to open another; an upload is removed."""
+        for run in self.runs:
+            if run.job is not None:
+                run.job.cancel()
+        if self.source is not None and self.source.uploaded:
+            self.source.path.unlink(missing_ok=True)
+        self._set_empty()
+        self.touch(*Topic)
+
+    async def correct(self, **form: Any) -> None:
+        """Read the opened file again with other settings; None means to detect a setting.
+
+        Parameters:
+            form: The settings, as options of `shoal.read`.
+        """
+        assert self.source is not None
+        stated = {k: v for k, v in {**self.source.form, **form}.items() if v not in (None, (), "")}
+        source = Source(self.source.path, self.source.name, self.source.uploaded, stated)
+        self.hierarchies = {}
+        await self._look(source)
+
+    async def _look(self, source: Source) -> None:
+        self.busy, self.problem = f"Opening {source.name}", ""
+        self.columns, self.figures = Columns(), Figures()
+        self.source = None
+        self.touch(Topic.SOURCE)
+        try:
+            found = await self.ask(opening.look, FileRequest(source.path, source.form))
+            self.source = replace(source, **found)
+            self.busy = f"Reading all rows of {source.name}"
+            self.touch(Topic.SOURCE)
+            await self._examine()
+        except ShoalError as error:
+            self.problem = str(error).replace(str(source.path), source.name)
+            if self.source is None:  # so that its settings can be corrected
+                self.source = replace(source, size=_size(source.path))
+        finally:
+            self.busy = ""
+            self.touch(Topic.SOURCE, Topic.COLUMNS)
+
+    async def _examine(self) -> None:
+        """Describe all columns of the opened file; roles that were chosen before are kept."""
+        assert self.source is not None
+        found = await self.ask(opening.examine, self.file, self.source.units)
+        self.columns = Columns(ColumnInfo.of(column) for column in found["columns"])
+        self.hints = tuple(found["hints"])
+        self.source = replace(
+            self.source,
+            rows=found["records"],
+            people=found["people"],
+            about=found["about"],
+            question=found["question"],
+            person=tuple(found["person"]),
+            household=tuple(found["household"]),
+            rows_are_people=found["question"] is not None and not found["person"],
+        )
+        self.guarantee = replace(self.guarantee, sentences=self._usual_sentences())
+        self.refresh()
+
+    def _usual_sentences(self) -> tuple[Sentence, ...]:
+        """Return 2-diversity for each sensitive column with at least two values."""
+        return tuple(
+            Sentence("l-diversity", column.name, 2)
+            for column in self.columns
+            if column.role == "sensitive" and column.distinct > 1
+        )
+
+    def set_person(self, columns: Sequence[str]) -> None:
+        """State who the people are.
+
+        Parameters:
+            columns: The columns that identify a person; empty if every row is a different person.
+        """
+        assert self.source is not None
+        self.columns.change([n for n in columns if n in self.columns], role="identifier")
+        self.source = replace(self.source, person=tuple(columns), rows_are_people=not columns)
+        self.touch(Topic.SOURCE, Topic.COLUMNS)
+        self.refresh()
+
+    def set_role(self, names: Sequence[str], role: str) -> None:
+        """Give several columns a role; sentences about columns that are no longer sensitive go.
+
+        Parameters:
+            names: The columns.
+            role: A role, or `left out`.
+        """
+        self.columns.set_role(names, role)
+        gone = {s.column for s in self.guarantee.sentences} - set(self.columns.sensitive)
+        stated = {s.column for s in self.guarantee.sentences}
+        added = tuple(s for s in self._usual_sentences() if s.column in names)
+        kept = self.guarantee.without(gone)
+        new = tuple(s for s in added if s.column not in stated)
+        self.guarantee = replace(kept, sentences=(*kept.sentences, *new))
+        self.touch(Topic.COLUMNS, Topic.GUARANTEE)
+        self.refresh()
+
+    def change_columns(self, names: Sequence[str], **changes: Any) -> None:
+        """Change other fields of several columns, such as kind or replace.
+
+        Parameters:
+            names: The columns.
+            changes: Fields of `ColumnInfo`.
+        """
+        self.columns.change(names, **changes)
+        self.touch(Topic.COLUMNS)
+        self.refresh()
+
+    def set_secret(self, **changes: Any) -> None:
+        """Set the key file or the domain of pseudonyms.
+
+        Parameters:
+            changes: `key_file`, `domain`, or both.
+
+        Raises:
+            InputError: The file is not a key.
+        """
+        from shoal.identifiers.keys import Key
+
+        if changes.get("key_file") is not None:
+            Key.read(changes["key_file"])
+        for name, value in changes.items():
+            setattr(self, name, value)
+        self.touch(Topic.COLUMNS)
+
+    def set_hierarchy(self, name: str, hierarchy: Hierarchy | None) -> None:
+        """Set the hierarchy of a column; None returns to the suggested one.
+
+        Parameters:
+            name: The column.
+            hierarchy: Its hierarchy.
+        """
+        if hierarchy is None:
+            self.hierarchies.pop(name, None)
+        else:
+            self.hierarchies[name] = hierarchy
+        self.touch(Topic.HIERARCHIES)
+        self.refresh()
+
+    def promise(self, **changes: Any) -> None:
+        """Change the guarantee or the method.
+
+        Parameters:
+            changes: Fields of `Guarantee`.
+        """
+        self.guarantee = replace(self.guarantee, **changes)
+        self.touch(Topic.GUARANTEE)
+        self.refresh()
+
+    def start_run(self, name: str = "") -> Run:
+        """Start to create a release with the present roles, hierarchies and guarantee.
+
+        Parameters:
+            name: Its name, by default `Release 1` and so on.
+
+        Returns:
+            The run; the project reports its progress under the topic `RUNS`.
+
+        Raises:
+            InputError: The name is taken.
+        """
+        run = runs.prepare(self, name)
+        runs.start(self, run, self.start_job)
+        return run
+
+    def refresh(self) -> None:
+        """Find the live figures again; an answer that is still awaited is no longer wanted."""
+        self._live.refresh()
+
+    def close(self) -> None:
+        """End the analyst."""
+        self.analyst.close()
+
+
+def _start_process(task: Callable[..., Any], *arguments: Any) -> Any:
+    from importlib import import_module
+
+    return import_module("shoal.web.jobs").start(task, *arguments)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

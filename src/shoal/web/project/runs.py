@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.errors import InputError
+from shoal.inspection.drafts import name_files, schema_entry
+from shoal.inspection.schemas import dump_schema
 from shoal.web.project.guarantee import Guarantee
+from shoal.web.project.recipe import command_line, write_recipe
+from shoal.web.project.releasing import REPORT, REPORT_DATA, SCHEMA, RunRequest, make_release
+
+if TYPE_CHECKING:
+    from shoal.web.project.project import Project
 
 State = Literal["running", "done", "failed", "cancelled"]
+
+
+class Job(Protocol):
+    """Work in another process, as `shoal.web.jobs` starts it."""
+
+    state: State
+    fraction: float | None
+    text: str
+    result: Any
+    error: str
+    on_change: Callable[[], None] | None
+
+    def cancel(self) -> None:
+        """Stop the work."""
+
+
+Starter = Callable[..., Job]  # start(task, *arguments)
 
 
 @dataclass
@@ -23,9 +51,11 @@ class Run:
         state: `running`, `done`, `failed` or `cancelled`.
         fraction: How far it is, from 0 to 1; None while unknown.
         text: What it is doing, or why it failed, without cell values.
-        summary: The summary of `shoal anonymize --json`, once it is done.
+        summary: The main figures, once it is done.
         files: The written files by kind: `release`, `report`, `json`, `schema`, `command`,
             `python`.
+        request: Everything that determines the release.
+        job: The work, while it runs.
     """
 
     name: str
@@ -36,3 +66,118 @@ class Run:
     text: str = ""
     summary: Mapping[str, Any] | None = None
     files: dict[str, Path] = field(default_factory=dict)
+    request: RunRequest | None = None
+    job: Job | None = None
+
+
+def schema_of(project: Project, folder: Path) -> str:
+    """Return the schema of a project as YAML, and write its hierarchies into a folder.
+
+    Parameters:
+        project: The project.
+        folder: The folder that the schema will be in.
+
+    Returns:
+        The text of the schema.
+    """
+    assert project.source is not None
+    trees = project.trees
+    edited = [name for name, tree in trees.items() if isinstance(tree, Hierarchy)]
+    files = name_files(edited)
+    columns: dict[str, Any] = {}
+    for name, spec in project.columns.specs.items():
+        tree = trees.get(name)
+        columns[name] = dict(spec)
+        if isinstance(tree, Hierarchy):
+            (folder / "hierarchies").mkdir(exist_ok=True)
+            tree.write(folder / "hierarchies" / files[name], force=True)
+            columns[name]["hierarchy"] = schema_entry(f"hierarchies/{files[name]}", tree)
+        elif tree is not None:
+            columns[name]["hierarchy"] = tree
+    source = project.source
+    units = {"person": list(source.person), "household": list(source.household)}
+    named = {what: names[0] if len(names) == 1 else names for what, names in units.items() if names}
+    file = {"file": dict(source.form)} if source.form else {}
+    return dump_schema({**file, **named, "columns": columns})
+
+
+def prepare(project: Project, name: str = "") -> Run:
+    """Write what determines a release into a new folder of the workspace.
+
+    Parameters:
+        project: The project.
+        name: The name of the release, by default `Release 1` and so on.
+
+    Returns:
+        The run, which is not started.
+    """
+    assert project.source is not None
+    name = name.strip() or f"Release {len(project.runs) + 1}"
+    if name in {run.name for run in project.runs}:
+        raise InputError("a release of this name exists; choose another name")
+    folder = project.workspace / "runs" / f"{len(project.runs) + 1}-{_slug(name)}"
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / SCHEMA).write_text(schema_of(project, folder), encoding="utf-8")
+    source, wanted = project.source, project.guarantee
+    ending = ".parquet" if source.path.suffix.lower() in (".parquet", ".pq") else ".csv"
+    request = RunRequest(
+        source=source.path,
+        folder=folder,
+        output=f"{_slug(source.stem)}-anonymous{ending}",
+        model=str(wanted.model),
+        method=wanted.method,
+        options=dict(wanted.options),
+        rows_are_people=source.rows_are_people,
+        key_file=project.key_file,
+        domain=project.domain,
+        escape_formulas=wanted.escape_formulas,
+        title=f"Release of {source.name}",
+    )
+    named = source.name if source.uploaded else str(source.path)
+    request = replace(request, command=command_line(request, named))
+    files = {"schema": folder / SCHEMA, **write_recipe(request, named)}
+    return Run(name, wanted, folder, files=files, request=request)
+
+
+def start(project: Project, run: Run, start_job: Starter) -> None:
+    """Start a run and follow it; the project reports every change.
+
+    Parameters:
+        project: The project.
+        run: A prepared run.
+        start_job: Starts a task in another process.
+    """
+    from shoal.web.project.project import Topic
+
+    assert run.request is not None
+    job = start_job(make_release, run.request)
+
+    def changed() -> None:
+        run.state, run.fraction, run.text = job.state, job.fraction, job.text
+        if job.state == "done":
+            run.summary = job.result
+            assert run.request is not None
+            folder = run.folder
+            run.files |= {"release": folder / run.request.output, "report": folder / REPORT}
+            run.files["json"] = folder / REPORT_DATA
+        elif job.state == "failed":
+            run.text = job.error
+        if job.state != "running":
+            run.job = None
+        project.touch(Topic.RUNS)
+
+    run.job = job
+    job.on_change = changed
+    project.runs.append(run)
+    project.touch(Topic.RUNS)
+
+
+def _slug(name: str) -> str:
+    """Return a name that is safe in paths.
+
+    >>> _slug("Release 2 (k = 10)")
+    'Release-2-k-10'
+    """
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "release"

@@ -8,8 +8,11 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.errors import ShoalError
 from shoal.web.project.project import Project, Step, Topic
-from shoal.web.screens import describe, group, open, protect, release, theme
+from shoal.web.screens import describe, group, open, protect, release, saving, theme
+from shoal.web.screens.live import live
+from shoal.web.screens.parts import icon, named
 from shoal.web.text import common as text
 
 SCREENS: dict[Step, Callable[[Project], Any]] = {
@@ -19,12 +22,9 @@ SCREENS: dict[Step, Callable[[Project], Any]] = {
     Step.PROTECT: protect.build,
     Step.RELEASE: release.build,
 }
-_WHY_NOT = {
-    Step.DESCRIBE: text.NO_FILE,
-    Step.GROUP: text.NO_QUASI,
-    Step.PROTECT: text.NO_QUASI,
-    Step.RELEASE: text.NO_RUN,
-}
+_STEPS = list(Step)
+_SHOWN_ICONS = {None: "brightness_auto", False: "light_mode", True: "dark_mode"}
+_FOLLOWING = {None: False, False: True, True: None}  # the order of the button
 
 
 def register(project: Project) -> None:
@@ -50,126 +50,122 @@ def go(step: Step) -> None:
     ui.navigate.to(f"/{step}")
 
 
-def live(project: Project, *topics: Topic) -> Callable[[Callable[[], None]], ui.element]:
-    """Draw a part of a screen, and draw it again whenever one of the topics changes.
-
-    What has the keyboard focus must not be inside such a part: it would lose the focus.
-
-    Parameters:
-        project: The state.
-        topics: The changes that the part depends on.
-
-    Returns:
-        A decorator, which draws the part and returns its element.
-    """
-
-    def draw(build: Callable[[], None]) -> ui.element:
-        part = ui.element("div").classes("w-full")
-        on_change(project, part, build_again(part, build), *topics)
-        with part:
-            build()
-        return part
-
-    return draw
-
-
-def build_again(part: ui.element, build: Callable[[], None]) -> Callable[[], None]:
-    """Return a function that clears an element and draws its content again."""
-
-    def again() -> None:
-        part.clear()
-        with part:
-            build()
-
-    return again
-
-
-def on_change(
-    project: Project, part: ui.element, callback: Callable[[], None], *topics: Topic
-) -> None:
-    """Call a function after changes of a project, as long as an element is on the page.
-
-    Parameters:
-        project: The state.
-        part: The element.
-        callback: The function.
-        topics: The changes to report; by default all.
-    """
-
-    def changed(topic: Topic) -> None:
-        if part.is_deleted or part.client._deleted:
-            stop()
-        elif not topics or topic in topics:
-            callback()
-
-    stop = project.subscribe(changed)
-
-
 def _page(project: Project) -> None:
     theme.apply()
-    ui.dark_mode(None)
+    live(project, Topic.THEME)(lambda: _dark(project))
     ui.link(text.SKIP, "#content").classes("s-skip")
     routes = {f"/{step}": partial(_screen, project, step) for step in Step}
     ui.sub_pages({"/": routes[f"/{Step.OPEN}"], **routes}).classes("w-full")
 
 
+def _dark(project: Project) -> None:
+    ui.dark_mode(project.dark)
+
+
 def _screen(project: Project, step: Step) -> None:
     """Draw the whole page of a step; without what it needs, the first step that is missing."""
     while not project.is_ready(step):
-        step = list(Step)[list(Step).index(step) - 1]
+        step = _STEPS[_STEPS.index(step) - 1]
     ui.page_title(text.page_title(step))
-    live(project, Topic.SOURCE, Topic.COLUMNS, Topic.RUNS)(lambda: _head(project, step))
+    _head(project, step)
     with ui.element("main").classes("s-main") as main:
         main.props["id"] = "content"
         main.props["tabindex"] = -1
         SCREENS[step](project)
-    live(project, Topic.SOURCE, Topic.COLUMNS, Topic.RUNS)(lambda: _foot(project, step))
+    with ui.element("footer").classes("s-foot"), ui.element("div").classes("s-foot-in"):
+        if step is not Step.OPEN:
+            before = _STEPS[_STEPS.index(step) - 1]
+            ui.button(text.BACK, on_click=lambda: go(before)).props("flat no-caps")
+        ui.element("div").classes("s-grow")
+        live(project, Topic.SOURCE, Topic.COLUMNS, Topic.RUNS)(lambda: _onward(project, step))
 
 
 def _head(project: Project, step: Step) -> None:
     with ui.element("header").classes("s-head"), ui.element("div").classes("s-head-in"):
         with ui.element("div").classes("s-brand"):
+            icon("waves", "24px").classes("s-accent")
             ui.label(text.PRODUCT)
         with ui.element("div").classes("s-local"):
-            ui.icon("lock", size="16px").props("aria-hidden=true")
+            icon("lock", "16px")
             ui.label(text.LOCAL)
-        with ui.element("nav").classes("w-full") as steps:
-            steps.props["aria-label"] = text.STEPS_LABEL
-            with ui.element("ol").classes("s-steps"):
-                for number, each in enumerate(Step, start=1):
-                    _step(project, number, each, step)
+        ui.element("div").classes("s-grow")
+        live(project, Topic.SOURCE, Topic.SAVED, Topic.THEME)(lambda: _tools(project))
+        live(project, Topic.SOURCE, Topic.COLUMNS, Topic.RUNS)(lambda: _steps(project, step))
+
+
+def _tools(project: Project) -> None:
+    with ui.element("div").classes("s-tools"):
+        if project.source is not None:
+            saving.save_button(project)
+
+        def change() -> None:
+            project.dark = _FOLLOWING[project.dark]
+            project.touch(Topic.THEME)
+
+        button = ui.button(icon=_SHOWN_ICONS[project.dark], on_click=change)
+        named(button.props("flat round dense"), text.THEMES[project.dark])
+        button.tooltip(text.THEMES[project.dark])
+
+
+def _steps(project: Project, current: Step) -> None:
+    with ui.element("nav").classes("w-full") as steps:
+        steps.props["aria-label"] = text.STEPS_LABEL
+        with ui.element("ol").classes("s-steps"):
+            for number, step in enumerate(Step, start=1):
+                _step(project, number, step, current)
 
 
 def _step(project: Project, number: int, step: Step, current: Step) -> None:
-    ready = project.is_ready(step)
     name, purpose = text.STEPS[step]
     with ui.element("li").classes("s-step"), ui.element("button").classes("s-step-link") as link:
         link.props["type"] = "button"
         link.props["aria-label"] = text.step_label(number, step)
         if step is current:
             link.props["aria-current"] = "step"
-        if ready:
+        if project.is_ready(step):
             link.on("click", lambda: go(step))
         else:
             link.props["aria-disabled"] = "true"
-        done = list(Step).index(step) < list(Step).index(current)
+        done = _STEPS.index(step) < _STEPS.index(current)
         with ui.element("span").classes("s-step-no" + (" s-done" if done else "")):
             ui.label(str(number))
-        with ui.element("span"):
+        with ui.element("span").classes("s-step-words"):
             ui.label(name).classes("s-step-name")
             ui.label(purpose).classes("s-step-for")
 
 
-def _foot(project: Project, step: Step) -> None:
-    steps = list(Step)
-    place = steps.index(step)
-    with ui.element("footer").classes("s-foot"), ui.element("div").classes("s-foot-in"):
-        if place:
-            ui.button(text.BACK, on_click=lambda: go(steps[place - 1])).props("flat")
-        ui.element("div").classes("s-grow")
-        if place + 1 < len(steps):
-            following = steps[place + 1]
-            button = ui.button(text.NEXT, on_click=lambda: go(following))
-            if not project.is_ready(following):
-                button.disable()
-                ui.label(_WHY_NOT[following]).classes("s-small")
+def _onward(project: Project, step: Step) -> None:
+    """Draw the button that leads on, and why it does not, if it does not."""
+    with ui.element("div").classes("s-onward"):
+        if step is Step.RELEASE:
+            return
+        if step is Step.PROTECT:
+            _create(project)
+            return
+        following = _STEPS[_STEPS.index(step) + 1]
+        obstacle = project.obstacle(following)
+        if obstacle:
+            ui.label(obstacle).classes("s-small")
+        button = ui.button(text.NEXT, on_click=lambda: go(following))
+        button.props("no-caps unelevated icon-right=arrow_forward")
+        button.set_enabled(not obstacle)
+
+
+def _create(project: Project) -> None:
+    obstacle = project.obstacle(Step.PROTECT)
+    running = any(run.state == "running" for run in project.runs)
+    if obstacle:
+        ui.label(obstacle).classes("s-small")
+    if project.runs and not running:
+        ui.button(text.RELEASES, on_click=lambda: go(Step.RELEASE)).props("flat no-caps")
+
+    def create() -> None:
+        try:
+            project.start_run(project.run_name)
+            project.run_name = ""
+        except ShoalError as error:
+            ui.notify(str(error), type="negative", multi_line=True)
+
+    button = ui.button(text.CREATING if running else text.CREATE, on_click=create)
+    button.props("no-caps unelevated icon-right=arrow_forward")
+    button.set_enabled(not running and not obstacle)

@@ -1,11 +1,23 @@
-"""The screen of the step `protect`."""
+"""The Protect screen: the guarantee as sentences, what to expect, the method, and the run."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from nicegui import ui
 
-from shoal.web.project.project import Project
-from shoal.web.text import common
+from shoal.anonymize import METHODS, options_of
+from shoal.anonymize.algorithm import about
+from shoal.web.project.guarantee import Sentence
+from shoal.web.project.project import Project, Topic
+from shoal.web.screens.expectations import expectations
+from shoal.web.screens.forms import option_form
+from shoal.web.screens.live import live, on_change
+from shoal.web.screens.parts import card, intro, named, notice, why
+from shoal.web.text import protect as text
+
+_DEBOUNCE = "debounce=250"
 
 
 def build(project: Project) -> None:
@@ -14,4 +26,211 @@ def build(project: Project) -> None:
     Parameters:
         project: The state to draw.
     """
-    ui.label(common.STEPS["protect"][1])
+    intro(text.TITLE, text.LEAD)
+    with ui.element("div").classes("s-columns-2"):
+        with ui.element("div").classes("s-stack"):
+            with card(text.PROMISE):
+                _k(project)
+                sentences = ui.element("div").classes("s-stack")
+                _draw_sentences(project, sentences)
+                _suppression(project)
+            _advanced(project)
+        with ui.element("div").classes("s-stack s-sticky"):
+            with card(text.EXPECT):
+                live(project, Topic.FIGURES)(lambda: expectations(project))
+            _run_card(project)
+
+
+def _k(project: Project) -> None:
+    with ui.element("div").classes("s-sentence"):
+        ui.label(text.K_BEFORE)
+        field = ui.number(value=project.guarantee.k, min=2, step=1, precision=0)
+        field.props(f"outlined dense {_DEBOUNCE}").classes("s-number")
+        named(field, text.K_LABEL)
+        ui.label(text.K_AFTER)
+
+        def changed() -> None:
+            if field.value is not None and field.value >= 2:
+                project.promise(k=int(field.value))
+
+        field.on_value_change(changed)
+    why(text.K_WHY)
+
+
+def _draw_sentences(project: Project, part: ui.element) -> None:
+    part.clear()
+    with part:
+        for place, sentence in enumerate(project.guarantee.sentences):
+            _sentence(project, part, place, sentence)
+        if project.columns.sensitive:
+            _add(project, part)
+        else:
+            why(text.NO_SENSITIVE)
+
+
+def _sentence(project: Project, part: ui.element, place: int, sentence: Sentence) -> None:
+    before, after, reason = text.SENTENCES[sentence.model]
+    with ui.element("div").classes("s-promise"):
+        with ui.element("div").classes("s-sentence"):
+            ui.label(before.format(column=sentence.column))
+            share = sentence.model == "t-closeness"
+            field = ui.number(
+                value=sentence.value, min=0 if share else 1, step=0.05 if share else 1
+            )
+            field.props(f"outlined dense {_DEBOUNCE}").classes("s-number")
+            named(field, f"{text.NAMES[sentence.model]}: {sentence.column}")
+            ui.label(after.format(column=sentence.column))
+
+            def remove() -> None:
+                kept = [s for s in project.guarantee.sentences if s != _at(project, place)]
+                project.promise(sentences=tuple(kept))
+                _draw_sentences(project, part)
+
+            button = ui.button(icon="close", on_click=remove).props("flat round dense")
+            named(button, f"{text.REMOVE}: {text.NAMES[sentence.model]}, {sentence.column}")
+
+        def changed() -> None:
+            if field.value is not None:
+                stated = list(project.guarantee.sentences)
+                stated[place] = replace(stated[place], value=field.value)
+                project.promise(sentences=tuple(stated))
+
+        field.on_value_change(changed)
+        why(reason)
+
+
+def _at(project: Project, place: int) -> Sentence:
+    return project.guarantee.sentences[place]
+
+
+def _add(project: Project, part: ui.element) -> None:
+    with ui.element("div").classes("s-row"):
+        model = ui.select(text.NAMES, value="t-closeness", label=text.ADD)
+        model.props("outlined dense options-dense").classes("s-grow")
+        columns = list(project.columns.sensitive)
+        column = ui.select(columns, value=columns[0], label=text.ADD_ABOUT)
+        column.props("outlined dense options-dense").classes("s-grow")
+
+        def add() -> None:
+            made = Sentence(model.value, column.value, text.STARTS[model.value])
+            same = {(s.model, s.column) for s in project.guarantee.sentences}
+            if (made.model, made.column) not in same:
+                project.promise(sentences=(*project.guarantee.sentences, made))
+                _draw_sentences(project, part)
+
+        ui.button(text.ADD_BUTTON, on_click=add).props("outline no-caps")
+
+
+def _suppression(project: Project) -> None:
+    part = ui.element("div").classes("s-promise")
+
+    def draw() -> None:
+        part.clear()
+        options = {option.name: option for option in options_of(METHODS[project.guarantee.method])}
+        if "max_suppression" not in options:
+            return
+        chosen = project.guarantee.options.get(
+            "max_suppression", options["max_suppression"].default
+        )
+        with part:
+            with ui.element("div").classes("s-sentence"):
+                ui.label(text.SUPPRESSION_BEFORE)
+                field = ui.number(value=round(100 * chosen, 4), min=0, max=100, step=1)
+                field.props(f"outlined dense {_DEBOUNCE}").classes("s-number")
+                named(field, text.SUPPRESSION_LABEL)
+                ui.label(text.SUPPRESSION_AFTER)
+
+                def changed() -> None:
+                    if field.value is not None and 0 <= field.value <= 100:
+                        stated = {**project.guarantee.options, "max_suppression": field.value / 100}
+                        project.promise(options=stated)
+
+                field.on_value_change(changed)
+            why(text.SUPPRESSION_WHY)
+
+    draw()
+    drawn = [project.guarantee.method]
+
+    def again() -> None:
+        if drawn[0] != project.guarantee.method:
+            drawn[0] = project.guarantee.method
+            draw()
+
+    on_change(project, part, again, Topic.GUARANTEE)
+
+
+def _advanced(project: Project) -> None:
+    with (
+        ui.expansion(text.ADVANCED).classes("s-card s-advanced"),
+        ui.element("div").classes("s-stack"),
+    ):
+        methods = {name: f"{name}: {about(method)}" for name, method in METHODS.items()}
+        chosen = ui.select(methods, value=project.guarantee.method, label=text.METHOD)
+        chosen.props("outlined dense options-dense").classes("w-full")
+        why(text.METHOD_WHY)
+        form = ui.element("div").classes("s-fields")
+
+        def draw() -> None:
+            form.clear()
+            wanted = project.guarantee
+            with form:
+                option_form(
+                    METHODS[wanted.method],
+                    wanted.options,
+                    lambda options: project.promise(options=options),
+                )
+
+        def changed(event: Any) -> None:
+            project.promise(method=event.value, options={})
+            draw()
+
+        chosen.on_value_change(changed)
+        draw()
+        ui.switch(
+            text.FORMULAS,
+            value=project.guarantee.escape_formulas,
+            on_change=lambda event: project.promise(escape_formulas=event.value),
+        )
+        why(text.FORMULAS_WHY)
+
+
+def _run_card(project: Project) -> None:
+    with card(text.RELEASE):
+        name = ui.input(text.NAME, value=project.run_name or f"Release {len(project.runs) + 1}")
+        name.props("outlined dense").classes("w-full")
+        name.on_value_change(lambda event: setattr(project, "run_name", event.value or ""))
+        why(text.NAME_WHY)
+        live(project, Topic.RUNS)(lambda: _progress(project))
+        part = ui.element("div")
+        running = [any(run.state == "running" for run in project.runs)]
+
+        def follow() -> None:
+            last = project.runs[-1].state if project.runs else "done"
+            if running[0] and last == "done":
+                with part:
+                    ui.navigate.to("/release")
+            running[0] = last == "running"
+
+        on_change(project, part, follow, Topic.RUNS)
+
+
+def _progress(project: Project) -> None:
+    if not project.runs:
+        return
+    run = project.runs[-1]
+    if run.state == "running":
+        with ui.element("div").classes("s-stack") as part:
+            part.props["role"] = "status"
+            ui.label(run.text or text.RUNNING)
+            bar = ui.linear_progress(value=run.fraction or 0.0, show_value=False, size="8px")
+            named(bar, text.RUNNING)
+            if run.fraction is None:
+                bar.props("indeterminate")
+            cancel = run.job.cancel if run.job is not None else lambda: None
+            ui.button(text.CANCEL, on_click=cancel).props("outline no-caps")
+    elif run.state == "done":
+        notice(text.DONE, "good", text.SEE, lambda: ui.navigate.to("/release"))
+    elif run.state == "cancelled":
+        notice(text.CANCELLED)
+    else:
+        notice(f"{text.FAILED}: {run.text}", "bad")

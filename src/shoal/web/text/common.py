@@ -8,7 +8,7 @@ LOCAL = "Your data stays on this computer"
 STEPS = {  # the name of each step, and what it is for
     "open": ("Open", "Choose the table"),
     "describe": ("Describe", "What others may know"),
-    "group": ("Group values", "How values become coarser"),
+    "group": ("Group values", "Make values coarser"),
     "protect": ("Protect", "What the release promises"),
     "release": ("Release", "Check and download"),
 }
@@ -16,10 +16,10 @@ STEPS_LABEL = "Steps"
 SKIP = "Skip to the content"
 BACK = "Back"
 NEXT = "Next"
-THEME = "Light or dark"
-NO_FILE = "Open a table first."
-NO_QUASI = "Choose at least one column that others may know."
-NO_RUN = "Create a release first."
+CREATE = "Create the release"
+CREATING = "Creating the release…"
+RELEASES = "See releases"
+THEMES = {None: "Colours of the system", False: "Light colours", True: "Dark colours"}
 
 
 def page_title(step: str) -> str:

@@ -1,0 +1,107 @@
+"""Questions that the Open and Describe screens ask the analyst."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.web.project.desk import Desk, FileRequest, TableRequest
+from shoal.web.project.source import PREVIEW_ROWS, PersonQuestion, Preview, is_spreadsheet
+
+
+def look(_: Desk, file: FileRequest) -> dict[str, Any]:
+    """Return the first rows of a file and the settings it was read with.
+
+    Parameters:
+        _: The desk of the analyst.
+        file: The file.
+
+    Returns:
+        Fields of `Source`: preview, detected, sheets, size, warnings and form, in which the sheet
+        of a spreadsheet is filled in.
+    """
+    from shoal.reading import Format
+    from shoal.reading.previews import preview
+    from shoal.reading.spreadsheets import sheet_names
+
+    form = dict(file.form)
+    sheets: tuple[str, ...] = ()
+    if is_spreadsheet(file.path):
+        sheets = tuple(sheet_names(file.path))
+        if len(sheets) > 1:
+            form.setdefault("sheet", sheets[0])
+    found = preview(file.path, Format(**form), PREVIEW_ROWS)
+    rows = tuple(tuple("" if cell is None else cell for cell in row) for row in found.rows)
+    return {
+        "preview": Preview(found.names, rows),
+        "detected": found.settings,
+        "sheets": sheets,
+        "size": Path(file.path).stat().st_size,
+        "warnings": found.warnings,
+        "form": form,
+    }
+
+
+def examine(desk: Desk, file: FileRequest, units: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the whole file and describe its columns and people.
+
+    Parameters:
+        desk: The desk of the analyst.
+        file: The file.
+        units: The stated unit of protection: `person`, `household`, `rows_are_people`.
+
+    Returns:
+        The result of `shoal.inspection.describe`, and `question`: who the people are, if an
+        identifier repeats.
+    """
+    from shoal.core.people import deciding_identifier
+    from shoal.inspection import describe
+
+    data = desk.data(file)
+    found = describe(data, **units)
+    identifiers = [c["name"] for c in found["columns"] if c["role"] == "identifier"]
+    identifiers = [name for name in identifiers if name not in found["household"]]
+    deciding = deciding_identifier(data, identifiers)
+    question = None
+    if deciding is not None and (deciding.repeats or units.get("person")):
+        question = PersonQuestion(
+            deciding.column, deciding.distinct, data.num_rows, tuple(found["person"])
+        )
+    return {**found, "question": question}
+
+
+def single_out(desk: Desk, request: TableRequest, names: Sequence[str]) -> dict[str, Any]:
+    """Return how many people some columns single out together.
+
+    Parameters:
+        desk: The desk of the analyst.
+        request: The table.
+        names: The columns to combine.
+
+    Returns:
+        `unique`, `share` and `smallest` as `shoal.inspection.standing_out` counts them.
+    """
+    from shoal.inspection.uniqueness import count_uniques
+
+    table = desk.table(request)
+    return count_uniques([table[name] for name in names], table.person)
+
+
+def make_example(_: Desk, path: Path, rows: int) -> int:
+    """Write a table of invented patients.
+
+    Parameters:
+        _: The desk of the analyst.
+        path: The CSV file to write.
+        rows: The number of patients.
+
+    Returns:
+        The number of rows.
+    """
+    import pyarrow.csv
+
+    from shoal.datasets import patients
+
+    pyarrow.csv.write_csv(patients(rows).to_arrow(), path)
+    return rows

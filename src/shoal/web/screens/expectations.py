@@ -1,0 +1,39 @@
+"""What to expect: the live figures of the table as it is and of the release."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from shoal.web.project.project import Project
+from shoal.web.screens.parts import figure, heading, notice
+from shoal.web.text import protect as text
+
+
+def expectations(project: Project) -> None:
+    """Draw the live figures.
+
+    Parameters:
+        project: The state to draw.
+    """
+    groups, outlook = project.figures.groups, project.figures.outlook
+    with ui.element("div").classes("s-stack") as part:
+        part.props["role"] = "status"
+        heading(3, text.NOW)
+        if groups is None:
+            ui.label(text.COUNTING).classes("s-small")
+        else:
+            with ui.element("div").classes("s-figures"):
+                figure(f"{groups.smallest:,}", text.SMALLEST)
+                figure(f"{groups.at_risk:,}", text.AT_RISK, text.of_people(groups.people))
+        heading(3, text.AFTER)
+        if outlook is None:
+            ui.label(text.ESTIMATING).classes("s-small")
+        elif outlook.problem:
+            notice(outlook.problem, "warn")
+        else:
+            with ui.element("div").classes("s-figures"):
+                figure(f"{outlook.smallest:,}", text.SMALLEST)
+                rest = text.others(outlook.generalized, outlook.hidden)
+                figure(text.percent(outlook.kept), text.KEPT, rest)
+            said = text.exact if outlook.exact else text.estimate
+            ui.label(said(outlook.rows)).classes("s-small")

@@ -1,0 +1,91 @@
+"""Text of the Open screen."""
+
+from __future__ import annotations
+
+TITLE = "Open a table about people"
+LEAD = (
+    "Choose a file with one row per person or per event. Nothing is sent anywhere: the file is "
+    "read by the program on this computer."
+)
+UPLOAD = "Choose a file"
+UPLOAD_HINT = "CSV, Excel, Parquet or JSON lines, up to 500 MB. You can also drop it here."
+UPLOADING = "Copying the file…"
+UPLOAD_FAILED = "The file could not be copied. It may be too large; open it by its path instead."
+PATH = "Path of a file on this computer"
+PATH_HINT = "For large files: the file is read where it is, without a copy."
+OPEN = "Open"
+EXAMPLE = "Use an example"
+EXAMPLE_HINT = "No file at hand? Try 2,000 invented patients."
+EXAMPLE_NAME = "patients.csv"
+RESUME = "Continue a project"
+RESUME_LEAD = "A saved project remembers roles, groups and releases, but not the data itself."
+RESUME_PATH = "Folder of the project"
+RESUME_BUTTON = "Continue"
+ANOTHER = "Open another table"
+OPENED = "Opened table"
+READ_AS = "How the file is read"
+READ_AS_WHY = "These settings were detected. Change one if the rows below look wrong."
+DELIMITER = "Columns are separated by"
+DELIMITERS = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical bar"}
+ENCODING = "Encoding"
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "cp1252": "Western European (Windows)",
+    "latin-1": "Western European (Latin-1)",
+    "utf-16": "UTF-16",
+}
+HEADER = "First row"
+HEADERS = {True: "Contains the column names", False: "Is already data"}
+DECIMAL = "Decimal mark"
+DECIMALS = {".": "Point, as in 3.5", ",": "Comma, as in 3,5"}
+DATES = "Dates are written"
+DATE_FORMS = {
+    "": "Year first, as in 2024-03-09",
+    "DD.MM.YYYY": "DD.MM.YYYY",
+    "DD/MM/YYYY": "DD/MM/YYYY",
+    "MM/DD/YYYY": "MM/DD/YYYY",
+    "DD-MM-YYYY": "DD-MM-YYYY",
+    "YYYY/MM/DD": "YYYY/MM/DD",
+}
+MISSING = "Texts that mean “missing”"
+MISSING_HINT = "Separated by commas, such as ?, NA"
+SHEET = "Sheet"
+CHECK = "Please check"
+USE = "Use this"
+TREAT_AS_MISSING = "Treat as missing"
+FIRST_ROWS = "The first rows of the file"
+PERSON = "Who is a person in this table?"
+PERSON_WHY = (
+    "The guarantee counts people. If one person has several rows and Shoal counted rows, a group "
+    "of five rows could be a single person."
+)
+PERSON_ROWS = "Every row is a different person"
+PERSON_OTHER = "Another column identifies the person"
+PERSON_COLUMN = "Column that identifies the person"
+
+
+def summary(rows: str, columns: int, size: int) -> str:
+    """Return the size of the table in words."""
+    return f"{rows} · {columns:,} columns · {size_text(size)}"
+
+
+def size_text(size: int) -> str:
+    """Return a file size with its unit.
+
+    >>> size_text(2_500_000), size_text(900)
+    ('2.5 MB', '900 bytes')
+    """
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def person_is(column: str, distinct: int, rows: int) -> str:
+    """Return the answer that a column identifies people."""
+    return f"Each {column} is one person: {distinct:,} people in {rows:,} rows"
+
+
+def codes(column: str, listed: str) -> str:
+    """Return the question whether codes mean missing."""
+    return f"{column}: does {listed} mean that the value is missing?"
