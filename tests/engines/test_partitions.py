@@ -135,3 +135,19 @@ def test_a_pool_of_processes_gives_the_release_of_one(people, tmp_path):
         table = opened(people, partition_rows=100, processes=processes)
         shoal.anonymize(table, k=3, method="greedy").write(tmp_path / f"{processes}.csv")
     assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+def test_mondrian_looks_less_far_ahead_on_partitions():
+    """Otherwise many small partitions take several times as long as one large table."""
+    assert shoal.Mondrian().on_parts().effort == "limited"
+    assert shoal.Mondrian(effort="high").on_parts().effort == "high"
+    assert shoal.Mondrian(cuts="median").on_parts().effort == "normal"
+
+
+def test_rows_are_sorted_by_partition_before_they_are_read(people):
+    table = opened(people, partition_rows=100)
+    shoal.anonymize(table, k=3, method="greedy")
+    stored = table.engine._session.arrow("SELECT part FROM encoded ORDER BY rowid")
+    parts = stored.column("part").to_pylist()
+    assert parts == sorted(parts)
+    assert len(set(parts)) > 2

@@ -163,9 +163,16 @@ def _replaced(table: Table, algorithm: Any, **secrets: Any) -> Mapping[str, Repl
     return replaced
 
 
-def _search(model: Model, algorithm: Any, seed: int | None, table: Table) -> Release:
-    """Search for a release of a part or the tuples of a table, which other processes can call."""
+def _search(
+    model: Model, algorithm: Any, seed: int | None, table: Table, *, part: bool = False
+) -> Release:
+    """Search for a release of a part or the tuples of a table, which other processes can call.
+
+    part: whether the table is one of many partitions.
+    """
     check_askable(table, model)
+    if part and hasattr(algorithm, "on_parts"):
+        algorithm = algorithm.on_parts()
     return _released(table, model, algorithm, seed)
 
 

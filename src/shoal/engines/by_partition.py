@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from shoal.core.column import Role
 from shoal.core.counted_classes import Marginals
 from shoal.core.provenance import Run
 from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.engines.cutting import Partition, cut
 from shoal.engines.packing import Packing
 from shoal.engines.partitioned_release import Figures, PartitionedRelease
@@ -48,7 +48,7 @@ def anonymize_by_partition(
     source: LargeTable,
     model: Model,
     algorithm: Any,
-    search: Callable[[Table], Release],
+    search: Callable[..., Release],
     partition_rows: int | None,
     processes: int | None,
 ) -> PartitionedRelease:
@@ -58,7 +58,8 @@ def anonymize_by_partition(
         source: The table.
         model: The guarantee, which must depend on classes alone.
         algorithm: The method.
-        search: Runs the method on a table in memory, and checks its release.
+        search: Runs the method on a table in memory, and checks its release; `part` states that
+            the table is one of many partitions.
         partition_rows: Rows of a partition, at most about.
         processes: Number of worker processes; by default one per core.
     """
@@ -78,7 +79,8 @@ def anonymize_by_partition(
     partitions = cut(quasi, codes, counts, records, rows)
     empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in kept.items()}
     units = source.units
-    work = Work(tuple(empty.values()), units["person"], units["household"], search)
+    on_part = partial(search, part=True)
+    work = Work(tuple(empty.values()), units["person"], units["household"], on_part)
     runner = _Runner(source, work)
     figures, notes = runner.run(partitions, processes)
     original = Marginals(tuple(empty.values()), unassigned=source.unassigned, total=records)

@@ -1,4 +1,8 @@
-"""Partitions of the rows of DuckDB: read one by one, mapped in a pool, and stored by row."""
+"""Partitions of the rows of DuckDB: read one by one, mapped in a pool, and stored by row.
+
+The rows are sorted by partition once, so that each partition is read without the others. They are
+stored again with their published entries.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,7 @@ class DuckDBPartitions:
     def __init__(self, session: Session, columns: Mapping[str, str], units: Sequence[str]) -> None:
         self._session, self._columns, self._units = session, columns, units
         self._entries: dict[str, str] = {}  # the column of entries of each name
+        self._numbers: dict[Partition, int] = {}  # the number of each partition
         self.numbering = Numbering(())
 
     def map(
@@ -37,6 +42,9 @@ class DuckDBPartitions:
     ) -> Iterator[Outcome]:
         """Yield the outcome of each group of partitions, in order."""
         ids: list[Counts] = []
+        partitions = [partition for group in groups for partition in group]
+        if not set(partitions) <= set(self._numbers):
+            self._sort(partitions)
         if store:
             self._begin(work)
         outcomes = map_in_pool(self._tasks(groups, work, ids), processes)
@@ -61,8 +69,9 @@ class DuckDBPartitions:
         """Return the rows of partitions: their numbers, codes, people and households."""
         listed = ", ".join(["rowid AS row", *(self._columns[n] for n in names), *self._units])
         order = ", ".join(self._columns.values())
+        numbers = ", ".join(str(self._numbers[partition]) for partition in partitions)
         found = self._session.arrow(
-            f"SELECT {listed} FROM encoded WHERE {self._inside(partitions)} ORDER BY {order}"
+            f"SELECT {listed} FROM encoded WHERE part IN ({numbers}) ORDER BY {order}"
         )
         codes = {n: numbers_of(found, self._columns[n]).astype(np.int32) for n in names}
         ids = [
@@ -70,16 +79,19 @@ class DuckDBPartitions:
         ]
         return numbers_of(found, "row"), codes, *ids
 
-    def _inside(self, partitions: Sequence[Partition]) -> str:
-        """Return the condition that a row is in one of the partitions."""
-        each = [
-            " AND ".join(
-                f"{self._columns[side.column]} {'>' if side.above else '<='} {side.last}"
-                for side in partition
-            )
-            for partition in partitions
-        ]
-        return " OR ".join(f"({one or 'true'})" for one in each)
+    @property
+    def _stored(self) -> list[str]:
+        """All columns of the encoded rows but the number of their partition."""
+        return [column for column in self._session.columns("encoded") if column != "part"]
+
+    def _sort(self, partitions: Sequence[Partition]) -> None:
+        """Sort the encoded rows by partition."""
+        number = f"CAST({part_number(partitions, self._columns)} AS UINTEGER) AS part"
+        rows = f"SELECT {', '.join(self._stored)}, {number} FROM encoded ORDER BY part"
+        self._session.run(f"CREATE OR REPLACE TABLE sorted AS {rows}")
+        self._session.run("DROP TABLE encoded")
+        self._session.run("ALTER TABLE sorted RENAME TO encoded")
+        self._numbers = {partition: place for place, partition in enumerate(partitions)}
 
     def _begin(self, work: Work) -> None:
         """Prepare for the published entry of each row, column by column."""
@@ -87,11 +99,14 @@ class DuckDBPartitions:
         self.numbering = Numbering(quasi)
         self._session.limit(_SHARE_BESIDE_WORKERS)
         self._entries = {name: f"e{number}" for number, name in enumerate(quasi)}
-        columns = ", ".join(f"{column} INTEGER" for column in self._entries.values())
-        self._session.run(f"CREATE OR REPLACE TABLE entries (row BIGINT, {columns})")
+        added = [f"CAST(NULL AS INTEGER) AS {column}" for column in self._entries.values()]
+        columns = ", ".join([*self._stored, *added])
+        self._session.run(
+            f"CREATE OR REPLACE TABLE entries AS SELECT {columns} FROM encoded LIMIT 0"
+        )
 
     def _add(self, rows: Counts, outcome: Outcome) -> None:
-        """Store the published entries of some rows; suppressed ones are left out."""
+        """Store the rows of a group with their published entries, without suppressed ones."""
         kept = np.ones(len(rows), dtype=np.bool_)
         if outcome.suppressed is not None:
             kept[outcome.suppressed] = False
@@ -100,10 +115,18 @@ class DuckDBPartitions:
             column: numbers[name][outcome.entries[name][kept]]
             for name, column in self._entries.items()
         }
-        self._session.append("entries", pa.table({"row": rows[kept], **columns}))
+        if not kept.any():
+            return
+        near = f"encoded.rowid BETWEEN {int(rows.min())} AND {int(rows.max())}"
+        self._session.append(
+            "entries",
+            pa.table({"row": rows[kept], **columns}),
+            f"SELECT {', '.join([*self._stored, *columns])} FROM given JOIN encoded "
+            f"ON encoded.rowid = given.row WHERE {near}",
+        )
 
     def joined(self, plan: Plan, keys: Sequence[str], view: str) -> str:
-        """Return the query that joins the stored entries of each row."""
+        """Return the query of the stored rows with the classes of their entries."""
         self._session.limit()
         cells, joins = {}, []
         for name, codes in plan.maps.items():
@@ -113,5 +136,27 @@ class DuckDBPartitions:
             joins.append(found[1])
         words = pack_words(plan.classes, cells)
         classes = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
-        source = f"encoded JOIN entries ON encoded.rowid = entries.row {' '.join(joins)}"
-        return f"SELECT encoded.*, {classes} FROM {source}"
+        return f"SELECT entries.*, {classes} FROM entries {' '.join(joins)}"
+
+
+def part_number(partitions: Sequence[Partition], columns: Mapping[str, str]) -> str:
+    """Return the expression of the number of a row's partition, counted from 0.
+
+    partitions: the leaves of a tree of cuts, in its order. columns: the column of each name.
+
+    >>> from shoal.engines.cutting import Side
+    >>> part_number([(Side("age", 40, False),), (Side("age", 40, True),)], {"age": "d0"})
+    'CASE WHEN d0 <= 40 THEN 0 ELSE 1 END'
+    """
+    return _below(list(enumerate(partitions)), 0, columns)
+
+
+def _below(leaves: list[tuple[int, Partition]], depth: int, columns: Mapping[str, str]) -> str:
+    """Return the expression for the leaves under one node of the tree."""
+    if len(leaves) == 1:
+        return str(leaves[0][0])
+    cut = leaves[0][1][depth]
+    low = [leaf for leaf in leaves if not leaf[1][depth].above]
+    high = [leaf for leaf in leaves if leaf[1][depth].above]
+    first, second = (_below(side, depth + 1, columns) for side in (low, high))
+    return f"CASE WHEN {columns[cut.column]} <= {cut.last} THEN {first} ELSE {second} END"

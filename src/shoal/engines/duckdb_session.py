@@ -67,6 +67,10 @@ class Session:
         with self._explained():
             return self._connection.execute(statement).fetchall()[0][0]
 
+    def columns(self, name: str) -> list[str]:
+        """Return the names of the columns of a stored table."""
+        return list(self.arrow(f"SELECT * FROM {name} LIMIT 0").column_names)
+
     def batches(self, statement: str, size: int) -> Iterator[Any]:
         """Yield the result of a query in order, as Arrow batches of at most this many rows."""
         with self._explained():
@@ -82,11 +86,11 @@ class Session:
             self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM given")
             self._connection.unregister("given")
 
-    def append(self, name: str, table: Any) -> None:
-        """Append an Arrow table to a stored one."""
+    def append(self, name: str, table: Any, query: str = "SELECT * FROM given") -> None:
+        """Append an Arrow table, or the result of a query of it, to a stored one."""
         with self._explained():
             self._connection.register("given", table)
-            self._connection.execute(f"INSERT INTO {name} SELECT * FROM given")
+            self._connection.execute(f"INSERT INTO {name} {query}")
             self._connection.unregister("given")
 
     def limit(self, share: float = _SHARE) -> None:

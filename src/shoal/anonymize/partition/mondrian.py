@@ -26,11 +26,15 @@ from shoal.support.options import check_choice
 from shoal.support.progress import report
 
 Summary = Literal["range", "set", "representative"]
-Effort = Literal["low", "normal", "high"]
+Effort = Literal["low", "limited", "normal", "high"]
 Cuts = Literal["best", "median"]
 _MAX_TUPLES = 200_000  # with more distinct tuples the look-ahead is limited
-_LOOK: dict[str, tuple[float, int]] = {"low": (0.0, 1), "normal": (16.0, 6), "high": (64.0, 6)}
-_RATIONED = (6.0, 3)
+_LOOK: dict[str, tuple[float, int]] = {
+    "low": (0.0, 1),
+    "limited": (6.0, 3),
+    "normal": (16.0, 6),
+    "high": (64.0, 6),
+}
 _BUDGET = 100_000  # rows finished between two progress reports
 
 
@@ -45,7 +49,7 @@ class Mondrian:
     summary: how a class is published without a hierarchy: range (sets for nominal columns), set, or
         representative (median or most frequent value).
     effort: how far to look ahead when choosing cuts, only for k-anonymity; high is slower and loses
-        least.
+        least. Normal effort is limited with more than 200,000 distinct tuples, and on partitions.
     cuts: best takes the cut that saves most over all attributes; median is the published algorithm,
         which cuts the attribute with the widest normalized range at its median, or the next widest
         if that cut is not allowed. With strict=False it cuts in halves, and records at the median
@@ -82,6 +86,11 @@ class Mondrian:
         check_bound_options(self)
         if self.bound and self.summary == "representative":
             raise InputError("bound applies to ranges, sets and labels, not to representatives")
+
+    def on_parts(self) -> Mondrian:
+        """Return the method for the partitions of a large table: normal effort is limited there."""
+        best = self.cuts == "best" and self.effort == "normal"
+        return replace(self, effort="limited") if best else self
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release whose classes cannot be cut further."""
@@ -171,9 +180,8 @@ class Mondrian:
         if self.cuts == "median":
             return _grow_guarded(layout, tuples, table, model, _median_cutter(self.strict))
         if model.by_size and tuples.unit is None:
-            reach, tries = _LOOK[self.effort]
-            if self.effort == "normal" and len(tuples) > _MAX_TUPLES:
-                reach, tries = _RATIONED
+            large = self.effort == "normal" and len(tuples) > _MAX_TUPLES
+            reach, tries = _LOOK["limited" if large else self.effort]
             return _grow_greedily(layout, reach, tries)
         return _grow_guarded(layout, tuples, table, model, _best_cutter())
 
