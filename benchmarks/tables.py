@@ -92,6 +92,8 @@ def lattice_table(name: str) -> Any:
         return shoal.datasets.load("adult", {"salary-class": "quasi"})
     if name == "adult 10":
         return _ten()
+    if name == "survey":
+        return _survey()
     if name in LATTICES:
         return _drawn(*LATTICES[name])
     table = shoal.datasets.load(name)
@@ -136,6 +138,38 @@ def _drawn(rows: int, columns: list[tuple[int, list[int]]]) -> Any:
         cells[f"q{j}"] = (order**2.2 * values).astype(np.int64)
         if widths:
             trees[f"q{j}"] = {"intervals": widths}
+    return shoal.Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"), trees)
+
+
+def _survey(rows: int = 1_193_504) -> Any:
+    """Return a large household survey: nine columns, 86 % of the rows distinct, 25,920 nodes."""
+    import pyarrow as pa
+
+    import shoal
+
+    rng = np.random.default_rng(1)
+
+    def ranked(values: int, power: float) -> NDArray[np.int64]:
+        """Draw values whose frequency falls with a power of their rank."""
+        weights = np.arange(1, values + 1) ** -power
+        return rng.choice(values, rows, p=weights / weights.sum())
+
+    age = (101 * rng.beta(1.3, 1.8, rows)).astype(np.int64)
+    school = np.clip(age - 4 + rng.integers(-1, 2, rows), 0, 25)
+    cells = {
+        "year": rng.integers(0, 14, rows),
+        "quarter": rng.integers(0, 4, rows),
+        "region": rng.choice(4, rows, p=[0.18, 0.22, 0.37, 0.23]),
+        "person": ranked(25, 1.8),
+        "age": age,
+        "marital": np.where(age < 15, 0, (ranked(10, 1.3) + (age > 25)) % 10),
+        "sex": rng.integers(0, 2, rows),
+        "race": ranked(16, 2.2),
+        "education": np.where(age < 20, school, 10 + ranked(16, 1.0)),
+    }
+    widths = {"year": [2, 4, 8], "quarter": [2], "region": [2], "person": [5, 10]}
+    widths |= {"age": [5, 20], "marital": [3], "education": [3]}
+    trees = {name: {"intervals": spans} for name, spans in widths.items()}
     return shoal.Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"), trees)
 
 

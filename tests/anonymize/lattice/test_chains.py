@@ -13,7 +13,7 @@ from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, LDiversity, Table
-from shoal.anonymize.lattice import _class_counts, chains, node_counts
+from shoal.anonymize.lattice import _class_moves, chains, count_layout, node_counts
 from shoal.anonymize.lattice.chains import find_feasible
 from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.searching import Ground
@@ -42,9 +42,9 @@ def test_chains_find_the_nodes_that_a_sweep_finds(seed, k, limit, bits, stored):
     corner = lattice.corner(k, limit)
     with (
         only_chains(),
-        mock.patch.object(_class_counts, "WORD_BITS", bits),
-        mock.patch.object(node_counts, "_STORED_BYTES", stored),
-        mock.patch.object(node_counts, "_MAX_TABLES", 4),
+        mock.patch.object(_class_moves, "WORD_BITS", bits),
+        mock.patch.object(count_layout, "_STORED_BYTES", stored),
+        mock.patch.object(count_layout, "_MAX_TABLES", 4),
     ):
         found = find_feasible(lattice, corner, k, limit)
     counted = lattice.measure(k, corner=corner).suppressed
@@ -53,24 +53,23 @@ def test_chains_find_the_nodes_that_a_sweep_finds(seed, k, limit, bits, stored):
     assert len(found.suppressed) <= found.counted <= lattice.nodes
 
 
+@pytest.mark.parametrize("limit", [0, 100, 400])
+@pytest.mark.parametrize("columns", [3, 5])
 @pytest.mark.parametrize("bits", [9, 62])
-def test_nodes_with_too_many_classes_exceed_the_limit(bits):
-    rng = np.random.default_rng(0)
-    columns = {name: rng.integers(0, 60, 1_500) for name in ("age", "postcode", "height")}
-    trees = {name: {"intervals": [5, 20]} for name in columns}
-    table = Table.from_arrow(pa.table(columns), dict.fromkeys(columns, "quasi"), trees)
-    lattice, limit = Lattice.of(table), 100
-    with mock.patch.object(_class_counts, "WORD_BITS", bits):
-        counts = node_counts.NodeCounts(lattice, (0, 0, 0), 3, limit)
-    measured = lattice.measure(3)
-    stopped = 0
+def test_counts_stop_early_only_if_the_limit_is_exceeded(bits, columns, limit):
+    rng = np.random.default_rng(columns)
+    cells = {f"q{j}": (60 * rng.random(4_000) ** (j + 1)).astype(int) for j in range(columns)}
+    trees = {name: {"intervals": [5, 20]} for name in cells}
+    table = Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"), trees)
+    lattice = Lattice.of(table)
+    with mock.patch.object(_class_moves, "WORD_BITS", bits):
+        counts = node_counts.NodeCounts(lattice, (0,) * columns, 3, limit)
+    measured, stopped = lattice.measure(3).suppressed, 0
     for node in np.ndindex(*lattice.shape):
-        found, exact = counts.suppressed(np.array(node, np.int16)), measured.suppressed[node]
-        assert found == exact or (found > limit and exact > limit)
-        stopped += found != exact
-        if found != exact:
-            assert measured.classes[node] > limit + (1_500 - limit) // 3
-    assert stopped
+        found = counts.suppressed(np.array(node, np.int16), keep=sum(node) % 2 == 0)
+        assert found == measured[node] or (found > limit and measured[node] > limit)
+        stopped += found != measured[node]
+    assert stopped > 5
 
 
 @pytest.mark.parametrize("share", [0, 0.05])

@@ -15,7 +15,13 @@ from tests.examples import examples
 
 import shoal
 from shoal import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
-from shoal.anonymize.lattice import _class_counts, branch_and_bound, node_counts, optimum
+from shoal.anonymize.lattice import (
+    _class_moves,
+    branch_and_bound,
+    count_layout,
+    node_counts,
+    optimum,
+)
 from shoal.anonymize.lattice.branch_and_bound import BoxSearch
 from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.objectives import Costs, Objective
@@ -33,8 +39,8 @@ MODELS = (
     AlphaKAnonymity(0.6, 2, "illness"),
 )
 LITTLE_ROOM = {  # few stored tables, few boxes, and a pause after every node
-    (node_counts, "_STORED_BYTES"): 400,
-    (node_counts, "_MAX_TABLES"): 3,
+    (count_layout, "_STORED_BYTES"): 400,
+    (count_layout, "_MAX_TABLES"): 3,
     (branch_and_bound, "_FIRST_BOXES"): 3,
     (branch_and_bound, "_READS"): 1,
 }
@@ -82,7 +88,7 @@ def test_branch_and_bound_the_sweep_and_brute_force_choose_the_same_node(
     costs = Costs(ground.lattice, objective)
     assert costs.rises
     with ExitStack() as stack:
-        patched(stack, {(_class_counts, "WORD_BITS"): bits})
+        patched(stack, {(_class_moves, "WORD_BITS"): bits})
         patched(stack, LITTLE_ROOM if little_room else {})
         search = BoxSearch(ground, costs)
         search.run()

@@ -17,8 +17,10 @@ from shoal.support.compiling import njit
 
 TIE = 1e-12  # costs that differ by no more are equal; the first node in order is then chosen
 ROUNDING = 1e-13  # of a cost
-STORED = 0.7  # a table is stored if it has at most this share of the rows of its source
-SHORT = 0.25  # a source is too long if a node has less than this share of its rows
+STORED = 0.6  # a table is stored if it has at most this share of the rows of its source
+SHORT = 0.15  # a source is too long if a node has less than this share of its rows
+GROWTH = 0.7  # share of the rows of a source that a table made from it may have
+OWED = 3  # a table is made when a source was read so many times for nodes that are much shorter
 DONE, PAUSED, ASK, FULL = range(4)
 
 
@@ -43,8 +45,7 @@ class Boxes(NamedTuple):
 
     low, high: (capacity, attributes). bound: (capacity,) lower bound of the cost of their nodes.
     lost: (capacity, attributes) what suppression at `high` adds to the loss of each attribute.
-    counted: (capacity,) whether `lost` is known. stored: (capacity,) whether the box needs no
-        further table: the source of `high` was short, or a shorter one was tried.
+    counted: (capacity,) whether `lost` is known.
     heap: (capacity,) a permutation: first the open boxes as a binary heap by bound, then free ones.
     open: (1,) number of open boxes. best: (attributes,) the best node. cost: (1,) its cost, which
         is infinite if there is none. counts: (1,) nodes whose classes were counted.
@@ -57,7 +58,6 @@ class Boxes(NamedTuple):
     bound: Any
     lost: Any
     counted: Any
-    stored: Any
     heap: Any
     open: Any
     best: Any
@@ -169,10 +169,62 @@ def split(losses, boxes, box, top):
         if high[j] > low[j] and rise > most:
             widest, most = j, rise
     boxes.low[top, widest] = high[widest]
-    boxes.counted[top], boxes.stored[top] = True, True
+    boxes.counted[top] = True
     shrink(losses, boxes, top)
     high[widest] -= 1
     boxes.counted[box] = False
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def weigh(losses, node, lost):
+    """Return the cost of a node, and divide what suppression adds by the number of records."""
+    cost = 0.0
+    for j in range(len(node)):
+        lost[j] /= losses.records
+        cost += scaled(losses, j, losses.by_level[j, node[j]] + lost[j])
+    return cost
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def lower(levels, node, growth, to):
+    """Write a node below another one that has at most about `growth` times as many classes.
+
+    The level that adds the least entropy is lowered first, so that as many as possible are lower.
+    """
+    for j in range(len(node)):
+        to[j] = node[j]
+    left = np.log(growth)
+    while True:
+        best, least = -1, left
+        for j in range(len(node)):
+            if to[j] > 0:
+                more = levels.entropy[j, to[j] - 1] - levels.entropy[j, to[j]]
+                if more <= least:
+                    best, least = j, more
+        if best < 0:
+            return
+        to[best] -= 1
+        left -= least
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def add_source(levels, store, demand, losses, boxes, source, node, rows):
+    """Store a table between a source and a node with few rows, if the source is read too often."""
+    store.debt[source] += 1
+    if store.debt[source] < OWED:
+        return
+    store.debt[source] = 0
+    below, wanted = boxes.node, np.int64(STORED * store.rows[source])
+    lower(levels, node, GROWTH * store.rows[source] / max(rows, 1), below)
+    for j in range(len(node)):
+        below[j] = max(below[j], store.node[source, j])
+    made, suppressed, words, complete = count_node(
+        levels, store, demand, source, below, boxes.extra, wanted
+    )
+    if losses.by_size and suppressed <= demand.limit:
+        offer(boxes, below, weigh(losses, below, boxes.extra))
+    if complete and made <= wanted:
+        keep_table(store, below, made, words)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -182,7 +234,7 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
     ASK: `boxes.node` is a single node that may be better than the best one; the caller offers it.
     FULL: there is no room for further boxes.
     Invariant: every node that could replace the best one is in an open box. One pass takes the box
-    with the least bound, and counts its `high`, or stores a table one level below it, or splits it.
+    with the least bound, and counts its `high` or splits it.
     """
     until = store.reads[0] + reads
     while boxes.open[0]:
@@ -191,47 +243,34 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
         if store.reads[0] > until:
             return PAUSED
         box = pop(boxes)
-        low, high = boxes.low[box], boxes.high[box]
+        low, high, lost = boxes.low[box], boxes.high[box], boxes.lost[box]
         if is_hopeless(boxes, boxes.bound[box], low):
             continue
-        counted, pushes = boxes.counted[box], 1
-        single = True
-        for j in range(len(low)):
-            single = single and low[j] == high[j]
-        if single and counted:
-            if losses.by_size:
-                continue
+        if boxes.counted[box]:
+            single = True
             for j in range(len(low)):
-                boxes.node[j] = low[j]
-            return ASK
-        if counted and boxes.stored[box]:
-            split(losses, boxes, box, boxes.heap[boxes.open[0] + 1])
-            pushes = 2
-        else:
-            node, lost = (boxes.node, boxes.extra) if counted else (high, boxes.lost[box])
-            if counted:
+                single = single and low[j] == high[j]
+            if single and losses.by_size:
+                continue
+            if single:
                 for j in range(len(low)):
-                    node[j] = max(low[j], high[j] - 1)
-            source = find_source(store, node)
-            rows, suppressed, words = count_node(levels, store, demand, source, node, lost, counted)
-            if suppressed <= demand.limit:
-                cost = 0.0
-                for j in range(len(node)):
-                    lost[j] /= losses.records
-                    cost += scaled(losses, j, losses.by_level[j, node[j]] + lost[j])
-                if losses.by_size:
-                    offer(boxes, node, cost)
-            if counted:
-                boxes.stored[box] = True
-                if rows <= STORED * store.rows[source]:
-                    keep_table(store, node, rows, words)
-            else:
-                boxes.counts[0] += 1
-                if suppressed > demand.limit:
-                    continue
-                boxes.counted[box] = True
-                boxes.stored[box] = rows > SHORT * store.rows[source]
-                shrink(losses, boxes, box)
-        for _ in range(pushes):
+                    boxes.node[j] = low[j]
+                return ASK
+            split(losses, boxes, box, boxes.heap[boxes.open[0] + 1])
             push(boxes)
+        else:
+            source = find_source(store, high)
+            rows, suppressed, _, complete = count_node(levels, store, demand, source, high, lost, 0)
+            boxes.counts[0] += 1
+            if suppressed <= demand.limit:
+                cost = weigh(losses, high, lost)
+                if losses.by_size:
+                    offer(boxes, high, cost)
+            if complete and rows < SHORT * store.rows[source]:
+                add_source(levels, store, demand, losses, boxes, source, high, rows)
+            if suppressed > demand.limit:
+                continue
+            boxes.counted[box] = True
+            shrink(losses, boxes, box)
+        push(boxes)
     return DONE

@@ -1,120 +1,21 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: count the classes of single nodes, each from the smallest stored table of a finer node.
 
-Layout of a row: a key of one or more words and a count. A word has a field for each of some
-attributes, as wide as the attribute's groups at the table's node require; an attribute with a
-single group has no bits. A count has people in the bits from `size_at` up and records in the bits
-below; if every record is a different person, `size_at` is 0 and the count is both.
+Layouts are those of `_class_moves.py`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
+from shoal.anonymize.lattice._class_moves import BLOCK, bits_of, count_cells, move_rows, plan_moves
 from shoal.support.compiling import njit
 
-WORD_BITS = 62  # of a key; tests use fewer
-CHUNK_BITS = 12  # attributes that are moved together
-DENSE_BITS = 18  # keys of up to so many bits may index an array
-BLOCK = 256  # rows whose new keys are computed together
+DENSE = 1 << 22  # most cells that may be counted in an array
+CELLS_A_ROW = 4  # cells that take as long as a row in a hash table
+CHECKS = 64  # times that complete classes are looked at
+SUFFIXES = 4096  # combinations of the last attributes whose keys are listed
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-
-
-class Levels(NamedTuple):
-    """The levels of each attribute, from a corner of the lattice up.
-
-    domain, bits: (attributes, levels) number of groups, and width of their field.
-    step_first: (attributes, levels) start in `steps` of the map from level l − 1 to level l.
-    steps: group at level l − 1 → group at level l, map after map.
-    gain_first: (attributes, levels) start in `gains` of the groups of a level.
-    gains: how much more a record of the group loses if it is suppressed.
-    word_bits: most bits of a word.
-    """
-
-    domain: Any
-    bits: Any
-    step_first: Any
-    steps: Any
-    gain_first: Any
-    gains: Any
-    word_bits: int
-
-
-class Demand(NamedTuple):
-    """What classes must meet: at least k people; at most `limit` records may be suppressed.
-
-    size_at: the bit of a count from which people are counted.
-    most: number of classes above which more records than the limit are in small ones.
-    """
-
-    k: int
-    limit: int
-    size_at: int
-    most: int
-
-
-class Store(NamedTuple):
-    """Tables of classes, and scratch for the next one.
-
-    keys, counts: rows of all tables; a row has `words` words in `keys`.
-    node: (tables, attributes) the node of each table.
-    first_key, first, rows, words: (tables,) start in `keys` and in `counts`, rows, words of a row.
-    by_rows: (tables,) tables, the shortest first. used: (tables,) when each was last read.
-    tables, clock, reads, refused: (1,) number of tables, counted nodes, rows read so far, and
-        tables that found no room.
-    to_keys, to_counts: the classes of the last counted node.
-    slots: hash table: the count of nodes in the upper 32 bits, a class in the lower ones.
-    dense: (1 << DENSE_BITS,) counts by key, all 0 between calls.
-    fields: (6, attributes) word, shift and mask of each attribute in the old and in the new key.
-    moves: for each chunk of old fields, the part of a word of the new key.
-    chunk_word, chunk_shift, chunk_mask, chunk_first: (attributes,) where a chunk is in the old key,
-        and its start in `moves`.
-    word_chunks: (attributes + 1,) the first chunk of each word of the new key.
-    block: (attributes, BLOCK) the words of the new keys of some rows.
-    """
-
-    keys: Any
-    counts: Any
-    node: Any
-    first_key: Any
-    first: Any
-    rows: Any
-    words: Any
-    by_rows: Any
-    used: Any
-    tables: Any
-    clock: Any
-    reads: Any
-    refused: Any
-    to_keys: Any
-    to_counts: Any
-    slots: Any
-    dense: Any
-    fields: Any
-    moves: Any
-    chunk_word: Any
-    chunk_shift: Any
-    chunk_mask: Any
-    chunk_first: Any
-    word_chunks: Any
-    block: Any
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def lay_out(levels, node, word, shift, mask):
-    """Write the field of each attribute in a key of a node; returns words and all bits."""
-    at, used, total = 0, 0, 0
-    for j in range(len(node)):
-        bits = levels.bits[j, node[j]]
-        if used + bits > levels.word_bits:
-            at += 1
-            used = 0
-        word[j], shift[j], mask[j] = at, used, (np.int64(1) << bits) - 1
-        used += bits
-        total += bits
-    return at + 1, total
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -133,120 +34,103 @@ def find_source(store, node):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def move_group(levels, j, old, new, code):
-    """Return the group at a level of an attribute's group at a lower level."""
-    group = np.int64(code)
-    for level in range(old + 1, new + 1):
-        group = levels.steps[levels.step_first[j, level] + group]
-    return group
+def count_dense(levels, store, demand, source, cells, wanted):
+    """Add up counts by cell, until too many records are in small classes.
 
+    Returns the number of classes, of records in small ones, and of cells that may not be 0, and
+    whether all rows were read.
+    Invariant: the cells before `scanned` are complete, and are those of `end` classes.
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def plan_moves(levels, store, source, node):
-    """Fill `fields`, `chunks` and `moves` for a roll-up to a node; returns words and bits of a key.
-
-    A chunk is one attribute, or neighbours that share their words and are narrow together, so that
-    one look into `moves` gives the new fields of them all. Attributes with a single group at the
-    node need no chunk.
-    Invariant: chunks before `chunk` are complete; the current one covers old bits from chunk_shift
-    to `end`, and its part of `moves` begins at chunk_first and ends at `at`.
+    wanted: go on if there are no more classes than this.
     """
-    fields, old = store.fields, store.node[source]
-    lay_out(levels, old, fields[0], fields[1], fields[2])
-    words, total = lay_out(levels, node, fields[3], fields[4], fields[5])
-    widest = 2
-    while widest < CHUNK_BITS and (4 << widest) < store.rows[source]:
-        widest += 1
-    chunk, at, end, to_word = -1, np.int64(0), np.int64(0), 0
-    store.word_chunks[0] = 0
-    for j in range(len(node)):
-        if levels.bits[j, node[j]] == 0:
-            continue
-        word, shift, bits = fields[0, j], fields[1, j], levels.bits[j, old[j]]
-        joins = chunk >= 0 and fields[3, j] == to_word and word == store.chunk_word[chunk]
-        if joins and shift + bits - store.chunk_shift[chunk] <= widest:
-            begin, lowest = store.chunk_first[chunk], store.chunk_shift[chunk]
-            period, down = np.int64(1) << (end - lowest), shift - lowest
-            grown = begin + (np.int64(1) << (shift + bits - lowest))
-            while at < grown:  # fields so far repeat for each group of this attribute
-                store.moves[at] = store.moves[at - period]
-                at += 1
-            for code in range(levels.domain[j, old[j]]):
-                part = move_group(levels, j, old[j], node[j], code) << fields[4, j]
-                first = begin + (np.int64(code) << down)
-                for i in range(first, first + (np.int64(1) << down)):
-                    store.moves[i] += part
-        else:
-            chunk += 1
-            if fields[3, j] != to_word:
-                to_word = fields[3, j]
-                store.word_chunks[to_word] = chunk
-            store.chunk_word[chunk], store.chunk_shift[chunk] = word, shift
-            store.chunk_first[chunk] = at
-            for code in range(levels.domain[j, old[j]]):
-                part = move_group(levels, j, old[j], node[j], code)
-                store.moves[at + code] = part << fields[4, j]
-            for code in range(levels.domain[j, old[j]], np.int64(1) << bits):
-                store.moves[at + code] = 0
-            at += np.int64(1) << bits
-        end = shift + bits
-        store.chunk_mask[chunk] = (np.int64(1) << (end - store.chunk_shift[chunk])) - 1
-    for word in range(to_word + 1, words + 1):
-        store.word_chunks[word] = chunk + 1
-    return words, total
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def move_rows(store, source, begin, end, words):
-    """Write the new keys of some rows of a table to `block`."""
-    width, keys, moves = store.words[source], store.keys, store.moves
-    for word in range(words):
-        block = store.block[word]
-        for i in range(end - begin):
-            block[i] = 0
-        for chunk in range(store.word_chunks[word], store.word_chunks[word + 1]):
-            shift, mask = store.chunk_shift[chunk], store.chunk_mask[chunk]
-            first = store.chunk_first[chunk]
-            at = store.first_key[source] + begin * width + store.chunk_word[chunk]
-            for i in range(end - begin):
-                block[i] += moves[first + ((keys[at + i * width] >> shift) & mask)]
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def count_dense(store, source, size):
-    """Count classes whose keys are below `size` with an array; returns their number."""
-    dense, rows, first, keys = store.dense, store.rows[source], store.first[source], store.block[0]
+    dense, rows, first, at = store.dense, store.rows[source], store.first[source], store.block[0]
+    size_at, end, suppressed = demand.size_at, np.int64(0), np.int64(0)
+    records = (np.int64(1) << size_at) - 1 if size_at else np.int64(-1)
+    place, scanned = store.fields[6, levels.order[0]], np.int64(0)
+    between, check = rows // CHECKS + 1, rows // CHECKS
     for begin in range(0, rows, BLOCK):
         stop = min(begin + BLOCK, rows)
         move_rows(store, source, begin, stop, 1)
         for row in range(begin, stop):
-            dense[keys[row - begin]] += store.counts[first + row]
-    end = 0
-    for key in range(size):
-        if dense[key] != 0:
-            store.to_keys[end], store.to_counts[end] = key, dense[key]
-            dense[key] = 0
-            end += 1
-    return end
+            dense[at[row - begin]] += store.counts[first + row]
+        if stop < rows and stop < check:
+            continue
+        check = stop + between
+        complete = cells if stop == rows else at[stop - 1 - begin] // place * place
+        for cell in range(scanned, complete):
+            count = dense[cell]
+            end += count != 0
+            suppressed += (count & records) * (count >> size_at < demand.k)
+        scanned = complete
+        if suppressed > demand.limit and end > wanted:
+            store.reads[0] += stop
+            return end, suppressed, min(complete + place, cells), stop == rows
+    store.reads[0] += rows
+    return end, suppressed, cells, True
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def count_hashed(store, source, to_words, most):
-    """Count classes with a hash table of open addresses, until there are more than `most`.
+def list_classes(levels, store, node, cells):
+    """Write the classes that were counted by cell to `to_keys` and `to_counts`; clears the cells.
 
-    Returns their number. Invariant: the classes before `end` are those of the rows before `row`;
-    each is in the first free slot at or after the slot of its hash.
+    Invariant: `base` is the key of the cell `begin`; the attributes from `split` on have the keys
+    in `suffix`, and the groups of those before it are counted up in fields[0] like an odometer.
+    """
+    shift, group, dense, order = store.fields[4], store.fields[0], store.dense, levels.order
+    split, width, end = len(node), np.int64(1), 0
+    store.suffix[0] = 0
+    while split > 0:
+        j = order[split - 1]
+        domain = levels.domain[j, node[j]]
+        if width * domain > len(store.suffix) or (width > 1 and width * domain > SUFFIXES):
+            break
+        split -= 1
+        for i in range(width, width * domain):
+            store.suffix[i] = store.suffix[i % width] | ((i // width) << shift[j])
+        width *= domain
+    for i in range(split):
+        group[i] = 0
+    base = np.int64(0)
+    for begin in range(0, cells, width):
+        for i in range(width):
+            count = dense[begin + i]
+            if count != 0:
+                store.to_keys[end], store.to_counts[end] = base | store.suffix[i], count
+                dense[begin + i] = 0
+                end += 1
+        i = split - 1
+        while i >= 0 and group[i] + 1 == levels.domain[order[i], node[order[i]]]:
+            base -= group[i] << shift[order[i]]
+            group[i] = 0
+            i -= 1
+        if i >= 0:
+            group[i] += 1
+            base += np.int64(1) << shift[order[i]]
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def count_hashed(levels, store, demand, source, to_words, wanted):
+    """Count classes with a hash table of open addresses, until too many records are in small ones.
+
+    Returns the number of classes, of records in small ones, and whether all rows were read.
+    Invariants: the classes before `end` are those of the rows before `row`; each is in the first
+    free slot at or after the slot of its hash. The classes before `scanned` are complete.
+
+    wanted: go on if there are no more classes than this.
     """
     first, slots, block = store.first[source], store.slots, store.block
     rows, to_keys, end = store.rows[source], store.to_keys, np.int64(0)
+    size_at, suppressed, scanned = demand.size_at, np.int64(0), np.int64(0)
+    records = (np.int64(1) << size_at) - 1 if size_at else np.int64(-1)
+    lead = levels.order[0]
+    word_at, shift = store.fields[3, lead], store.fields[4, lead]
+    mask, between, check = store.fields[5, lead], rows // CHECKS + 1, rows // CHECKS
     bits = 4
     while (1 << bits) < 2 * rows:
         bits += 1
     down, last = np.uint64(64 - bits), (1 << bits) - 1
     stamp = store.clock[0] << 32
     for begin in range(0, rows, BLOCK):
-        if end > most:
-            break
         stop = min(begin + BLOCK, rows)
         move_rows(store, source, begin, stop, to_words)
         for row in range(begin, stop):
@@ -271,46 +155,65 @@ def count_hashed(store, source, to_words, most):
                     store.to_counts[held - stamp] += store.counts[first + row]
                     break
                 slot = (slot + 1) & last
-    return end
+        if end > demand.most and end > wanted:
+            store.reads[0] += stop
+            return end, demand.limit + 1, False
+        if stop < rows and stop < check:
+            continue
+        check = stop + between
+        group = (block[word_at, stop - 1 - begin] >> shift) & mask
+        while scanned < end:
+            if stop < rows and (to_keys[scanned * to_words + word_at] >> shift) & mask == group:
+                break
+            count = store.to_counts[scanned]
+            suppressed += (count & records) * (count >> size_at < demand.k)
+            scanned += 1
+        if suppressed > demand.limit and end > wanted:
+            store.reads[0] += stop
+            return end, suppressed, stop == rows
+    store.reads[0] += rows
+    return end, suppressed, True
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def count_node(levels, store, demand, source, node, lost, whole):
-    """Count the classes of a node from a stored table; returns their number and suppressed records.
+def count_node(levels, store, demand, source, node, lost, wanted):
+    """Count the classes of a node from a stored table, until too many records are in small ones.
 
-    Writes to `lost` by how much suppression raises the loss of each attribute, summed over records,
-    unless more than the limit are suppressed.
+    Returns the number of classes, of suppressed records, of words of a key, and whether the
+    numbers are complete; if they are not, more than the limit are suppressed. Writes to `lost` by
+    how much suppression raises the loss of each attribute, summed over records, unless more than
+    the limit are suppressed.
 
-    whole: count all classes even if more than the limit are suppressed; otherwise the number of
-        suppressed records is then one above the limit, and the number of classes is too small.
+    wanted: count all classes, and list them, if they are no more than this.
     """
     store.clock[0] += 1
     store.used[source] = store.clock[0]
-    store.reads[0] += store.rows[source]
-    words, total = plan_moves(levels, store, source, node)
-    if total <= DENSE_BITS and (1 << total) <= 4 * store.rows[source] + 64 and words == 1:
-        end = count_dense(store, source, 1 << total)
-    else:
-        end = count_hashed(store, source, words, store.rows[source] if whole else demand.most)
-        if end > demand.most and not whole:
-            return end, demand.limit + 1, words
-    records, suppressed = (np.int64(1) << demand.size_at) - 1, np.int64(0)
-    if demand.size_at == 0:
-        records = np.int64(-1)
     for j in range(len(node)):
         lost[j] = 0.0
-    for row in range(end):
-        if store.to_counts[row] >> demand.size_at < demand.k:
-            suppressed += store.to_counts[row] & records
+    most = min(np.int64(len(store.dense)), CELLS_A_ROW * store.rows[source] + 64)
+    cells = count_cells(levels, node, most)
+    by_cell = cells <= most and bits_of(levels, node) <= levels.word_bits
+    words = plan_moves(levels, store, source, node, by_cell)
+    if by_cell:
+        end, suppressed, used, complete = count_dense(levels, store, demand, source, cells, wanted)
+        if end <= wanted or 0 < suppressed <= demand.limit:
+            list_classes(levels, store, node, cells)
+        else:
+            for cell in range(used):
+                store.dense[cell] = 0
+    else:
+        end, suppressed, complete = count_hashed(levels, store, demand, source, words, wanted)
     if 0 < suppressed <= demand.limit:
+        size_at = demand.size_at
+        records = (np.int64(1) << size_at) - 1 if size_at else np.int64(-1)
         for row in range(end):
-            if store.to_counts[row] >> demand.size_at < demand.k:
+            if store.to_counts[row] >> size_at < demand.k:
                 weight = store.to_counts[row] & records
                 for j in range(len(node)):
                     key = store.to_keys[row * words + store.fields[3, j]]
                     code = (key >> store.fields[4, j]) & store.fields[5, j]
                     lost[j] += weight * levels.gains[levels.gain_first[j, node[j]] + code]
-    return end, suppressed, words
+    return end, suppressed, words, complete
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -336,6 +239,7 @@ def keep_table(store, node, rows, words):
         store.node[table, j] = node[j]
     store.first_key[table], store.first[table] = first_key, first
     store.rows[table], store.words[table], store.used[table] = rows, words, store.clock[0]
+    store.debt[table] = 0
     at = table
     while at > 0 and store.rows[store.by_rows[at - 1]] > rows:
         store.by_rows[at] = store.by_rows[at - 1]

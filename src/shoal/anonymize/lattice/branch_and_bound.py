@@ -129,7 +129,6 @@ def _room(capacity: int, attributes: int) -> Any:
         np.zeros(capacity),
         np.zeros((capacity, attributes)),
         np.zeros(capacity, np.bool_),
-        np.zeros(capacity, np.bool_),
         np.arange(capacity),
         np.zeros(1, np.int64),
         np.zeros(attributes, np.int16),

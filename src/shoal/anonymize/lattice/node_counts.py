@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.anonymize.lattice.count_layout import levels_of, number_by_lead, store_of
 from shoal.anonymize.lattice.entries import Entries, entries_of
 from shoal.support.arrays import Floats
 
 if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Lattice, Node
 
-_STORED_BYTES = 128 << 20  # for stored tables, besides the table itself
-_MAX_TABLES = 4096
 _SWEEP_SHARE = 0.15  # of the table's tuples that a node has on average
 
 
@@ -41,16 +40,16 @@ class NodeCounts:
         limit: int,
         gains: list[list[Floats]] | None = None,
     ) -> None:
-        from shoal.anonymize.lattice._class_counts import Demand
+        from shoal.anonymize.lattice._class_moves import Demand
 
-        entries = entries_of(lattice, corner)
+        entries, lead, counts = number_by_lead(entries_of(lattice, corner))
         levels = zip(lattice.columns, lattice.shape, strict=True)
         gains = gains or [[np.zeros(column.domain)] * size for column, size in levels]
         self.limit = limit
         self.additive = entries.followed == 0
-        self.levels = _levels_of(entries, corner, gains)
+        self.levels = levels_of(entries, lead, counts, corner, gains)
         self.demand = Demand(k, limit, entries.size_at, _most_classes(entries, k, limit))
-        self.store = _store_of(entries, self.levels)
+        self.store = store_of(entries, self.levels)
         self._lost = np.zeros(len(corner))
         merged = any(corner) or entries.people is not None
         if merged or len(lattice.columns) < len(lattice.table.quasi_columns):
@@ -78,10 +77,11 @@ class NodeCounts:
 
         store = self.store
         source = find_source(store, node)
-        rows, suppressed, words = count_node(
-            self.levels, store, self.demand, source, node, self._lost, False
+        wanted = min(self.demand.most, int(store.rows[source]) // 2) if keep else 0
+        rows, suppressed, words, complete = count_node(
+            self.levels, store, self.demand, source, node, self._lost, wanted
         )
-        if keep and rows <= self.demand.most and 2 * rows <= store.rows[source]:
+        if keep and complete and rows <= wanted:
             keep_table(store, node, rows, words)
             if store.refused[0]:
                 self.make_room()
@@ -94,7 +94,7 @@ class NodeCounts:
         recent = sorted(range(1, tables), key=lambda t: -store.used[t])
         room = (len(store.counts) - int(store.rows[0])) // 2
         kept, rows = [0], 0
-        for table in recent[: _MAX_TABLES // 2]:
+        for table in recent[: len(store.rows) // 2]:
             rows += int(store.rows[table])
             if rows > room:
                 break
@@ -113,6 +113,7 @@ class NodeCounts:
             store.first_key[new], store.first[new] = at_key, at
             store.rows[new], store.words[new] = rows, words
             store.node[new], store.used[new] = store.node[old], store.used[old]
+            store.debt[new] = store.debt[old]
             at_key, at = at_key + rows * words, at + rows
         store.tables[0], store.refused[0] = len(kept), 0
         store.by_rows[: len(kept)] = np.argsort(store.rows[: len(kept)], kind="stable")
@@ -122,14 +123,14 @@ class NodeCounts:
         from shoal.anonymize.lattice._class_counts import count_node
 
         store = self.store
-        rows, _, words = count_node(
+        rows, _, words, _ = count_node(
             self.levels,
             store,
             self.demand,
             0,
             np.zeros(len(self._lost), np.int16),
             self._lost,
-            True,
+            len(store.to_counts),
         )
         store.keys[: rows * words] = store.to_keys[: rows * words]
         store.counts[:rows] = store.to_counts[:rows]
@@ -150,81 +151,3 @@ def _most_classes(entries: Entries, k: int, limit: int) -> int:
     if entries.people is not None or k < 1:
         return records
     return limit + max(records - limit, 0) // k
-
-
-def _levels_of(entries: Entries, corner: Node, gains: list[list[Floats]]) -> Any:
-    """Return the levels above a corner for the kernels.
-
-    gains: for each attribute and level, (values,) what suppression adds to the loss of a record.
-    """
-    from shoal.anonymize.lattice import _class_counts
-
-    ladders = entries.ladders
-    most = max(len(ladder.steps) for ladder in ladders) + 1
-    domain, step_first, gain_first = (
-        np.ones((len(ladders), most), dtype=np.int64) for _ in range(3)
-    )
-    steps, by_group, at_step, at_gain = [np.zeros(0, np.int64)], [np.zeros(0)], 0, 0
-    for j, ladder in enumerate(ladders):
-        numbers = ladder.numbers
-        for level in range(len(ladder.steps) + 1):
-            if level:
-                step = ladder.steps[level - 1]
-                steps.append(step)
-                step_first[j, level], at_step = at_step, at_step + len(step)
-                numbers = step[numbers]
-            groups = int(numbers.max()) + 1 if len(numbers) else 1
-            gain = np.zeros(groups)
-            np.maximum.at(gain, numbers, gains[j][corner[j] + level])
-            by_group.append(gain)
-            domain[j, level] = groups
-            gain_first[j, level], at_gain = at_gain, at_gain + groups
-    bits = np.array([[int(d - 1).bit_length() for d in row] for row in domain], dtype=np.int64)
-    return _class_counts.Levels(
-        domain,
-        bits,
-        step_first,
-        np.concatenate(steps),
-        gain_first,
-        np.concatenate(by_group),
-        _class_counts.WORD_BITS,
-    )
-
-
-def _store_of(entries: Entries, levels: Any) -> Any:
-    """Return a store whose first table has the entries."""
-    from shoal.anonymize.lattice._class_counts import BLOCK, CHUNK_BITS, DENSE_BITS, Store, lay_out
-
-    attributes, rows = len(entries.ladders), len(entries)
-    bottom, fields = np.zeros(attributes, np.int16), np.zeros((6, attributes), np.int64)
-    words, _ = lay_out(levels, bottom, fields[0], fields[1], fields[2])
-    room = rows + min(8 * rows + (1 << 16), _STORED_BYTES // (8 * (words + 1)))
-    by_table = [np.zeros(_MAX_TABLES, np.int64) for _ in range(6)]
-    numbers = [np.zeros(1, np.int64) for _ in range(4)]
-    chunks = [np.zeros(attributes + 1, np.int64) for _ in range(5)]
-    moves = (attributes << CHUNK_BITS) + int((1 << levels.bits[:, 0]).sum())
-    arrays = [
-        np.empty(room * words, np.int64),
-        np.empty(room, np.int64),
-        np.zeros((_MAX_TABLES, attributes), np.int16),
-        *by_table,
-        *numbers,
-        np.empty(max(rows, 1) * words, np.int64),
-        np.empty(max(rows, 1), np.int64),
-        np.zeros(1 << max(4, (2 * rows - 1).bit_length()), np.int64),
-        np.zeros(1 << DENSE_BITS, np.int64),
-        fields,
-        np.empty(moves, np.int64),
-        *chunks,
-        np.empty((attributes, BLOCK), np.int64),
-    ]
-    store = Store(*arrays)
-    keys = store.keys[: rows * words].reshape(rows, words)
-    keys[...] = 0
-    for j, codes in enumerate(entries.codes):
-        keys[:, fields[0, j]] |= codes << fields[1, j]
-    store.counts[:rows] = entries.records
-    if entries.people is not None:
-        store.counts[:rows] |= entries.people << entries.size_at
-    store.rows[0], store.words[0], store.tables[0] = rows, words, 1
-    return store
