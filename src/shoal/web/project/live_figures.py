@@ -27,8 +27,7 @@ class LiveFigures:
 
     def refresh(self) -> None:
         """Find the figures again; an answer that is still awaited is no longer wanted."""
-        if self._task is not None and not self._task.done():
-            self._task.cancel()
+        self.stop()
         project = self._project
         if project.source is None or not project.columns.quasi:
             self._show(Figures())
@@ -38,6 +37,11 @@ class LiveFigures:
         except RuntimeError:  # outside the server, figures are found on request
             return
         self._task = loop.create_task(self.find())
+
+    def stop(self) -> None:
+        """Give up what is still awaited."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
 
     async def find(self) -> None:
         """Count groups, estimate on a sample what a release keeps, then find it exactly."""

@@ -97,6 +97,7 @@ class Project:
         self._set_empty()
 
     def _set_empty(self) -> None:
+        self._live.stop()
         self.source: Source | None = None
         self.columns = Columns()
         self.hints: tuple[Mapping[str, Any], ...] = ()
@@ -141,19 +142,11 @@ class Project:
                 listener(topic)
 
     def is_ready(self, step: Step) -> bool:
-        """Return whether a screen has what it needs.
-
-        Parameters:
-            step: The screen.
-        """
+        """Return whether a screen has what it needs."""
         return not self.obstacle(step)
 
     def obstacle(self, step: Step) -> str:
-        """Return why a screen is not open yet, in one sentence; empty if it is.
-
-        Parameters:
-            step: The screen.
-        """
+        """Return why a screen is not open yet, in one sentence; empty if it is."""
         return obstacle_to(self, step)
 
     async def ask(self, question: Callable[..., Any], *arguments: Any) -> Any:

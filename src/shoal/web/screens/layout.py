@@ -10,6 +10,7 @@ from nicegui import ui
 
 from shoal.errors import ShoalError
 from shoal.web.project.project import Project, Step, Topic
+from shoal.web.project.runs import Run
 from shoal.web.screens import describe, group, open, protect, release, saving, theme
 from shoal.web.screens.live import live
 from shoal.web.screens.parts import icon, named
@@ -152,11 +153,14 @@ def _onward(project: Project, step: Step) -> None:
 
 
 def _create(project: Project) -> None:
+    running = next((run for run in project.runs if run.state == "running"), None)
+    if running is not None:
+        _progress(running)
+        return
     obstacle = project.obstacle(Step.PROTECT)
-    running = any(run.state == "running" for run in project.runs)
     if obstacle:
         ui.label(obstacle).classes("s-small")
-    if project.runs and not running:
+    if project.runs:
         ui.button(text.RELEASES, on_click=lambda: go(Step.RELEASE)).props("flat no-caps")
 
     def create() -> None:
@@ -166,6 +170,19 @@ def _create(project: Project) -> None:
         except ShoalError as error:
             ui.notify(str(error), type="negative", multi_line=True)
 
-    button = ui.button(text.CREATING if running else text.CREATE, on_click=create)
+    button = ui.button(text.CREATE, on_click=create)
     button.props("no-caps unelevated icon-right=arrow_forward")
-    button.set_enabled(not running and not obstacle)
+    button.set_enabled(not obstacle)
+
+
+def _progress(run: Run) -> None:
+    """Draw how far a release is, and the button that cancels it."""
+    with ui.element("div").classes("s-progress") as part:
+        part.props["role"] = "status"
+        ui.label(run.text or text.CREATING).classes("s-small")
+        bar = ui.linear_progress(value=run.fraction or 0.0, show_value=False, size="6px")
+        named(bar.props("rounded"), text.CREATING)
+        if run.fraction is None:
+            bar.props("indeterminate")
+    cancel = run.job.cancel if run.job is not None else lambda: None
+    ui.button(text.CANCEL, on_click=cancel).props("outline no-caps")

@@ -200,7 +200,7 @@ def _run_card(project: Project) -> None:
         name.props("outlined dense").classes("w-full")
         name.on_value_change(lambda event: setattr(project, "run_name", event.value or ""))
         why(text.NAME_WHY)
-        live(project, Topic.RUNS)(lambda: _progress(project))
+        live(project, Topic.RUNS)(lambda: _outcome(project))
         part = ui.element("div")
         running = [any(run.state == "running" for run in project.runs)]
 
@@ -214,23 +214,12 @@ def _run_card(project: Project) -> None:
         on_change(project, part, follow, Topic.RUNS)
 
 
-def _progress(project: Project) -> None:
-    if not project.runs:
-        return
-    run = project.runs[-1]
-    if run.state == "running":
-        with ui.element("div").classes("s-stack") as part:
-            part.props["role"] = "status"
-            ui.label(run.text or text.RUNNING)
-            bar = ui.linear_progress(value=run.fraction or 0.0, show_value=False, size="8px")
-            named(bar, text.RUNNING)
-            if run.fraction is None:
-                bar.props("indeterminate")
-            cancel = run.job.cancel if run.job is not None else lambda: None
-            ui.button(text.CANCEL, on_click=cancel).props("outline no-caps")
-    elif run.state == "done":
+def _outcome(project: Project) -> None:
+    """Draw how the last run ended."""
+    state = project.runs[-1].state if project.runs else ""
+    if state == "done":
         notice(text.DONE, "good", text.SEE, lambda: ui.navigate.to("/release"))
-    elif run.state == "cancelled":
+    elif state == "cancelled":
         notice(text.CANCELLED)
-    else:
-        notice(f"{text.FAILED}: {run.text}", "bad")
+    elif state == "failed":
+        notice(f"{text.FAILED}: {project.runs[-1].text}", "bad")

@@ -19,6 +19,7 @@ NEXT = "Next"
 CREATE = "Create the release"
 CREATING = "Creating the release…"
 RELEASES = "See releases"
+CANCEL = "Cancel"
 THEMES = {None: "Colours of the system", False: "Light colours", True: "Dark colours"}
 
 
