@@ -45,7 +45,10 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
         "inspection", "report", "evidence", "comparison", "utility", "engines",
     },
 }  # fmt: skip
-SHORTCUTS = {("core/release.py", "report")}  # methods of a release that draw or write it
+SHORTCUTS = {
+    ("core/release.py", "report"),  # methods of a release that draw or write it
+    ("anonymize/requests.py", "engines"),  # a frame of Spark, which an engine anonymizes
+}
 PUBLIC = """
     METHODS MODELS BudgetSpent Classes Column Comparison Hierarchy HierarchyError Infeasible
     Inspection InputError Kind MissingExtra NotAnonymous NotConverged OutputError Proof Recoding

@@ -15,7 +15,7 @@ from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
-from shoal.anonymize.requests import Described, OnDisk, as_model
+from shoal.anonymize.requests import Described, OnDisk, as_model, is_spark_frame
 from shoal.core.column import Role
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.provenance import Run
@@ -64,7 +64,8 @@ def anonymize(
 
     Parameters:
         data: A frame (pandas, polars, pyarrow or any other with the Arrow C stream interface), with
-            the roles of its columns as keywords; or a `Table` from `shoal.read`, which has roles.
+            the roles of its columns as keywords; a frame of Spark, whose rows stay in Spark; or a
+            table from `shoal.read` or `shoal.open`, which has roles.
         model: The guarantee: a privacy model, or its text such as `"l-diversity(3, disease)"`.
         method: A name from `METHODS`, with its options as keywords, or an instance.
         k: Adds k-anonymity to the guarantee; without a model it is the whole guarantee.
@@ -117,10 +118,13 @@ def anonymize(
     model = as_model(model, k)
     check_seed(seed)
     algorithm = _algorithm(method, seed, options)
+    if is_spark_frame(data):
+        data, described = described.opened(data), Described()
     if isinstance(data, OnDisk):
         if described or ledger is not None or replace or key is not None:
             raise InputError(
-                "a table on disk has its roles already, and takes no ledger, replacements or key"
+                "a table that is not in memory has its roles already, and takes no ledger, "
+                "replacements or key"
             )
         return data.anonymized(model, algorithm, partial(_search, model, algorithm, seed))
     table = _with_replacements(described.table(data), replace)

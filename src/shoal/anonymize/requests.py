@@ -51,11 +51,7 @@ class Described:
                     "only with a frame"
                 )
             return data
-        if not as_names(self.quasi):
-            raise InputError(
-                f"quasi is required: list the columns of the {_kind(data)} that others may know as "
-                "quasi=[…]; shoal.inspect suggests some, and shoal.read reads a schema"
-            )
+        self._check_quasi(data)
         table = Table.from_arrow(
             data,
             roles_of(self.quasi, self.sensitive, self.insensitive, self.identifier),
@@ -66,6 +62,27 @@ class Described:
         )
         warn_unassigned(table.unassigned, stacklevel + 1)
         return origin_of(data, table)
+
+    def opened(self, frame: Any) -> Any:
+        """Return a frame of Spark as a table whose rows stay there."""
+        from shoal.engines import open as open_table
+
+        self._check_quasi(frame)
+        return open_table(
+            frame,
+            roles=roles_of(self.quasi, self.sensitive, self.insensitive, self.identifier),
+            hierarchies=self.hierarchies,
+            person=self.person,
+            household=self.household,
+            rows_are_people=self.rows_are_people,
+        )
+
+    def _check_quasi(self, data: Any) -> None:
+        if not as_names(self.quasi):
+            raise InputError(
+                f"quasi is required: list the columns of the {_kind(data)} that others may know as "
+                "quasi=[…]; shoal.inspect suggests some, and shoal.read reads a schema"
+            )
 
 
 def as_model(model: Model | str | None, k: int | None) -> Model:
@@ -87,6 +104,15 @@ def as_model(model: Model | str | None, k: int | None) -> Model:
         return model
     size = KAnonymity(k)
     return size if model is None else size & model
+
+
+def is_spark_frame(data: Any) -> bool:
+    """Return whether something is a frame of Spark, without importing Spark.
+
+    >>> is_spark_frame([1, 2])
+    False
+    """
+    return type(data).__module__.startswith("pyspark.sql.") and hasattr(data, "sparkSession")
 
 
 def _kind(thing: Any) -> str:

@@ -1,6 +1,6 @@
 """Engines: tables larger than memory, anonymized where they are.
 
-One narrow interface (`engine.py`) with a DuckDB engine. Methods know nothing of engines.
+One narrow interface (`engine.py`), two engines: DuckDB and Spark. Methods know nothing of engines.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal.anonymize.requests import is_spark_frame
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
 from shoal.engines.sources import find_files
+from shoal.engines.spark.source import SparkFrame
 from shoal.errors import InputError
 from shoal.reading.requests import request_of
 
 
 def open(
-    source: str | Path,
+    source: str | Path | Any,
     schema: Any = None,
     *,
     roles: Mapping[str, Any] | None = None,
@@ -43,7 +45,8 @@ def open(
     written from the files.
 
     Parameters:
-        source: A Parquet or CSV file, a folder of them, or a pattern such as `"visits-*.parquet"`.
+        source: A Parquet or CSV file, a folder of them, or a pattern such as `"visits-*.parquet"`;
+            or a frame of Spark, whose rows stay in Spark.
         schema: As for `shoal.read`, like all parameters up to `header`.
         roles: `{column: role}`.
         hierarchies: `{column: CSV path, Hierarchy or recipe}`.
@@ -86,7 +89,8 @@ def open(
             "or state more memory"
         )
     budget = Budget.parse(memory)
-    return LargeTable(find_files(source), asked, budget, partition_rows, processes)
+    files = SparkFrame(source) if is_spark_frame(source) else find_files(source)
+    return LargeTable(files, asked, budget, partition_rows, processes)
 
 
 __all__ = ["LargeRelease", "LargeTable", "open"]

@@ -86,8 +86,11 @@ class DuckDBEngine:
         """Free memory for work outside the engine."""
         self._session.rest()
 
-    def statistics(self, name: str, most: int) -> Values | int:
-        """Return the distinct values of a column, or their number if it exceeds `most`."""
+    def statistics(self, most: Mapping[str, int]) -> dict[str, Values | int]:
+        """Return the distinct values of columns, or their number if it exceeds `most`."""
+        return {name: self._statistics(name, limit) for name, limit in most.items()}
+
+    def _statistics(self, name: str, most: int) -> Values | int:
         cell, session = self._cell(name), self._session
         about = session.value(f"SELECT approx_count_distinct({cell}) FROM {self._source}")
         if about > most * _MARGIN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import pyarrow as pa
 from shoal.engines.duckdb_released import counted_of, pack_words
 from shoal.engines.duckdb_session import Session, literal, quoted
 from shoal.engines.engine import Counted
+from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
 from shoal.reading.engine import exact_pattern
+from shoal.support.temporaries import temporary_folder
 
 
 def count_written(
@@ -51,6 +54,18 @@ def count_written(
         f"GROUP BY ALL) g {' '.join(joins)}"
     )
     return counted_of(found, packing.words)
+
+
+def count_on_disk(
+    files: Sequence[Path], labels: Mapping[str, Any], value: str | None, text: bool, budget: Budget
+) -> Counted:
+    """Count the classes of written files in a database of their own."""
+    with temporary_folder(Path(tempfile.gettempdir())) as folder:
+        session = Session(folder, budget, files[0].parent)
+        try:
+            return count_written(session, files, labels, value, text)
+        finally:
+            session.close()
 
 
 def _text_options(file: Path) -> str:

@@ -222,8 +222,8 @@ class Engine(Protocol):
 
     name: str
 
-    def statistics(self, name: str, most: int) -> Values | int:
-        """Return the distinct values of a column, or their number if it exceeds `most`."""
+    def statistics(self, most: Mapping[str, int]) -> Mapping[str, Values | int]:
+        """Return the distinct values of columns, or their number if it exceeds `most`."""
 
     def count_identifier(self, name: str, *, text: bool) -> tuple[int, int] | None:
         """Return the distinct values and the filled rows of an identifier; None for free text."""

@@ -14,7 +14,7 @@ from shoal.core.column import Column
 from shoal.core.counted_classes import CountedClasses
 from shoal.core.publishing.row_order import Order as RowOrder
 from shoal.core.publishing.row_order import check_order
-from shoal.core.publishing.staging import Staging, is_text_file, staged
+from shoal.core.publishing.staging import Staging, is_text_file, staged, writes_parts
 from shoal.core.publishing.writing import BATCH
 from shoal.core.release import Release
 from shoal.core.tally import Tally
@@ -160,6 +160,21 @@ class LargeRelease(Release):
             average_class_rows=float(classes.rows.mean()) if some else 0.0,
         )
 
+    def to_spark(self) -> Any:
+        """Return the published rows in canonical order, as a frame of Spark.
+
+        Spark computes them when they are used, from rows that it has cached: keep this release
+        until then.
+        """
+        from shoal.engines.spark.publishing import published_frame
+
+        return published_frame(self)
+
+    def to_native(self, cells: Any = "text") -> Any:
+        """Return the published rows as a frame of Spark if they are there, else as for Arrow."""
+        in_spark = self.source.engine.name == "spark" and cells == "text"
+        return self.to_spark() if in_spark else super().to_native(cells)
+
     def to_arrow(self, cells: Any = "text") -> Any:
         """Return the published rows in canonical order, if they fit in the memory budget."""
         if cells != "text":
@@ -201,11 +216,15 @@ class LargeRelease(Release):
         check_order(order)
         if order == "original":
             raise InputError("rows that stay on disk cannot keep their order; leave out the order")
+        if self.source.engine.name == "spark" and writes_parts(path):
+            from shoal.engines.spark.publishing import write_parts
+
+            return write_parts(self, path, force=force)
         text = is_text_file(path)
         layout = lay_out(self, text=text, escape=escape_formulas and text)
         with staged(path, force=force) as staging:
             staging.write(self._batches(layout), layout.schema, int(self._total.rows[0]))
-            return self._check_written(staging, layout, text)
+            return self.check_written(staging, layout, text=text)
 
     def _batches(self, layout: Layout) -> Iterator[Any]:
         """Yield the rows as tables of `BATCH` rows, the last with the rest."""
@@ -222,7 +241,7 @@ class LargeRelease(Release):
         if rows:
             yield layout.decode(pa.concat_tables(waiting))
 
-    def _check_written(self, staging: Staging, layout: Layout, text: bool) -> Verification:
+    def check_written(self, staging: Staging, layout: Layout, *, text: bool) -> Verification:
         """Group the written files and check the model on every class."""
         engine, labels = self.source.engine, layout.labels
 

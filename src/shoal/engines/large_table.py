@@ -182,8 +182,8 @@ class LargeTable:
         """The published columns that have a dictionary."""
         encoder = Encoder(self._request, self._scan.types, self.files.name)
         found = {}
-        for name in self.published:
-            values = self.engine.statistics(name, self._most_values(name))
+        most = {name: self._most_values(name) for name in self.published}
+        for name, values in self.engine.statistics(most).items():
             if isinstance(values, int):
                 self._check_plain(name, values)
                 continue

@@ -34,7 +34,7 @@ def map_in_pool(tasks: Iterable[Any], processes: int | None = None) -> Iterator[
         yield from map(run_work, tasks)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_single_thread) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=use_one_thread) as pool:
         waiting: deque[Future[Outcome]] = deque()
         try:
             for task in tasks:
@@ -50,6 +50,6 @@ def map_in_pool(tasks: Iterable[Any], processes: int | None = None) -> Iterator[
                 future.cancel()
 
 
-def _single_thread() -> None:
+def use_one_thread() -> None:
     """Let each worker use one thread: the pool uses all cores."""
     os.environ["NUMBA_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"

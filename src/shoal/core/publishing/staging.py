@@ -66,7 +66,7 @@ class Staging:
         finally:
             writer.close()
         if self.in_parts:
-            self._write_manifest(schema)
+            self.write_manifest(schema)
 
     def _open(self, schema: Any) -> Any:
         file = self.place
@@ -76,7 +76,8 @@ class Staging:
         self.rows.append(0)
         return open_writer(file, schema)
 
-    def _write_manifest(self, schema: Any) -> None:
+    def write_manifest(self, schema: Any) -> None:
+        """Write which parts there are, and their numbers of rows."""
         content = {
             "format": 1,
             "columns": schema.names,

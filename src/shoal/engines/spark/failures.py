@@ -1,0 +1,72 @@
+"""Errors of Spark, whose messages quote cells, as errors that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from shoal.errors import ShoalError
+
+_ADVICE = {  # what a message of Spark contains, and what to do
+    "maxResultSize": "the result is too large for the driver; raise spark.driver.maxResultSize",
+    "OutOfMemoryError": "a process ran out of memory; give the driver or the executors more",
+    "No space left": "a disk is full; name another folder in spark.local.dir",
+    "ExecutorLost": "an executor was lost; start again",
+    "exited unexpectedly": "a Python worker ended, perhaps for lack of memory; use smaller "
+    "partitions",
+    "PATH_NOT_FOUND": "the path does not exist",
+    "No FileSystem for scheme": "Spark lacks the package that reads this kind of address",
+    "ClassNotFoundException": "Spark lacks a package; add it with spark.jars.packages",
+    "No module named 'shoal": "the executors do not have Shoal; ship it to them",
+    "raise_error": "the stored rows of a release are gone; anonymize again",
+    "USER_RAISED_EXCEPTION": "the stored rows of a release are gone; anonymize again",
+}
+
+
+class SparkFailed(ShoalError):  # noqa: N818
+    """Spark could not finish a step; the message names the step and the type of the error.
+
+    kind: the class or condition of the error of Spark.
+    """
+
+    exit_status = 1
+
+    def __init__(self, step: str, kind: str, advice: str = "") -> None:
+        self.kind = kind
+        reason = advice or "the log of Spark has the details"
+        super().__init__(f"Spark failed to {step} ({kind}): {reason}; nothing was written")
+
+
+@contextmanager
+def explained(step: str) -> Iterator[None]:
+    """Turn errors of Spark, whose messages quote cells, into errors that do not.
+
+    step: what is being done, as in "group the rows".
+    """
+    try:
+        yield
+    except ShoalError:
+        raise
+    except Exception as error:
+        if not _is_of_spark(error):
+            raise
+        text = str(error)
+        advice = next((advice for sign, advice in _ADVICE.items() if sign in text), "")
+        raise SparkFailed(step, _kind(error), advice) from None
+
+
+def _is_of_spark(error: BaseException) -> bool:
+    """Return whether an error comes from Spark, its gateway or its connection."""
+    modules = {each.__module__.partition(".")[0] for each in type(error).__mro__}
+    return bool(modules & {"pyspark", "py4j", "grpc"}) or isinstance(error, ConnectionError)
+
+
+def _kind(error: Any) -> str:
+    """Return the condition of an error, else the name of its class."""
+    for name in ("getCondition", "getErrorClass"):
+        if hasattr(error, name):
+            found = getattr(error, name)()
+            if isinstance(found, str) and found.replace("_", "").replace(".", "").isalnum():
+                return found
+    return type(error).__name__

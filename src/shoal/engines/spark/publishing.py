@@ -1,0 +1,67 @@
+"""Releases whose rows stay in Spark: as a frame, or as a folder of parts that executors write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from shoal.core.publishing.staging import Staging
+from shoal.engines.ordering import Layout, lay_out
+from shoal.engines.spark.failures import explained
+from shoal.engines.spark.types import spark_type
+from shoal.errors import InputError, OutputError
+from shoal.support.folders import replace_folder
+from shoal.support.progress import report
+
+if TYPE_CHECKING:
+    from shoal.core.verification import Verification
+    from shoal.engines.large_release import LargeRelease
+
+
+def published_frame(release: LargeRelease) -> Any:
+    """Return the published rows in canonical order, as a frame of Spark."""
+    if release.source.engine.name != "spark":
+        raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
+    return _frame(lay_out(release, text=False))
+
+
+def _frame(layout: Layout) -> Any:
+    kinds = {name: spark_type(kind) for name, kind in layout.plain.items()}
+    return layout.rows.decoded(layout.order, layout.cells, kinds)
+
+
+def write_parts(release: LargeRelease, path: str | Path, *, force: bool) -> Verification:
+    """Let the executors write a folder of parts, and check what they wrote."""
+    layout = lay_out(release, text=False)
+    frame, rows = _frame(layout), int(layout.rows.total.rows[0])
+    with replace_folder(Path(path), force=force) as folder:
+        staging = Staging(Path(path), folder, in_parts=True)
+        report("write", 0, rows)
+        written = folder / "rows"
+        with explained("write the released rows"):
+            frame.write.option("compression", "zstd").parquet(f"file://{written}")
+        _collect(staging, written, rows)
+        staging.write_manifest(layout.schema)
+        report("write", rows, rows)
+        return release.check_written(staging, layout, text=False)
+
+
+def _collect(staging: Staging, written: Path, rows: int) -> None:
+    """Give the parts their names, in order, and remove what else Spark wrote."""
+    found = sorted(written.glob("part-*.parquet")) if written.is_dir() else []
+    for file in found:
+        count = pq.read_metadata(file).num_rows
+        if count or len(found) == 1:
+            staging.files.append(staging.place / f"part-{len(staging.files):05}.parquet")
+            staging.rows.append(count)
+            file.rename(staging.files[-1])
+    if sum(staging.rows) != rows:
+        raise OutputError(
+            f"{staging.path}: the executors wrote {rows:,} rows, but the driver sees "
+            f"{sum(staging.rows):,}; write to a folder that all of them share, or to an address"
+        )
+    for file in written.iterdir():
+        file.unlink()
+    written.rmdir()

@@ -1,0 +1,343 @@
+"""The Spark engine: rows are encoded once and cached by Spark, then grouped, mapped and sorted.
+
+Columns of the source are c0, c1, …, columns of codes d0, d1, …, plain columns p0, p1, …, columns
+that identify people and households person0, household0, …, and class words k0, k1, ….
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.people import TEXT_WORDS
+from shoal.engines.cutting import Partition
+from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Encoding, Plan, Tuples, Values
+from shoal.engines.packing import Packing, share_drawn
+from shoal.engines.partitions import Outcome, Work
+from shoal.engines.spark.columns import (
+    functions,
+    mapped,
+    mixed,
+    numbered,
+    numbers_of,
+    pack_words,
+    signed,
+    small,
+)
+from shoal.engines.spark.failures import explained
+from shoal.engines.spark.source import SparkScan
+from shoal.engines.spark.spark_partitions import SparkPartitions
+from shoal.engines.spark.spark_released import SparkReleased
+from shoal.engines.spark.written import count_parts
+from shoal.errors import InputError
+from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
+
+_MARGIN = 1.1  # of an approximate number of distinct tuples
+_NODES_PER_SCAN = 6
+_TOGETHER = 50_000  # distinct values of columns that are counted in one job
+
+
+class SparkEngine:
+    """Rows of a frame of Spark."""
+
+    name = "spark"
+
+    def __init__(self, scan: SparkScan) -> None:
+        self._scan, self._session = scan, scan.frame.sparkSession
+        self._rows = scan.frame.toDF(*(f"c{j}" for j in range(len(scan.names))))
+        self._places = {name: f"c{j}" for j, name in enumerate(scan.names)}
+        self._columns: dict[str, str] = {}  # the encoded column of each name
+        self._units: dict[str, list[str]] = {}  # the columns of people and households
+        self._encoded: Any = None
+        self._counted: dict[str, int] | None = None
+        self._partitions: SparkPartitions | None = None
+
+    def _cell(self, name: str) -> Any:
+        """Return the expression of a cell; numbers that are not numbers are missing."""
+        f = functions()
+        cell = f.col(self._places[name])
+        kind = None if self._scan.types is None else self._scan.types[name]
+        if kind is not None and pa.types.is_floating(kind):
+            zero = f.lit(0.0).cast("float" if pa.types.is_float32(kind) else "double")
+            return f.when(f.isnan(cell), f.lit(None)).otherwise(cell + zero)
+        return cell.cast("string") if kind is None or pa.types.is_string(kind) else cell
+
+    def statistics(self, most: Mapping[str, int]) -> dict[str, Values | int]:
+        """Return the distinct values of columns, or their number if it exceeds `most`."""
+        f = functions()
+        report("read", 0, None)
+        asked = [f.approx_count_distinct(self._cell(name)) for name in most]
+        with explained("count the values of columns"):
+            about = dict(zip(most, self._rows.agg(*asked).toArrow().to_pydict().values(),
+                             strict=True))  # fmt: skip
+            found: dict[str, Values | int] = {}
+            together = []
+            for name, (number,) in about.items():
+                found[name] = number
+                if number <= most[name] * _MARGIN and number <= _TOGETHER:
+                    together.append(name)
+                elif number <= most[name] * _MARGIN:
+                    found |= self._values([name])
+            return found | self._values(together)
+
+    def _values(self, names: Sequence[str]) -> dict[str, Values]:
+        """Return the distinct values of columns, counted in one job."""
+        f = functions()
+        kinds = {name: self._rows.select(self._cell(name)).schema[0].dataType for name in names}
+        counted = None
+        for place, name in enumerate(names):
+            groups = self._rows.groupBy(self._cell(name).alias("v")).agg(f.count("*").alias("n"))
+            cells = [
+                (f.col("v") if other == name else f.lit(None).cast(kinds[other])).alias(f"v{j}")
+                for j, other in enumerate(names)
+            ]
+            part = groups.select(f.lit(place).alias("place"), f.col("n"), *cells)
+            counted = part if counted is None else counted.union(part)
+        if counted is None:
+            return {}
+        table = counted.toArrow().combine_chunks()
+        places = numbers_of(table, "place")
+        values = {}
+        for j, name in enumerate(names):
+            rows = table.filter(pa.array(places == j))
+            values[name] = Values(rows.column(f"v{j}").combine_chunks(), numbers_of(rows, "n"))
+        return values
+
+    def count_identifier(self, name: str, *, text: bool) -> tuple[int, int] | None:
+        """Return the distinct values and the filled rows of an identifier; None for free text."""
+        f = functions()
+        cell = self._cell(name)
+        if text:
+            cell = f.nullif(cell, f.lit(""))
+        words = f.length(cell) - f.length(f.replace(cell, f.lit(" "), f.lit(""))) + 1
+        asked = [f.count_distinct(cell).alias("n"), f.count(cell).alias("filled")]
+        asked.append((f.avg(words) if text else f.lit(0)).alias("words"))
+        with explained("count identifiers"):
+            found = self._rows.agg(*asked).toArrow().to_pylist()[0]
+        return None if (found["words"] or 0) >= TEXT_WORDS else (found["n"], found["filled"])
+
+    def encode(self, encoding: Encoding) -> int:
+        """Encode all rows, and return their number."""
+        report("encode", 0, None)
+        f = functions()
+        rows, cells = self._rows, []
+        for number, (name, found) in enumerate(encoding.dictionaries.items()):
+            self._columns[name] = f"d{number}"
+            codes = pa.table({f"v{number}": found.values, f"d{number}": pa.array(found.codes)})
+            missing = codes.filter(codes.column(0).is_null()).column(1).to_pylist()
+            known = small(self._session, codes.filter(codes.column(0).is_valid()))
+            cell, code = self._cell(name), f.col(f"d{number}")
+            rows = rows.join(known, cell == f.col(f"v{number}"), "left").drop(f"v{number}")
+            if missing:
+                code = f.when(cell.isNull(), f.lit(missing[0])).otherwise(code)
+            cells.append(code.cast(signed(found.domain)).alias(f"d{number}"))
+        for number, name in enumerate(encoding.plain):
+            self._columns[name] = f"p{number}"
+            cells.append(self._cell(name).alias(f"p{number}"))
+        for unit, names in ((PERSON, encoding.person), (HOUSEHOLD, encoding.household)):
+            if names:
+                self._check_filled(unit, names)
+                self._units[unit] = [f"{unit}{j}" for j in range(len(names))]
+                cells += [self._cell(n).alias(f"{unit}{j}") for j, n in enumerate(names)]
+        with explained("encode the rows"):
+            self._encoded = rows.select(*cells).persist()
+            return self._check_encoded(encoding)
+
+    def _check_filled(self, unit: str, names: Sequence[str]) -> None:
+        """Check that every row names a person or household."""
+        f = functions()
+        cells = [self._cell(name) for name in names]
+        blank = [cell.isNull() | (cell.cast("string") == "") for cell in cells]
+        with explained("count identifiers"):
+            found = self._rows.agg(
+                *(f.count_if(each).alias(f"n{j}") for j, each in enumerate(blank))
+            ).toArrow()
+        for name, (empty,) in zip(names, found.to_pydict().values(), strict=True):
+            if empty:
+                rows = "1 row has" if empty == 1 else f"{empty:,} rows have"
+                raise InputError(
+                    f"column {name!r} identifies the {unit}, but {rows} no value in it; fill them "
+                    "in or remove these rows"
+                )
+
+    def _check_encoded(self, encoding: Encoding) -> int:
+        """Check that every row was encoded, and return their number."""
+        f = functions()
+        lost = f.lit(False)
+        for name in encoding.dictionaries:
+            lost = lost | f.col(self._columns[name]).isNull()
+        found = self._encoded.agg(f.count("*").alias("n"), f.count_if(lost).alias("lost"))
+        rows, missing = found.toArrow().to_pylist()[0].values()
+        if missing or rows != self._rows.count():
+            raise InputError(f"{self._scan.name}: was changed while it was read; start again")
+        return int(rows)
+
+    def count_units(self) -> dict[str, int]:
+        """Return the numbers of people and households, as far as columns identify them."""
+        f = functions()
+        if self._counted is None:
+            asked = [f.count_distinct(*map(f.col, cells)).alias(unit)
+                     for unit, cells in self._units.items()]  # fmt: skip
+            with explained("count people"):
+                found = self._encoded.agg(*asked).toArrow().to_pylist() if asked else [{}]
+            self._counted = found[0]
+        return dict(self._counted)
+
+    def tuples(
+        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], most: int, people: bool
+    ) -> Tuples | int:
+        """Return the distinct tuples after the first of the maps that leaves at most `most`."""
+        report("group", 0, None)
+        units = [cell for cells in self._units.values() for cell in cells] if people else []
+        least = 0
+        with explained("group the rows"):
+            for start in (0, *range(1, len(nodes), _NODES_PER_SCAN)):
+                stop = start + _NODES_PER_SCAN if start else 1
+                some = nodes[start:stop]
+                for place, about in enumerate(self._about(packing, some, units), start):
+                    least = about
+                    if about <= most * _MARGIN:
+                        return self._grouped(packing, nodes[place], place, units)
+        return least
+
+    def _grouped(
+        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
+    ) -> Tuples:
+        f = functions()
+        frame, words = self._words(self._encoded, packing, maps, "m")
+        keys = [word.alias(f"w{j}") for j, word in enumerate(words)]
+        counts = frame.groupBy(*keys, *units).agg(f.count("*").alias("n")).toArrow()
+        found = [numbers_of(counts, f"w{j}") for j in range(packing.words)]
+        ids = {
+            unit: numbered(counts, self._units[unit]) if units and unit in self._units else None
+            for unit in (PERSON, HOUSEHOLD)
+        }
+        return Tuples(place, found, numbers_of(counts, "n"), ids[PERSON], ids[HOUSEHOLD])
+
+    def count_tuples(self, packing: Packing) -> int:
+        """Return the approximate number of distinct tuples of encoded rows."""
+        with explained("count tuples"):
+            return self._about(packing, [{}], [])[0]
+
+    def _about(
+        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], units: list[str]
+    ) -> list[int]:
+        """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
+        f = functions()
+        frame, asked = self._encoded, []
+        for number, maps in enumerate(nodes):
+            frame, words = self._words(frame, packing, maps, f"m{number}_")
+            cells = [*words, *map(f.col, units)]
+            one = cells[0] if len(cells) == 1 else f.struct(*cells)
+            asked.append(f.approx_count_distinct(one).alias(f"n{number}"))
+        return [int(column[0].as_py()) for column in frame.agg(*asked).toArrow().columns]
+
+    def _words(
+        self, frame: Any, packing: Packing, maps: Mapping[str, Codes], prefix: str
+    ) -> tuple[Any, list[Any]]:
+        """Return a frame with maps joined, and the expressions of the words of a packing."""
+        f, cells = functions(), {}
+        for name in packing.places:
+            cells[name] = f.col(self._columns[name])
+            if name in maps:
+                column = f"{prefix}{self._columns[name]}"
+                frame, cells[name] = mapped(frame, cells[name], maps[name], column)
+        return frame, pack_words(packing, cells)
+
+    def sample_tuples(self, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
+        """Return about `most` of the distinct tuples at random, and the rows of each."""
+        f = functions()
+        every = share_drawn(self.count_tuples(packing), most)
+        frame, words = self._words(self._encoded, packing, {}, "m")
+        keys = [word.alias(f"w{j}") for j, word in enumerate(words)]
+        with explained("sample tuples"):
+            drawn = frame.filter(mixed(words) % every == 0).groupBy(*keys)
+            counts = drawn.agg(f.count("*").alias("n")).toArrow()
+        found = [numbers_of(counts, f"w{j}") for j in range(packing.words)]
+        order = np.lexsort(found[::-1])
+        return [word[order] for word in found], numbers_of(counts, "n")[order]
+
+    def release(self, plan: Plan) -> SparkReleased:
+        """Return the released rows: mapped column by column, or joined tuple by tuple."""
+        keys = [f"k{j}" for j in range(plan.classes.words)]
+        with explained("join the results"):
+            if plan.by_row:
+                assert self._partitions is not None
+                frame = self._partitions.joined(plan, keys)
+            elif plan.joined is None:
+                joined, words = self._words(self._encoded, plan.classes, plan.maps, "r")
+                frame = _with(joined, words, keys, self._encoded.columns)
+            else:
+                frame = self._join(plan, keys)
+            if plan.dropped is not None and len(plan.dropped[0]):
+                dropped = pa.table(dict(zip(keys, plan.dropped, strict=True)))
+                frame = frame.join(small(self._session, dropped), keys, "left_anti")
+        return SparkReleased(self._session, frame, self._columns, plan.classes, self._units)
+
+    def _join(self, plan: Plan, keys: list[str]) -> Any:
+        """Return the rows with the class of their tuple."""
+        joined = plan.joined
+        assert joined is not None
+        frame, words = self._words(self._encoded, joined.tuples, {}, "m")
+        named = [f"t{j}" for j in range(len(words))]
+        results = dict(zip([*named, *keys], [*joined.words, *joined.classes], strict=True))
+        found = small(self._session, pa.table(results))
+        with_words = _with(frame, words, named, self._encoded.columns)
+        return with_words.join(found, named, "inner").drop(*named)
+
+    def map_partitions(
+        self,
+        groups: Sequence[Sequence[Partition]],
+        work: Work,
+        processes: int | None = None,
+        *,
+        store: bool = True,
+    ) -> Iterator[Outcome]:
+        """Run the work on the rows of each group of partitions, on the executors."""
+        partitions = SparkPartitions(self._encoded, self._columns, self._units)
+        outcomes = partitions.map(groups, work)
+        if store:
+            self._partitions = partitions
+        else:
+            partitions.close()
+        return iter(outcomes)
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str | None, ...]]:
+        """The text of each stored entry, for each quasi-identifier."""
+        assert self._partitions is not None
+        return self._partitions.numbering.labels
+
+    def count_written(
+        self, files: Sequence[Path], labels: Mapping[str, Any], value: str | None, text: bool
+    ) -> Counted:
+        """Count the classes of written files: one file on the driver, several with Spark."""
+        report("verify", 0, None)
+        if text or len(files) == 1:
+            from shoal.engines.duckdb_written import count_on_disk
+
+            return count_on_disk(files, labels, value, text, self._scan.budget)
+        return count_parts(self._session, [f"file://{file}" for file in files], labels, value)
+
+    def rest(self) -> None:
+        """Keep the rows: they are in the memory of Spark, not of this process."""
+
+    def close(self) -> None:
+        """Release what Spark cached for the rows."""
+        with suppress(Exception):  # the session may have ended
+            if self._partitions is not None:
+                self._partitions.close()
+            if self._encoded is not None:
+                self._encoded.unpersist()
+
+
+def _with(frame: Any, words: Sequence[Any], keys: Sequence[str], columns: Sequence[str]) -> Any:
+    """Return some columns of a frame, and words under the names of keys."""
+    named = [word.alias(key) for word, key in zip(words, keys, strict=True)]
+    return frame.select(*columns, *named)

@@ -1,0 +1,223 @@
+"""The released rows of the Spark engine: counted by class, sorted, and decoded by Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.publishing.formulas import FORMULA, NUMBER
+from shoal.core.publishing.row_order import IS_NUMBER
+from shoal.core.values.encoding import is_text
+from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Facts, Order
+from shoal.engines.packing import Packing
+from shoal.engines.spark.columns import functions, mapped, numbers_of, pack_words, small, unpacked
+from shoal.engines.spark.failures import explained
+from shoal.support.arrays import Codes, Counts
+
+
+class SparkReleased:
+    """The released rows: a query, which runs again for each question."""
+
+    def __init__(
+        self,
+        session: Any,
+        frame: Any,
+        columns: Mapping[str, str],
+        classes: Packing,
+        units: Mapping[str, Sequence[str]],
+    ) -> None:
+        self._session, self._frame, self._columns = session, frame, columns
+        self._classes, self._units = classes, units
+        self._counts: dict[str | None, Counted] = {}
+
+    @property
+    def _keys(self) -> list[str]:
+        return [f"k{j}" for j in range(self._classes.words)]
+
+    def _counting(self) -> list[Any]:
+        """Return the numbers of rows, people and households, exactly."""
+        f = functions()
+        people = [f.count_distinct(*map(f.col, cells)).alias(unit)
+                  for unit, cells in self._units.items()]  # fmt: skip
+        return [f.count("*").alias("n"), *people]
+
+    def _arrow(self, frame: Any) -> Any:
+        with explained("count the released rows"):
+            return frame.toArrow()
+
+    @cached_property
+    def total(self) -> Counted:
+        """The numbers of released rows, people and households, as one class."""
+        if not self._units:
+            return Counted([], np.array([self.count_classes().rows.sum()]))
+        return counted_of(self._arrow(self._frame.agg(*self._counting())), 0)
+
+    def used(self, name: str, unsure: Codes) -> Codes:
+        """Return which of some codes of a column occur in the released rows."""
+        f = functions()
+        found = self._arrow(self._frame.select(f.col(self._columns[name]).alias("v")).distinct())
+        return np.intersect1d(unsure, numbers_of(found, "v")).astype(np.int32)
+
+    def facts(self, name: str, kind: Any) -> Facts:
+        """Return what is known of a column that has no dictionary; kind: its Arrow type."""
+        f = functions()
+        cell = f.col(self._columns[name])
+        asked = {"distinct": f.count_distinct(cell)}
+        if is_text(kind):
+            formula, number = _end(FORMULA), _end(NUMBER)
+            asked["formulas"] = f.bool_or(cell.rlike(formula) & ~cell.rlike(number))
+            asked["numbers"] = f.bool_and(cell.isNull() | cell.rlike(_end(IS_NUMBER)))
+        elif pa.types.is_integer(kind):
+            asked["widest"] = f.max(f.abs(cell.cast("decimal(20,0)")))
+        elif pa.types.is_timestamp(kind):
+            midnight = cell.cast("date").cast("timestamp_ntz")
+            asked["midnights"] = f.bool_and(cell.isNull() | (cell == midnight))
+        listed = [each.alias(key) for key, each in asked.items()]
+        return Facts.of(self._arrow(self._frame.agg(*listed)).to_pylist()[0])
+
+    def count_alone(self, name: str) -> int:
+        """Return how many people have a value of a column that nobody else has."""
+        f = functions()
+        groups = self._frame.groupBy(self._columns[name])
+        if PERSON not in self._units:
+            once = groups.agg(f.count("*").alias("n")).filter("n = 1")
+            return int(numbers_of(self._arrow(once.agg(f.count("*").alias("n"))), "n")[0])
+        person = f.struct(*self._units[PERSON])
+        once = groups.agg(f.min(person).alias("a"), f.max(person).alias("b")).filter("a = b")
+        alone = once.agg(f.count_distinct(f.col("a")).alias("n"))
+        return int(numbers_of(self._arrow(alone), "n")[0])
+
+    def count_classes(self, value: str | None = None) -> Counted:
+        """Count the classes, by the codes of a further column if one is named; each once."""
+        if value not in self._counts:
+            f = functions()
+            further = [] if value is None else [f.col(self._columns[value]).alias("v")]
+            found = self._frame.groupBy(*self._keys, *further).agg(*self._counting())
+            self._counts[value] = counted_of(self._arrow(found), self._classes.words)
+        return self._counts[value]
+
+    def count_with_value(self, name: str, missing: int) -> Counted:
+        """Count the classes without the rows that have the missing code in a column."""
+        f = functions()
+        known = self._frame.filter(f.col(self._columns[name]) != missing)
+        found = known.groupBy(*self._keys).agg(*self._counting())
+        return counted_of(self._arrow(found), self._classes.words)
+
+    def people_with(self, name: str, domain: int) -> Counts:
+        """(domain,) released people with each code of a column."""
+        f = functions()
+        people = f.count("*")
+        if PERSON in self._units:
+            people = f.count_distinct(*map(f.col, self._units[PERSON]))
+        groups = self._frame.groupBy(f.col(self._columns[name]).alias("v"))
+        found = self._arrow(groups.agg(people.alias("n")))
+        counts = np.zeros(domain, dtype=np.int64)
+        counts[numbers_of(found, "v")] = numbers_of(found, "n")
+        return counts
+
+    def _ranked(self, order: Order) -> tuple[Any, dict[str, Any]]:
+        """Return the rows with maps of ranks joined, and the rank of each column."""
+        f, frame = functions(), self._frame
+        cells = {name: unpacked(self._classes, name) for name in self._classes.places}
+        for name, ranks in order.ranks.items():
+            column = self._columns[name]
+            frame, cells[name] = mapped(frame, f.col(column), ranks, f"rank_{column}")
+        return frame, cells
+
+    def batches(self, order: Order, size: int) -> Iterator[Any]:
+        """Yield the rows in order: Arrow batches with the words, then the plain columns.
+
+        One partition of sorted rows at a time comes to the driver.
+        """
+        f = functions()
+        frame, cells = self._ranked(order)
+        plain = [self._columns[name] for name in order.plain]
+        names = [*(f"w{j}" for j in range(order.packing.words)), *plain]
+        words = [w.alias(f"w{j}") for j, w in enumerate(pack_words(order.packing, cells))]
+        keys = self._sorting(order, cells)
+        named = [key.alias(f"key{j}") for j, key in enumerate(keys)]
+        wide = frame.select(*words, *plain, *named)
+        sorting = [f.col(f"key{j}").asc_nulls_last() for j in range(len(keys))]
+        rows = wide.orderBy(*sorting).select(*names)
+        with explained("sort the released rows"):
+            for row in rows.mapInArrow(_serializer(), "batch binary").toLocalIterator():
+                for batch in pa.ipc.open_stream(row["batch"]).read_all().to_batches():
+                    yield from (batch.slice(n, size) for n in range(0, batch.num_rows, size))
+
+    def _sorting(self, order: Order, cells: Mapping[str, Any]) -> list[Any]:
+        """Return the keys of the order: whole words as far as no plain column is between."""
+        if not order.plain:
+            return pack_words(order.packing, cells)
+        f, keys = functions(), []
+        for name in order.sequence:
+            kind = order.plain.get(name)
+            if kind is None:
+                keys.append(cells[name])
+                continue
+            cell = f.col(self._columns[name])
+            if kind == "number":
+                keys += [cell.try_cast("double"), cell]
+            else:
+                keys.append(cell.cast("string") if kind == "text" else cell)
+        return keys
+
+    def decoded(self, order: Order, labels: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
+        """Return the published rows in order, as a frame.
+
+        labels: for each column with a dictionary its published cells, by rank.
+        kinds: the type of Spark of each other column.
+        """
+        f = functions()
+        frame, cells = self._ranked(order)
+        published = {}
+        for number, (name, values) in enumerate(labels.items()):
+            ranks = pa.array(np.arange(len(values), dtype=np.int32))
+            known = pa.table({f"r{number}": ranks, f"l{number}": values})
+            table = small(self._session, known)
+            frame = frame.join(table, cells[name] == f.col(f"r{number}"), "inner")
+            published[name] = f.col(f"l{number}")
+        for name, kind in kinds.items():
+            published[name] = f.col(self._columns[name]).cast(kind)
+        keys = self._sorting(order, cells)
+        named = [key.alias(f"key{j}") for j, key in enumerate(keys)]
+        cells_of = [published[n].alias(f"o{j}") for j, n in enumerate(order.sequence)]
+        sorting = [f.col(f"key{j}").asc_nulls_last() for j in range(len(keys))]
+        rows = frame.select(*cells_of, *named).orderBy(*sorting)
+        return rows.select(*(f"o{j}" for j in range(len(order.sequence)))).toDF(*order.sequence)
+
+
+def _end(pattern: str) -> str:
+    """Return a pattern whose end is the end of the text, not of a line before it."""
+    return pattern.removesuffix("$") + r"\z" if pattern.endswith("$") else pattern
+
+
+def _serializer() -> Any:
+    """Return the function that packs batches; executors need no Shoal for it."""
+
+    def packed(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as arrow
+
+        for batch in batches:
+            sink = arrow.BufferOutputStream()
+            with arrow.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            content = arrow.array([sink.getvalue().to_pybytes()], arrow.binary())
+            yield arrow.record_batch({"batch": content})
+
+    return packed
+
+
+def counted_of(found: Any, words: int) -> Counted:
+    """Return counts, with negative words where a cell is not among the labels."""
+    there = set(found.column_names)
+    return Counted(
+        [numbers_of(found, f"k{j}") for j in range(words)],
+        numbers_of(found, "n"),
+        numbers_of(found, "v").astype(np.int32) if "v" in there else None,
+        numbers_of(found, PERSON) if PERSON in there else None,
+        numbers_of(found, HOUSEHOLD) if HOUSEHOLD in there else None,
+    )

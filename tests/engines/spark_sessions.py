@@ -1,0 +1,42 @@
+"""A small local Spark session for tests, or the reason why there is none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.log.level": "OFF",
+}
+
+
+def missing():
+    """Return what Spark needs and is not installed, "" if nothing is."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return "pyspark is not installed; pip install 'shoal-privacy[spark]'"
+    java = os.environ.get("JAVA_HOME") or shutil.which("java")
+    return "" if java else "Java is not installed, so NO SPARK TEST RUNS; install Java 17 or later"
+
+
+def started():
+    """Return a local session with two threads."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of pandas 3
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("shoal tests")
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        return builder.getOrCreate()
