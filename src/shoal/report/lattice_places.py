@@ -65,15 +65,16 @@ def place_nodes(
     max_suppression: float = 0.05,
     objective: Objective = "loss",
     chosen: Mapping[str, int] | None = None,
+    max_nodes: int = MAX_NODES,
 ) -> Spots:
     """Return every node with its position in the picture, its cost and its state."""
     check_share("max_suppression", max_suppression)
     check_choice("objective", objective, get_args(Objective))
     check_askable(table, model)
     lattice = Lattice.of(table)
-    if lattice.nodes > MAX_NODES:
+    if lattice.nodes > max_nodes:
         raise InputError(
-            f"the lattice has {lattice.nodes:,} nodes, and a picture shows at most {MAX_NODES:,}; "
+            f"the lattice has {lattice.nodes:,} nodes, and a picture shows at most {max_nodes:,}; "
             "use fewer quasi-identifiers or hierarchies with fewer levels"
         )
     picked = None if chosen is None else _node(lattice, chosen)
