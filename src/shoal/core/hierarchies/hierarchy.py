@@ -186,13 +186,18 @@ class Hierarchy:
         columns = [[level.labels[g] or "" for g in level.groups] for level in self.levels]
         return list(zip(*columns, strict=True))
 
+    def to_csv(self, delimiter: str = ";") -> str:
+        """Return ARX's CSV form as text."""
+        _check_delimiter(delimiter)
+        out = io.StringIO(newline="")
+        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(self.rows())
+        return out.getvalue()
+
     def write(self, path: str | Path, delimiter: str = ";", *, force: bool = False) -> None:
         """Write ARX's CSV form, completely or not at all."""
-        _check_delimiter(delimiter)
+        text = self.to_csv(delimiter)
         with replace_file(Path(path), force=force) as temporary:
-            out = io.StringIO(newline="")
-            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(self.rows())
-            temporary.write_text(out.getvalue(), encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8")
 
     def aligned(self, column: Column) -> Hierarchy:
         """Return the hierarchy restricted to the column's values, in the order of its codes.

@@ -6,6 +6,7 @@ hierarchy after every edit.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,6 +74,7 @@ class HierarchyEditor:
     Parameters:
         column: The column; its known values are the rows of the editor.
         sheet: The groups to begin with; by default the suggested ones.
+        counts: (known,) rows that have each value; by default those of the column.
 
     >>> editor = HierarchyEditor(Column.encode("country", ["Malta", "Italy", "Japan", "Malta"]))
     >>> editor.add_level(); editor.tick([0, 2]); editor.group("Europe", 1)
@@ -82,10 +84,13 @@ class HierarchyEditor:
     '3 values not grouped yet'
     """
 
-    def __init__(self, column: Column, sheet: Sheet | None = None) -> None:
+    def __init__(
+        self, column: Column, sheet: Sheet | None = None, counts: Counts | None = None
+    ) -> None:
         self.column = column
         self.values = tuple(str(label) for label in column.labels[: column.known])
-        counts = np.bincount(column.codes, minlength=column.domain)[: column.known]
+        if counts is None:
+            counts = np.bincount(column.codes, minlength=column.domain)[: column.known]
         self._file_rows: Counts = counts.astype(np.int64)
         self._history = History(sheet or self._automatic())
         self._built: tuple[Sheet, Hierarchy] | None = None
@@ -136,11 +141,11 @@ class HierarchyEditor:
         """Return the present hierarchy: nested levels from the values to one root."""
         if self._built is None or self._built[0] is not self.sheet:
             sheet = self.sheet
-            made = (
-                sheet.grouping.to_hierarchy(sheet.origin)
-                if sheet.recipe is None
-                else replace(build(self.column, sheet.recipe), origin=sheet.origin)
-            )
+            if sheet.recipe is None:
+                made = sheet.grouping.to_hierarchy(sheet.origin)
+            else:
+                text = json.dumps(sheet.recipe, sort_keys=True, default=str)
+                made = replace(build(self.column, sheet.recipe), source=text)
             self._built = (sheet, made)
         return self._built[1]
 
@@ -169,14 +174,16 @@ class HierarchyEditor:
 
         Parameters:
             name: The name of the group; a group of this name is joined.
-            level: The level, from 1.
+            level: The level, from 1; one more than there are adds a level.
 
         Raises:
             EditError: Nothing is ticked, or the name or the level cannot be used.
         """
-        rows = self._ticked_rows()
-        moved = self.grouping.extended(rows, level)
-        grouping = self.grouping.group(rows, level, name)
+        rows, present = self._ticked_rows(), self.grouping
+        if level == self.height + 1:
+            present = present.add_level(level)
+        moved = present.extended(rows, level)
+        grouping = present.group(rows, level, name)
         self._edit(grouping, f"group {counted(len(moved), 'value')}")
         self.notice = _moved_along(len(moved) - len(rows), level)
         self.clear_ticks()
@@ -259,6 +266,25 @@ class HierarchyEditor:
         origin: Origin = imported.origin if complete else "data"
         sheet = Sheet(Grouping.of(imported, self.values), origin, None, "file")
         self._replace(sheet, "import groups")
+
+    def reopen(self, saved: Hierarchy | Mapping[str, Any]) -> None:
+        """Go on with the groups of an earlier session; there is nothing to undo then.
+
+        Parameters:
+            saved: The hierarchy, or its recipe, as a schema states it.
+        """
+        if isinstance(saved, Hierarchy) and isinstance(saved.source, str):
+            saved = json.loads(saved.source)
+        if isinstance(saved, Hierarchy):
+            complete = self.coverage(saved).complete
+            origin: Origin = saved.origin if complete else "data"
+            sheet = Sheet(Grouping.of(saved, self.values), origin, None, "edited")
+        else:
+            made = build(self.column, saved)
+            grouping = Grouping.of(made, self.values)
+            sheet = Sheet(grouping, made.origin, None if "tree" in saved else dict(saved), "recipe")
+        self._history = History(sheet)
+        self._after(same_values=False)
 
     def groups(self, level: int) -> list[tuple[str, int, int]]:
         """Return the label, the values and the rows of each group of a level."""

@@ -79,6 +79,26 @@ class LatticeView:
         heights = tuple(max(node.levels[j] for node in nodes) for j in range(len(spots.names)))
         return cls(spots.names, heights, nodes, spots.exact)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the view as plain data."""
+        return {
+            "columns": list(self.columns),
+            "heights": list(self.heights),
+            "exact": self.exact,
+            "nodes": [
+                [n.levels, n.x, n.y, n.cost, n.suppressed, n.state, n.chosen] for n in self.nodes
+            ],
+        }
+
+    @classmethod
+    def of_dict(cls, data: Mapping[str, Any]) -> LatticeView:
+        """Return the view of plain data."""
+        nodes = tuple(
+            LatticeNode(number, tuple(levels), *further)
+            for number, (levels, *further) in enumerate(data["nodes"])
+        )
+        return cls(tuple(data["columns"]), tuple(data["heights"]), nodes, bool(data["exact"]))
+
     def count(self, state: str) -> int:
         """Return how many nodes are in a state."""
         return sum(node.state == state for node in self.nodes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -15,12 +16,14 @@ from shoal.web.project import opening, runs
 from shoal.web.project.analyst import Analyst
 from shoal.web.project.columns import ColumnInfo, Columns
 from shoal.web.project.desk import FileRequest, TableRequest
+from shoal.web.project.editors import Editors
 from shoal.web.project.feedback import Figures
 from shoal.web.project.guarantee import Guarantee, Sentence
 from shoal.web.project.live_figures import LiveFigures
 from shoal.web.project.obstacles import obstacle_to
 from shoal.web.project.runs import Run, Starter
 from shoal.web.project.source import Source
+from shoal.web.project.study_runs import Studies
 
 Listener = Callable[["Topic"], None]
 
@@ -44,6 +47,7 @@ class Topic(StrEnum):
     GUARANTEE = "guarantee"
     FIGURES = "figures"
     RUNS = "runs"
+    STUDIES = "studies"
     SAVED = "saved"
     THEME = "theme"
 
@@ -63,9 +67,12 @@ class Project:
         columns: Its columns with their roles.
         hierarchies: The hierarchy of each quasi-identifier that has one; others use the recipe of
             their column, if it has one.
+        editors: The hierarchy editors, which keep what can be undone.
         guarantee: What the release promises.
         figures: Smallest group, people at risk and cells kept, as far as they are known.
         runs: The releases, oldest first.
+        studies: Questions about releases, and the jobs that answer them.
+        answers: The questionnaire of the evidence pack, by question.
         busy: What the project is waiting for, in words; empty if for nothing.
         problem: Why the last file could not be opened, in one sentence.
         run_name: The name of the next release, if it is chosen.
@@ -94,6 +101,8 @@ class Project:
         self.dark: bool | None = None
         self._listeners: list[Listener] = []
         self._live = LiveFigures(self)
+        self.editors = Editors()
+        self.studies = Studies(self)
         self._set_empty()
 
     def _set_empty(self) -> None:
@@ -102,6 +111,9 @@ class Project:
         self.columns = Columns()
         self.hints: tuple[Mapping[str, Any], ...] = ()
         self.hierarchies: dict[str, Hierarchy] = {}
+        self.editors.clear()
+        self.studies.clear()
+        self.answers: dict[str, str] = {}
         self.guarantee = Guarantee()
         self.figures = Figures()
         self.runs: list[Run] = []
@@ -189,7 +201,9 @@ class Project:
         found: dict[str, Any] = {}
         for column in self.columns:
             if column.role == "quasi" and column.name in self.hierarchies:
-                found[column.name] = self.hierarchies[column.name]
+                tree = self.hierarchies[column.name]
+                stated = isinstance(tree.source, str)  # its recipe, which has bounds of groups
+                found[column.name] = json.loads(str(tree.source)) if stated else tree
             elif column.role == "quasi" and column.recipe is not None:
                 found[column.name] = dict(column.recipe)
         return found
@@ -234,6 +248,7 @@ class Project:
         stated = {k: v for k, v in {**self.source.form, **form}.items() if v not in (None, (), "")}
         source = Source(self.source.path, self.source.name, self.source.uploaded, stated)
         self.hierarchies = {}
+        self.editors.clear()
         await self._look(source)
 
     async def _look(self, source: Source) -> None:

@@ -101,7 +101,7 @@ def _write(project: Project, folder: Path, *, with_data: bool) -> None:
         temporary.write_text(json.dumps(state, indent=2, ensure_ascii=False), encoding="utf-8")
 
 
-def _saved_trees(project: Project, folder: Path) -> dict[str, dict[str, str]]:
+def _saved_trees(project: Project, folder: Path) -> dict[str, dict[str, Any]]:
     """Write every edited hierarchy, also of columns with another role, and return their files."""
     from shoal.inspection.drafts import name_files
 
@@ -111,9 +111,18 @@ def _saved_trees(project: Project, folder: Path) -> dict[str, dict[str, str]]:
     for name, file in files.items():
         project.hierarchies[name].write(folder / "hierarchies" / file, force=True)
     return {
-        name: {"file": f"hierarchies/{file}", "origin": project.hierarchies[name].origin}
+        name: {
+            "file": f"hierarchies/{file}",
+            "origin": project.hierarchies[name].origin,
+            "recipe": _recipe(project.hierarchies[name]),
+        }
         for name, file in files.items()
     }
+
+
+def _recipe(tree: Hierarchy) -> str | None:
+    """Return the recipe of a hierarchy as text, None if it has none."""
+    return tree.source if isinstance(tree.source, str) else None
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:
@@ -184,7 +193,11 @@ def apply(project: Project, folder: Path) -> None:
             lists = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
             project.columns.change([name], **lists)
     project.hierarchies = {
-        name: replace(Hierarchy.read(folder / entry["file"]), origin=entry["origin"])
+        name: replace(
+            Hierarchy.read(folder / entry["file"]),
+            origin=entry["origin"],
+            source=entry.get("recipe"),
+        )
         for name, entry in state["hierarchies"].items()
     }
     project.guarantee = _guarantee(state["guarantee"])

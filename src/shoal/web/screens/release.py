@@ -1,11 +1,29 @@
-"""The screen of the step `release`."""
+"""The screen Release: what came out, what it costs, alternatives, risk, evidence, downloads."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nicegui import ui
 
-from shoal.web.project.project import Project
-from shoal.web.text import common
+from shoal.errors import ShoalError
+from shoal.web.project.choices import Candidate
+from shoal.web.project.outcomes import Outcome
+from shoal.web.project.project import Project, Step, Topic
+from shoal.web.project.releasing import RunRequest
+from shoal.web.project.runs import Run
+from shoal.web.screens import (
+    release_choices,
+    release_columns,
+    release_evidence,
+    release_files,
+    release_lattice,
+    release_risk,
+    release_utility,
+)
+from shoal.web.screens.live import on_change
+from shoal.web.screens.parts import heading, intro, notice
+from shoal.web.text import release as text
 
 
 def build(project: Project) -> None:
@@ -14,4 +32,180 @@ def build(project: Project) -> None:
     Parameters:
         project: The state to draw.
     """
-    ui.label(common.STEPS["release"][1])
+    intro(text.TITLE, text.LEAD)
+    _Screen(project)
+
+
+class _Screen:
+    """The elements of the screen in one tab."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.name = project.runs[-1].name if project.runs else None
+        self.tab = next(iter(text.TABS))
+        self.picker = ui.element("div").classes("w-full")
+        self.body = ui.element("div").classes("w-full s-stack")
+        self.parts: dict[str, tuple[ui.element, Callable[[], None]]] = {}
+        on_change(project, self.body, self._draw_all, Topic.RUNS)
+        on_change(project, self.body, self._draw_studies, Topic.STUDIES)
+        self._draw_all()
+
+    @property
+    def run(self) -> Run | None:
+        """The release that is shown."""
+        return next((run for run in self.project.runs if run.name == self.name), None)
+
+    def _draw_all(self) -> None:
+        self._pick()
+        self.body.clear()
+        self.parts.clear()
+        with self.body:
+            self._result()
+
+    def _draw_studies(self) -> None:
+        """Draw the part of a study that changed; the others keep what is typed in them."""
+        for kind in (self.tab, "files"):
+            if kind in self.parts:
+                part, draw = self.parts[kind]
+                part.clear()
+                with part:
+                    draw()
+
+    def _pick(self) -> None:
+        self.picker.clear()
+        if len(self.project.runs) < 2:
+            return
+        with self.picker, ui.element("nav").classes("s-releases") as nav:
+            nav.props["aria-label"] = text.RELEASES
+            for run in self.project.runs:
+                button = ui.button(run.name, on_click=lambda run=run: self._open(run.name))
+                button.props("no-caps outline" if run.name != self.name else "no-caps")
+                if run.name == self.name:
+                    button.props["aria-current"] = "true"
+
+    def _open(self, name: str) -> None:
+        self.name = name
+        self._draw_all()
+
+    def _result(self) -> None:
+        run = self.run
+        if run is None:
+            notice(text.NONE)
+            return
+        if run.state != "done":
+            words = {"running": text.RUNNING, "failed": text.FAILED, "cancelled": text.CANCELLED}
+            notice(" ".join([words[run.state], run.text]), "bad" if run.state == "failed" else "")
+            return
+        try:
+            outcome = Outcome.read(run.name, run.files["json"])
+        except (ShoalError, OSError, KeyError):
+            notice(text.FAILED, "bad")
+            return
+        request = request_for(self.project, run)
+        with ui.element("div").classes("s-result"):
+            _hero(outcome)
+            self._part("files", lambda: release_files.build(self.project, run, request))
+        self._tabs(run, request, outcome)
+
+    def _part(self, kind: str, draw: Callable[[], None]) -> None:
+        part = ui.element("section").classes("s-card" if kind == "files" else "w-full s-stack")
+        self.parts[kind] = (part, draw)
+        with part:
+            draw()
+
+    def _tabs(self, run: Run, request: RunRequest, outcome: Outcome) -> None:
+        project = self.project
+        drawn: dict[str, Callable[[], None]] = {
+            "columns": lambda: release_columns.build(outcome),
+            "choices": lambda: release_choices.build(project, run, request, self._use),
+            "beside": lambda: release_choices.build_beside(self._outcomes()),
+            "risk": lambda: release_risk.build(project, run, request),
+            "levels": lambda: release_lattice.build(project, run, request),
+            "utility": lambda: release_utility.build(project, run, request, outcome),
+            "evidence": lambda: release_evidence.build(project, run, request),
+        }
+        with ui.element("div").classes("s-card s-study"):
+            with ui.tabs().classes("s-tabs") as tabs:
+                tabs.props("no-caps align=left outside-arrows mobile-arrows")
+                for kind, name in text.TABS.items():
+                    ui.tab(kind, label=name)
+            holder = ui.element("div").classes("w-full")
+
+            def show(kind: str) -> None:
+                self.parts.pop(self.tab, None)
+                self.tab = kind
+                holder.clear()
+                with holder:
+                    self._part(kind, drawn[kind])
+
+            tabs.set_value(self.tab)
+            tabs.on_value_change(lambda event: show(str(event.value)))
+            show(self.tab)
+
+    def _outcomes(self) -> dict[str, Outcome]:
+        found: dict[str, Outcome] = {}
+        for run in self.project.runs:
+            if run.state == "done" and "json" in run.files:
+                try:
+                    found[run.name] = Outcome.read(run.name, run.files["json"])
+                except (ShoalError, OSError):
+                    continue
+        return found
+
+    def _use(self, candidate: Candidate) -> None:
+        """Fill in what an alternative needs, and show it on the screen Protect."""
+        present = self.run.guarantee if self.run is not None else self.project.guarantee
+        self.project.promise(
+            k=candidate.k or present.k,
+            sentences=present.sentences,
+            method=candidate.method,
+            options=dict(candidate.options),
+        )
+        ui.navigate.to(f"/{Step.PROTECT}")
+
+
+def request_for(project: Project, run: Run) -> RunRequest:
+    """Return everything that determines a release; that of a resumed project is found again.
+
+    Parameters:
+        project: The state.
+        run: The release.
+    """
+    if run.request is not None:
+        return run.request
+    source = project.source
+    assert source is not None  # a release has a source
+    return RunRequest(
+        source.path,
+        run.folder,
+        run.files["release"].name,
+        str(run.guarantee.model),
+        run.guarantee.method,
+        dict(run.guarantee.options),
+        source.rows_are_people,
+        project.key_file,
+        project.domain,
+        run.guarantee.escape_formulas,
+        f"Release of {source.name}",
+    )
+
+
+def _hero(outcome: Outcome) -> None:
+    with ui.element("section").classes("s-card s-hero"):
+        heading(2, text.PROMISE)
+        ui.label(outcome.verdict).classes("s-verdict")
+        with ui.element("dl").classes("s-tiles"):
+            for figure in outcome.figures:
+                with ui.element("div").classes("s-tile"):
+                    with ui.element("dt"):
+                        ui.label(figure.label)
+                    with ui.element("dd"):
+                        ui.label(figure.text).classes("s-big")
+                        ui.label(figure.meaning).classes("s-small")
+        if outcome.warnings:
+            with ui.element("div").classes("s-notice s-warn s-stack"):
+                ui.label(text.NOT_COVERED).classes("s-strong")
+                with ui.element("ul").classes("s-list"):
+                    for warning in outcome.warnings:
+                        with ui.element("li"):
+                            ui.label(warning[:1].upper() + warning[1:])

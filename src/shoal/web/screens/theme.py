@@ -7,10 +7,11 @@ from pathlib import Path
 from nicegui import ui
 
 ACCENT = "#0b6684"
-STYLES = Path(__file__).with_name("shoal.css")
+STYLES = sorted(Path(__file__).parent.glob("*.css"), key=lambda path: path.stem != "shoal")
 
 
 def apply() -> None:
     """Add the colours and styles to the current page."""
     ui.colors(primary=ACCENT, dark="#141c28", dark_page="#0d131c")
-    ui.add_css(STYLES)
+    for style in STYLES:
+        ui.add_css(style)

@@ -1,0 +1,288 @@
+"""Work that takes time: what the jobs of the screen Release run.
+
+Each task runs in a process of its own and calls the library; results are small plain data, and
+large ones go to files in the private workspace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import shoal
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.errors import InputError
+from shoal.identifiers.keys import Key
+from shoal.privacy.expressions import parse
+from shoal.privacy.model import Model
+from shoal.support.progress import Progress, listening
+from shoal.web.project.releasing import KEPT, SCHEMA, RunRequest
+
+Report = Callable[[float | None, str], None]
+METHODS = ("mondrian", "greedy", "sorted", "datafly", "flash")
+LOSS = "hierarchy-ncp"
+_MAX_SECONDS = 120.0  # of one run of a comparison
+
+
+def read_table(request: RunRequest) -> Table:
+    """Return the table of a release, with its roles and hierarchies.
+
+    Parameters:
+        request: Everything that determines the release.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return shoal.read(
+            request.source, request.folder / SCHEMA, rows_are_people=request.rows_are_people
+        )
+
+
+def with_all_hierarchies(table: Table) -> Table:
+    """Return the table with the suggested hierarchy for each quasi-identifier that has none.
+
+    Parameters:
+        table: The table.
+    """
+    from shoal.inspection import suggest_hierarchies
+
+    bare = [column for column in table.quasi_columns if column.hierarchy is None]
+    if not bare:
+        return table
+    trees = suggest_hierarchies(replace(table, columns=tuple(bare)))
+    return replace(
+        table,
+        columns=tuple(
+            column.with_hierarchy(trees[column.name]) if column.name in trees else column
+            for column in table
+        ),
+    )
+
+
+def read_release(request: RunRequest, folder: Path) -> Release:
+    """Return a release: the one that its run kept, or the same one made again.
+
+    Parameters:
+        request: Everything that determines the release.
+        folder: A private folder, where a release that is made again is kept for the next study.
+
+    Raises:
+        InputError: The release made again has other rows than the released file.
+    """
+    from shoal.comparison.parcels import pack, unpack
+
+    for path in (request.folder / KEPT, folder / KEPT):
+        if path.exists():
+            with path.open("rb") as file:
+                kept: Release = unpack(file.fileno())
+            return kept
+    release = shoal.anonymize(
+        read_table(request),
+        request.model,
+        request.method,
+        key=None if request.key_file is None else Key.read(request.key_file),
+        domain=request.domain,
+        **request.options,
+    )
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder) as place:
+        again = Path(place, request.output)
+        release.write(again, escape_formulas=request.escape_formulas)
+        if again.read_bytes() != (request.folder / request.output).read_bytes():
+            raise InputError(
+                "this release cannot be made again with the same rows, because its method draws at "
+                "random or the file has changed; create a new release to study it"
+            )
+    descriptor = os.open(folder / KEPT, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    with os.fdopen(descriptor, "w+b") as file:
+        pack(release, file)
+    return release
+
+
+@contextmanager
+def _reporting(report: Report) -> Iterator[None]:
+    """Send the progress of the library to the job."""
+
+    def listen(progress: Progress) -> None:
+        total = progress.total
+        report(min(progress.done / total, 1.0) if total else None, progress.stage)
+
+    with listening(listen):
+        yield
+
+
+def compare_releases(report: Report, request: RunRequest, sizes: Sequence[int]) -> dict[str, Any]:
+    """Return the rows of a comparison of methods and of stronger guarantees.
+
+    Parameters:
+        report: Receives the progress.
+        request: The table and the release that was asked for.
+        sizes: Values of k; the first is the one that was asked for.
+    """
+    with _reporting(report):
+        report(None, "reading the table")
+        table = read_table(request)
+        others = [part for part in parse(request.model).parts if part.name != "k-anonymity"]
+        joined: list[Model] = []
+        for part in others:
+            joined = [joined[0] & part] if joined else [part]
+        methods: list[Any] = [(request.method, dict(request.options))]
+        methods += [name for name in METHODS if name != request.method]
+        compared = shoal.compare(
+            table,
+            models=joined,
+            k=list(sizes),
+            methods=methods,
+            metrics=[LOSS, "ncp"],
+            time_limit=_MAX_SECONDS,
+        )
+    return {"rows": [dict(row) for row in compared.rows], "loss": compared.ranking_loss or LOSS}
+
+
+def assess_risk(
+    report: Report, request: RunRequest, folder: Path, known: Sequence[str]
+) -> dict[str, Any]:
+    """Return the risk from an attacker who knows some columns of everyone.
+
+    Parameters:
+        report: Receives the progress.
+        request: The table and the release that was asked for.
+        folder: The private folder of the release.
+        known: The columns that the attacker knows.
+
+    Returns:
+        The assessments of an attacker who knows who is in the release, and of one who does not;
+        the second is None if no one is left out.
+    """
+    from shoal.risk import assess
+
+    with _reporting(report):
+        report(None, "reading the release")
+        release = read_release(request, folder)
+        inside = assess(release, list(known), seed=0)
+        outside = None
+        if release.classes.suppressed:
+            outside = assess(release, list(known), present=False, seed=0)
+    return {
+        "inside": inside.to_dict(),
+        "outside": None if outside is None else outside.to_dict(),
+    }
+
+
+def measure_utility(
+    report: Report, request: RunRequest, folder: Path, target: str
+) -> dict[str, Any]:
+    """Return how well a simple model trained on the release predicts original rows."""
+    from shoal.utility import evaluate
+    from shoal.utility.targets import Target
+
+    with _reporting(report):
+        report(None, "reading the release")
+        release = read_release(request, folder)
+        report(None, "training")
+        simple = "ridge" if Target.of(release, target, None).regressed else "logistic-regression"
+        return evaluate(release, target, models=simple, folds=3, seed=0).to_dict()
+
+
+def write_release(
+    report: Report, request: RunRequest, folder: Path, output: Path, escape_formulas: bool
+) -> dict[str, Any]:
+    """Write the released rows to another file, checked again; its ending sets the format."""
+    report(None, "reading the release")
+    release = read_release(request, folder)
+    report(None, "writing")
+    release.write(output, force=True, escape_formulas=escape_formulas)
+    output.chmod(0o600)
+    return {"bytes": output.stat().st_size}
+
+
+def list_nodes(
+    report: Report,
+    request: RunRequest,
+    output: Path,
+    chosen: Mapping[str, int] | None,
+    max_suppression: float,
+) -> dict[str, Any]:
+    """Write every combination of levels to a file, and return how many there are."""
+    from shoal.web.project.lattice import explore
+
+    with _reporting(report):
+        report(None, "reading the table")
+        table = with_all_hierarchies(read_table(request))
+        report(None, "counting groups")
+        view = explore(table, parse(request.model), chosen=chosen, max_suppression=max_suppression)
+        descriptor = os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            trees = {
+                column.name: column.hierarchy.rows()
+                for column in table.quasi_columns
+                if column.hierarchy is not None
+            }
+            json.dump({**view.to_dict(), "trees": trees}, file)
+    return {"nodes": len(view.nodes)}
+
+
+def attack_release(report: Report, request: RunRequest, folder: Path) -> dict[str, Any]:
+    """Return the success of three attacks: singling out, linkability, inference."""
+    from shoal.risk import attack
+
+    with _reporting(report):
+        report(None, "reading the release")
+        release = read_release(request, folder)
+        found = attack(release.original, release)
+    return {**found.to_dict(), "sentences": found.sentences()}
+
+
+def write_pack(
+    report: Report,
+    request: RunRequest,
+    folder: Path,
+    released: Path,
+    output: Path,
+    answers: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Write the evidence pack with its released file as one archive.
+
+    Parameters:
+        report: Receives the progress.
+        request: The table and the release that was asked for.
+        folder: The private folder of the release.
+        released: The released file.
+        output: The archive to write, with the ending .zip.
+        answers: The questionnaire as plain data.
+
+    Returns:
+        The SHA-256 of the pack's manifest.
+    """
+    from shoal.evidence import Questionnaire, write_evidence
+
+    with _reporting(report):
+        report(None, "reading the release")
+        release = read_release(request, folder)
+        place = output.with_suffix("")
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(mode=0o700, parents=True)
+        copy = place / released.name
+        shutil.copyfile(released, copy)
+        digest = write_evidence(
+            release,
+            place / "evidence",
+            copy,
+            questionnaire=Questionnaire.of(dict(answers)),
+            title=request.title,
+            command=request.command,
+            date=date.today().isoformat(),
+        )
+        shutil.make_archive(str(place), "zip", place)
+        output.chmod(0o600)
+        shutil.rmtree(place, ignore_errors=True)
+    return {"sha256": digest}

@@ -1,0 +1,213 @@
+"""The dialogs of the screen Group values: rename a group, build groups, import groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from nicegui import ui
+
+from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.errors import ShoalError
+from shoal.web.project.hierarchies import HierarchyEditor, read_groups
+from shoal.web.project.recipe_forms import BY_NAME, RecipeForm, recipe_of, suitable, texts_of
+from shoal.web.screens.group_widgets import FilePicker
+from shoal.web.text import group as text
+
+Done = Callable[[], None]
+_MAX_SHOWN = 12  # values that an import lacks
+
+
+def _dialog(title: str, why: str = "") -> ui.dialog:
+    """Return an open dialog; its content goes into `with dialog, ui.card()`."""
+    dialog = ui.dialog().props("no-refocus=false")
+    dialog.props["aria-label"] = title
+    return dialog
+
+
+def _card(title: str, why: str = "") -> ui.element:
+    card = ui.element("div").classes("s-card s-dialog")
+    with card:
+        ui.label(title).classes("s-dialog-title").props("role=heading aria-level=2")
+        if why:
+            ui.label(why).classes("s-why")
+    return card
+
+
+def ask_name(editor: HierarchyEditor, level: int, label: str, done: Done) -> None:
+    """Ask for a new name of a group.
+
+    Parameters:
+        editor: The editor of the column.
+        level: The level of the group.
+        label: Its present name.
+        done: Called after it was renamed.
+    """
+    with _dialog(text.RENAME_TITLE) as dialog, _card(text.RENAME_TITLE):
+        name = (
+            ui.input(text.RENAME_LABEL, value=label).props("outlined autofocus").classes("w-full")
+        )
+        problem = _problem()
+
+        def rename() -> None:
+            try:
+                editor.rename(level, label, str(name.value))
+            except ShoalError as error:
+                problem.set_text(_sentence(error))
+                return
+            dialog.close()
+            done()
+
+        name.on("keydown.enter", rename)
+        _buttons(dialog, text.RENAME, rename)
+    dialog.on("hide", dialog.delete)
+    dialog.open()
+
+
+def ask_recipe(editor: HierarchyEditor, done: Done) -> None:
+    """Ask for a recipe, and replace the groups by its groups.
+
+    Parameters:
+        editor: The editor of the column.
+        done: Called after the groups were replaced.
+    """
+    forms = {form.name: form for form in suitable(editor.column)}
+    filled = texts_of(editor.sheet.recipe)
+    first = filled[0] if filled and filled[0] in forms else next(iter(forms))
+    fields: dict[str, Any] = {}
+    with _dialog(text.BUILD_TITLE) as dialog, _card(text.BUILD_TITLE, text.BUILD_WHY):
+        titles = {name: form.title for name, form in forms.items()}
+        kind = ui.select(titles, value=first, label=text.RECIPE).props("outlined").classes("w-full")
+        why = ui.label().classes("s-why")
+        part = ui.element("div").classes("w-full s-stack")
+        problem = _problem()
+
+        def draw() -> None:
+            form = BY_NAME[str(kind.value)]
+            why.set_text(form.why)
+            texts = filled[1] if filled and filled[0] == form.name else {}
+            part.clear()
+            fields.clear()
+            with part:
+                fields.update(_fields(form, texts))
+
+        def build() -> None:
+            form = BY_NAME[str(kind.value)]
+            try:
+                stated = {name: str(field.value or "") for name, field in fields.items()}
+                editor.build(recipe_of(form, stated))
+            except ShoalError as error:
+                problem.set_text(_sentence(error))
+                return
+            dialog.close()
+            done()
+
+        kind.on_value_change(draw)
+        draw()
+        _buttons(dialog, text.BUILD_DO, build)
+    dialog.on("hide", dialog.delete)
+    dialog.open()
+
+
+def _fields(form: RecipeForm, texts: dict[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for field in form.fields:
+        value = texts.get(field.name, field.default)
+        made: Any
+        if field.choices:
+            made = ui.select(list(field.choices), value=value, label=field.label)
+        elif field.lines:
+            made = ui.textarea(field.label, value=value)
+        else:
+            made = ui.input(field.label, value=value)
+        made.props("outlined bottom-slots").classes("w-full")
+        if field.hint:
+            made.props["hint"] = field.hint
+        found[field.name] = made
+    return found
+
+
+def ask_file(editor: HierarchyEditor, done: Done) -> None:
+    """Ask for a file with groups, show how it fits, and replace the groups by its groups.
+
+    Parameters:
+        editor: The editor of the column.
+        done: Called after the groups were replaced.
+    """
+    read: list[Hierarchy] = []
+    with _dialog(text.IMPORT_TITLE) as dialog, _card(text.IMPORT_TITLE, text.IMPORT_WHY):
+        result = ui.element("div").classes("w-full s-stack").props("role=status")
+
+        def picked(name: str, content: bytes) -> None:
+            read.clear()
+            result.clear()
+            with result:
+                try:
+                    read.append(_read(content))
+                except ShoalError as error:
+                    ui.label(_sentence(error)).classes("s-notice s-bad")
+                else:
+                    _show_fit(editor, read[0])
+            replace.set_enabled(bool(read))
+
+        def refused() -> None:
+            result.clear()
+            with result:
+                ui.label(text.TOO_LARGE).classes("s-notice s-bad")
+
+        FilePicker(text.IMPORT_FILE, picked, refused).move(target_index=2)
+        ui.label(text.IMPORT_CLEAR).classes("s-small")
+
+        def import_groups() -> None:
+            if read:
+                editor.import_groups(read[0])
+                dialog.close()
+                done()
+
+        replace = _buttons(dialog, text.IMPORT_DO, import_groups)
+        replace.disable()
+    dialog.on("hide", dialog.delete)
+    dialog.open()
+
+
+def _read(content: bytes) -> Hierarchy:
+    """Read a hierarchy through a private temporary file; messages do not name the file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "groups.csv")
+        path.write_bytes(content)
+        return read_groups(path)
+
+
+def _show_fit(editor: HierarchyEditor, imported: Hierarchy) -> None:
+    fit = editor.coverage(imported)
+    kind = "s-good" if fit.complete else "s-warn"
+    ui.label(text.fits(fit.covered, fit.values)).classes(f"s-notice {kind}")
+    ui.label(text.import_levels(len(fit.groups))).classes("s-why")
+    if fit.missing:
+        ui.label(text.lacking(len(fit.missing))).classes("s-why")
+        with ui.element("ul").classes("s-chips"):
+            for value in fit.missing[:_MAX_SHOWN]:
+                with ui.element("li"):
+                    ui.label(value)
+    if fit.further:
+        ui.label(text.further(fit.further)).classes("s-why")
+
+
+def _problem() -> ui.label:
+    problem = ui.label().classes("s-problem")
+    problem.props["role"] = "alert"
+    return problem
+
+
+def _buttons(dialog: ui.dialog, label: str, act: Callable[[], None]) -> ui.button:
+    with ui.element("div").classes("s-row s-end"):
+        ui.button(text.CANCEL, on_click=dialog.close).props("flat")
+        return ui.button(label, on_click=act)
+
+
+def _sentence(error: ShoalError) -> str:
+    """Return a message without the technical words at its start."""
+    message = str(error).rpartition("groups.csv: ")[2].removeprefix("hierarchy: ")
+    return message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")

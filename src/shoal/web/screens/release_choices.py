@@ -1,0 +1,215 @@
+"""Alternatives: named choices, the Pareto picture with its table, releases side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from shoal.web.project.choices import WHY, Candidate, Choices, choices_of
+from shoal.web.project.outcomes import Outcome, one_in, percent, side_by_side
+from shoal.web.project.project import Project
+from shoal.web.project.releasing import RunRequest
+from shoal.web.project.runs import Run
+from shoal.web.project.studies import compare_releases
+from shoal.web.screens.charts import Palette, chart
+from shoal.web.screens.parts import heading, named
+from shoal.web.screens.studying import ended, running, table
+from shoal.web.text import release as text
+
+Use = Callable[[Candidate], None]
+_LOG_RATIO = 5.0  # the risk axis is logarithmic if the risks differ by at least this factor
+
+
+def build(project: Project, run: Run, request: RunRequest, use: Use) -> None:
+    """Draw the alternatives to a release.
+
+    Parameters:
+        project: The state.
+        run: The release.
+        request: What was asked for.
+        use: Creates the release of an alternative.
+    """
+    study = project.studies["choices", run.name]
+    ui.label(text.CHOICES_WHY).classes("s-why")
+    if study is not None and study.state == "running":
+        running(study)
+        return
+    ended(study)
+    if study is None or study.result is None:
+        k = run.guarantee.k
+        ui.button(
+            text.COMPARE,
+            on_click=lambda: project.studies.begin(
+                "choices", run.name, compare_releases, request, (k, 2 * k, 4 * k)
+            ),
+        )
+        ui.label(text.COMPARE_COST).classes("s-small")
+        return
+    choices = choices_of(study.result["rows"], study.result["loss"])
+    _named(choices, use)
+    _picture(choices)
+    _table(choices, use)
+    if choices.failed:
+        heading(3, text.FAILED_RUNS)
+        table(text.FAILED_RUNS, (text.METHOD, text.STATE), [list(each) for each in choices.failed])
+
+
+def _named(choices: Choices, use: Use) -> None:
+    with ui.element("div").classes("s-choices"):
+        for name, one in choices.named.items():
+            with ui.element("section").classes("s-card s-choice"):
+                with ui.element("div").classes("s-row"):
+                    heading(3, text.choice(one.names)).classes("s-grow")
+                    if one is choices.recommended:
+                        ui.label(text.RECOMMENDED).classes("s-badge")
+                ui.label(WHY[name]).classes("s-why")
+                with ui.element("dl").classes("s-facts"):
+                    _fact(text.RISK, one_in(one.risk))
+                    _fact(text.LOSS, percent(one.loss))
+                    _fact(text.LEFT_OUT, percent(one.suppressed))
+                ui.label(text.risk_point(one.method, one.k)).classes("s-small")
+                _use_button(one, use, outline=one is not choices.recommended)
+
+
+def _fact(term: str, value: str) -> None:
+    with ui.element("div"):
+        with ui.element("dt"):
+            ui.label(term)
+        with ui.element("dd"):
+            ui.label(value)
+
+
+def _use_button(one: Candidate, use: Use, *, outline: bool) -> None:
+    button = ui.button(text.USE, on_click=lambda: use(one)).props("dense")
+    button.props("outline" if outline else "")
+    named(button, text.use_named(one.method, one.k))
+
+
+def _picture(choices: Choices) -> None:
+    heading(3, text.CHART)
+    ui.label(text.CHART_WHY).classes("s-why")
+    ui.label(text.alternatives(len(choices.candidates), len(_front(choices)))).classes("s-small")
+    chart(lambda palette: _options(choices, palette), text.CHART, "s-pareto")
+
+
+def _front(choices: Choices) -> list[Candidate]:
+    return [one for one in choices.candidates if one.front]
+
+
+def _options(choices: Choices, palette: Palette) -> dict[str, Any]:
+    def point(one: Candidate) -> dict[str, Any]:
+        label = text.choice(one.names) if one.names else ""
+        return {
+            "name": text.risk_point(one.method, one.k),
+            "value": [round(100 * one.risk, 3), round(100 * one.loss, 3)],
+            "label": {"show": bool(label), "formatter": label},
+        }
+
+    axis = {
+        "type": "value",
+        "nameLocation": "middle",
+        "nameTextStyle": {"color": palette.muted},
+        "axisLabel": {"color": palette.muted},
+        "splitLine": {"lineStyle": {"color": palette.line}},
+        "scale": True,
+    }
+    risks = [one.risk for one in choices.candidates]
+    wide = min(risks) > 0 and max(risks) >= _LOG_RATIO * min(risks)
+    front = [point(one) for one in _front(choices)]
+    return {
+        "aria": {"enabled": True},
+        "grid": {"left": 64, "right": 90, "top": 28, "bottom": 56},
+        "tooltip": {"renderMode": "richText", "formatter": "{b}: {c}"},
+        "xAxis": {
+            **axis,
+            "type": "log" if wide else "value",
+            "name": text.AXIS_RISK,
+            "nameGap": 32,
+        },
+        "yAxis": {**axis, "name": text.AXIS_LOSS, "nameGap": 44},
+        "series": [
+            {
+                "type": "scatter",
+                "data": [point(one) for one in choices.candidates if not one.front],
+                "symbolSize": 11,
+                "itemStyle": {"color": palette.muted, "opacity": 0.55},
+            },
+            {
+                "type": "line",
+                "data": front,
+                "step": "end",
+                "symbol": "circle",
+                "symbolSize": 16,
+                "lineStyle": {"color": palette.accent, "type": "dashed"},
+                "itemStyle": {"color": palette.accent},
+                "label": {"position": "right", "color": palette.text, "fontSize": 12},
+            },
+        ],
+    }
+
+
+def _table(choices: Choices, use: Use) -> None:
+    heading(3, text.AS_TABLE)
+    rows: list[list[Any]] = [
+        [
+            text.risk_point(one.method, one.k) + (f" ({text.FRONT})" if one.front else ""),
+            one_in(one.risk),
+            percent(one.loss),
+            percent(one.suppressed),
+            lambda one=one: _use_button(one, use, outline=True),
+        ]
+        for one in choices.candidates
+    ]
+    heads = (text.METHOD, text.RISK, text.LOSS, text.LEFT_OUT, text.ACTION)
+    table(text.AS_TABLE, heads, rows, numbers=(1, 2, 3))
+
+
+def build_beside(outcomes: dict[str, Outcome]) -> None:
+    """Draw two or three releases side by side.
+
+    Parameters:
+        outcomes: The finished releases by name, the latest last.
+    """
+    ui.label(text.BESIDE_WHY).classes("s-why")
+    if len(outcomes) < 2:
+        ui.label(text.BESIDE_FEW).classes("s-notice")
+        return
+    picked = list(outcomes)[-3:]
+    choice = ui.select(list(outcomes), value=picked, multiple=True, label=text.RELEASES)
+    choice.props("outlined use-chips max-values=3").classes("s-wide")
+    part = ui.element("div").classes("w-full")
+
+    def draw() -> None:
+        part.clear()
+        chosen = [outcomes[name] for name in choice.value or () if name in outcomes]
+        with part:
+            if len(chosen) < 2:
+                ui.label(text.BESIDE_WHY).classes("s-notice")
+            else:
+                _beside(chosen)
+
+    choice.on_value_change(draw)
+    draw()
+
+
+def _beside(chosen: list[Outcome]) -> None:
+    both = side_by_side(chosen)
+    rows = [
+        [label, *(_marked(words, place == best) for place, words in enumerate(words_of))]
+        for label, words_of, best in both.lines
+    ]
+    table(text.TABS["beside"], (text.FIGURE, *both.names), rows)
+
+
+def _marked(words: str, best: bool) -> Any:
+    if not best:
+        return words
+
+    def draw() -> None:
+        with ui.element("div").classes("s-best"):
+            ui.label(words)
+            ui.label(text.BEST).classes("s-badge")
+
+    return draw

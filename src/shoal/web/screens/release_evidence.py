@@ -1,0 +1,127 @@
+"""Evidence: questions about the context, attacks on the release, and the evidence pack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from shoal.web.project.project import Project
+from shoal.web.project.releasing import RunRequest
+from shoal.web.project.runs import Run
+from shoal.web.project.studies import attack_release, write_pack
+from shoal.web.screens.parts import heading
+from shoal.web.screens.release_files import offer_file
+from shoal.web.screens.studying import ended, running, study_folder
+from shoal.web.text import release as text
+
+_LISTS = ("controls", "adversaries")
+_NUMBERS = ("maximum_risk", "population")
+
+
+def build(project: Project, run: Run, request: RunRequest) -> None:
+    """Draw the questionnaire, the attacks and the pack.
+
+    Parameters:
+        project: The state.
+        run: The release.
+        request: What was asked for.
+    """
+    ui.label(text.EVIDENCE_WHY).classes("s-why")
+    fields = _questions(project.answers)
+    problem = ui.label().classes("s-problem").props("role=alert")
+    _attacks(project, run, request)
+    output = project.workspace / f"{run.folder.name}-evidence.zip"
+
+    def create() -> None:
+        project.answers = {name: str(field.value or "") for name, field in fields.items()}
+        answers = read_answers(project.answers)
+        wrong = [name for name, value in answers.items() if value is None]
+        problem.set_text(f"{text.QUESTIONS[wrong[0]][0]}: {text.WRONG_NUMBER}" if wrong else "")
+        if not wrong:
+            folder = study_folder(project, run)
+            project.studies.forget("pack", run.name)
+            released = run.files["release"]
+            project.studies.begin(
+                "pack", run.name, write_pack, request, folder, released, output, answers
+            )
+
+    study = project.studies["pack", run.name]
+    if study is not None and study.state == "running":
+        running(study)
+        return
+    ui.button(text.PACK, on_click=create)
+    ended(study)
+    if study is not None and study.result is not None:
+        with ui.element("div").classes("s-notice s-good s-stack").props("role=status"):
+            offer_file(text.PACK_READY, output, f"{run.name}-evidence.zip")
+            ui.label(f"{text.PACK_DIGEST} {study.result['sha256']}").classes("s-code")
+
+
+def _questions(answers: dict[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    with ui.element("div").classes("s-questions"):
+        for name, (question, hint) in text.QUESTIONS.items():
+            made: Any = (
+                ui.textarea(question, value=answers.get(name, ""))
+                if name in _LISTS
+                else ui.input(question, value=answers.get(name, ""))
+            )
+            made.props("outlined stack-label" + (" autogrow" if name in _LISTS else ""))
+            if hint:
+                made.props["hint"] = hint
+            fields[name] = made
+    return fields
+
+
+def read_answers(texts: dict[str, str]) -> dict[str, Any]:
+    """Return the answers as a questionnaire takes them; None for a number that is not one.
+
+    Parameters:
+        texts: The text of each field.
+
+    >>> read_answers({"purpose": " research ", "controls": "a contract", "maximum_risk": "x"})
+    {'purpose': 'research', 'controls': ['a contract'], 'maximum_risk': None}
+    """
+    found: dict[str, Any] = {}
+    for name, raw in texts.items():
+        answer = raw.strip()
+        if not answer:
+            continue
+        if name in _LISTS:
+            found[name] = [line.strip() for line in answer.splitlines() if line.strip()]
+        elif name in _NUMBERS:
+            found[name] = _number(answer, whole=name == "population")
+        else:
+            found[name] = answer
+    return found
+
+
+def _number(answer: str, *, whole: bool) -> float | int | None:
+    try:
+        return int(answer.replace(",", "").replace(" ", "")) if whole else float(answer)
+    except ValueError:
+        return None
+
+
+def _attacks(project: Project, run: Run, request: RunRequest) -> None:
+    heading(3, text.ATTACK)
+    ui.label(text.ATTACK_WHY).classes("s-why")
+    study = project.studies["attacks", run.name]
+    if study is not None and study.state == "running":
+        running(study)
+        return
+    ended(study)
+    if study is None or study.result is None:
+        folder = study_folder(project, run)
+        ui.button(
+            text.ATTACK,
+            on_click=lambda: project.studies.begin(
+                "attacks", run.name, attack_release, request, folder
+            ),
+        ).props("outline")
+        return
+    with ui.element("ul").classes("s-list").props("role=status"):
+        for sentence in [*study.result["sentences"], *study.result["notes"]]:
+            with ui.element("li"):
+                ui.label(sentence[:1].upper() + sentence[1:])

@@ -1,0 +1,235 @@
+"""The lattice explorer: every combination of levels as a point, and as a row of a table."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.web.project.lattice import WORDS, LatticeNode, LatticeView, recode_sample
+from shoal.web.project.outcomes import percent
+from shoal.web.project.project import Project
+from shoal.web.project.releasing import RunRequest
+from shoal.web.project.runs import Run
+from shoal.web.project.studies import list_nodes
+from shoal.web.screens.charts import Palette, chart
+from shoal.web.screens.parts import heading, named
+from shoal.web.screens.studying import ended, running, table
+from shoal.web.text import release as text
+
+_PAGE = 20
+_STATES = {
+    "all": ("not anonymous", "anonymous", "minimal"),
+    "kept": ("anonymous", "minimal"),
+    "minimal": ("minimal",),
+}
+
+
+def build(project: Project, run: Run, request: RunRequest) -> None:
+    """Draw the explorer.
+
+    Parameters:
+        project: The state.
+        run: The release.
+        request: What was asked for.
+    """
+    ui.label(text.LEVELS_WHY).classes("s-why")
+    study = project.studies["levels", run.name]
+    if study is not None and study.state == "running":
+        running(study)
+        return
+    ended(study)
+    output = project.workspace / f"{run.folder.name}-levels.json"
+    if study is None or study.result is None:
+        summary = run.summary or {}
+        share = float((summary.get("options") or {}).get("max_suppression") or 0.05)
+        ui.button(
+            text.EXPLORE,
+            on_click=lambda: project.studies.begin(
+                "levels", run.name, list_nodes, request, output, summary.get("node"), share
+            ),
+        )
+        return
+    _Explorer(project, *load(output, output.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=4)
+def load(path: Path, version: int) -> tuple[LatticeView, dict[str, Hierarchy]]:
+    """Read the combinations and the hierarchies that a job wrote; a version is read once.
+
+    Parameters:
+        path: The file.
+        version: When it was written.
+    """
+    data = json.loads(path.read_text(encoding="utf-8"))
+    trees = {name: Hierarchy.from_rows(rows) for name, rows in data["trees"].items()}
+    return LatticeView.of_dict(data), trees
+
+
+class _Explorer:
+    """Picture, table and details of one lattice in one tab."""
+
+    def __init__(self, project: Project, view: LatticeView, trees: dict[str, Hierarchy]) -> None:
+        self.project, self.view, self.trees = project, view, trees
+        self.number = 0
+        self.series = {state: view.table([state], by="levels") for state in _STATES["all"]}
+        ui.label(view.summary).classes("s-strong")
+        with ui.element("div").classes("s-two-lattice"):
+            chart(self._options, text.LATTICE, "s-lattice", self._clicked)
+            self.detail = ui.element("section").classes("s-card s-node").props("aria-live=polite")
+        heading(3, text.NODES)
+        with ui.element("div").classes("s-row"):
+            self.state = ui.select(text.STATES, value="minimal", label=text.STATE)
+            self.state.props("outlined dense").classes("s-order")
+            self.state.on_value_change(self._first_page)
+        self.part = ui.element("div").classes("w-full")
+        chosen = next((node for node in view.nodes if node.chosen), None)
+        self._show(chosen or next(iter(view.table(["minimal"])), None))
+        self._rows()
+
+    def _options(self, palette: Palette) -> dict[str, Any]:
+        looks = {
+            "not anonymous": (palette.bad, 5, 0.6),
+            "anonymous": (palette.accent, 7, 0.55),
+            "minimal": (palette.good, 12, 1.0),
+        }
+        return {
+            "aria": {"enabled": True},
+            "animation": False,
+            "grid": {"left": 40, "right": 16, "top": 36, "bottom": 24},
+            "legend": {
+                "top": 0,
+                "textStyle": {"color": palette.text},
+                "data": list(WORDS.values()),
+            },
+            "tooltip": {"renderMode": "richText", "formatter": "{b}"},
+            "xAxis": {"show": False, "type": "value"},
+            "yAxis": {
+                "type": "value",
+                "splitLine": {"show": False},
+                "axisLabel": {"color": palette.muted},
+                "minInterval": 1,
+            },
+            "series": [
+                {
+                    "type": "scatter",
+                    "name": WORDS[state],
+                    "progressive": 0,
+                    "symbolSize": looks[state][1],
+                    "itemStyle": {"color": looks[state][0], "opacity": looks[state][2]},
+                    "data": [
+                        {"name": _levels(node), "value": [round(node.x, 3), round(node.y, 3)]}
+                        for node in nodes
+                    ],
+                }
+                for state, nodes in self.series.items()
+            ],
+        }
+
+    def _clicked(self, point: dict[str, Any]) -> None:
+        nodes = list(self.series.values())[int(point["series"])]
+        self._show(nodes[int(point["place"])])
+
+    def _show(self, node: LatticeNode | None) -> None:
+        self.detail.clear()
+        with self.detail:
+            heading(3, text.NODE)
+            if node is None:
+                ui.label(text.NO_NODE).classes("s-why")
+                return
+            good = node.state != "not anonymous"
+            ui.label(WORDS[node.state]).classes(f"s-notice {'s-good' if good else 's-warn'}")
+            rows = [
+                (column, text.level_of(level, height))
+                for column, level, height in zip(
+                    self.view.columns, node.levels, self.view.heights, strict=True
+                )
+            ]
+            table(text.NODE, (text.COLUMN, text.LEVELS), rows)
+            with ui.element("dl").classes("s-facts"):
+                for term, value in (
+                    (text.COST, percent(node.cost)),
+                    (text.SMALL_GROUPS, node.suppressed),
+                ):
+                    with ui.element("div"):
+                        with ui.element("dt"):
+                            ui.label(term)
+                        with ui.element("dd"):
+                            ui.label(value)
+            self._examples(node)
+
+    def _examples(self, node: LatticeNode) -> None:
+        source = self.project.source
+        if source is None:
+            return
+        levels = dict(zip(self.view.columns, node.levels, strict=True))
+        preview = source.preview
+        sample = recode_sample(
+            self.trees,
+            levels,
+            preview.names,
+            preview.rows[:200],
+            most=3,
+        )
+        if not any(each.pairs for each in sample):
+            return
+        heading(4, text.EXAMPLES)
+        with ui.element("ul").classes("s-list"):
+            for each in sample:
+                for value, label in each.pairs:
+                    with ui.element("li"):
+                        ui.label(text.recoded(value, label))
+
+    def _first_page(self) -> None:
+        self.number = 0
+        self._rows()
+
+    def _turn(self, step: int) -> None:
+        self.number += step
+        self._rows()
+
+    def _rows(self) -> None:
+        nodes = self.view.table(_STATES[str(self.state.value)])
+        pages = max(-(-len(nodes) // _PAGE), 1)
+        self.number = min(max(self.number, 0), pages - 1)
+        shown = nodes[self.number * _PAGE : (self.number + 1) * _PAGE]
+        self.part.clear()
+        with self.part:
+            rows: list[list[Any]] = [
+                [
+                    _levels(node),
+                    WORDS[node.state],
+                    percent(node.cost),
+                    node.suppressed,
+                    lambda node=node: self._select(node),
+                ]
+                for node in shown
+            ]
+            heads = (
+                " · ".join(self.view.columns),
+                text.STATE,
+                text.COST,
+                text.SMALL_GROUPS,
+                text.ACTION,
+            )
+            table(text.NODES, heads, rows, numbers=(2, 3))
+            with ui.element("div").classes("s-row s-pager"):
+                back = ui.button(icon="chevron_left", on_click=lambda: self._turn(-1))
+                named(back.props("flat round dense"), text.PREVIOUS)
+                ui.label(text.page(self.number, pages, len(nodes))).classes("s-small")
+                forth = ui.button(icon="chevron_right", on_click=lambda: self._turn(1))
+                named(forth.props("flat round dense"), text.FOLLOWING)
+                back.set_enabled(self.number > 0)
+                forth.set_enabled(self.number + 1 < pages)
+
+    def _select(self, node: LatticeNode) -> None:
+        button = ui.button(text.SELECT, on_click=lambda: self._show(node)).props("flat dense")
+        named(button, text.select_node(_levels(node)))
+
+
+def _levels(node: LatticeNode) -> str:
+    return " · ".join(map(str, node.levels))
