@@ -38,7 +38,7 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "cli": {
         "auditing", "core", "dp", "privacy", "reading", "datasets", "anonymize", "metrics", "risk",
         "identifiers", "inspection", "report", "evidence", "comparison", "projects", "utility",
-        "robust", "engines", "_starting",
+        "robust", "engines", "_starting", "web",
     },
     "web": {
         "core", "privacy", "reading", "datasets", "anonymize", "metrics", "risk", "identifiers",
@@ -157,7 +157,7 @@ def test_heavy_libraries_are_loaded_by_the_work_that_needs_them():
     program = (
         "import sys, shoal, shoal.cli;"
         "print([n for n in ('numba', 'duckdb', 'pandas', 'polars', 'scipy', 'sklearn', 'altair',"
-        " 'highspy', 'opendp', 'torch') if n in sys.modules])"
+        " 'highspy', 'opendp', 'torch', 'nicegui') if n in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     assert shown.stdout.decode().strip() == "[]"

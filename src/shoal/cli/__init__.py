@@ -34,6 +34,7 @@ from shoal.cli import (
     utility,
     verify,
     warm,
+    web,
 )
 from shoal.cli.shared.options import Command, Group
 from shoal.cli.shared.streams import CLOSED_PIPE, OutputFailed, guarded
@@ -52,6 +53,7 @@ app = typer.Typer(
 _MAKE, _JUDGE, _MORE = "Make a release", "Evaluate a release", "Other guarantees"
 _LIST = "Look up and set up"
 app.command(cls=Command, rich_help_panel=_MAKE)(demo.demo)
+app.command(cls=Command, rich_help_panel=_MAKE)(web.web)
 app.command(cls=Command, rich_help_panel=_MAKE)(inspect.inspect)
 app.command(cls=Command, rich_help_panel=_MAKE)(anonymize.anonymize)
 app.command(cls=Command, rich_help_panel=_MAKE)(compare.compare)
