@@ -10,9 +10,10 @@ PROGRAM = f"""
 import asyncio, logging, sys, threading, warnings
 from shoal.web.discreet_logging import configure
 
+logging.getLogger("library").addHandler(logging.StreamHandler())
 configure()
 cell = "{CANARY}"
-for name in ("uvicorn.error", "uvicorn.access", "nicegui", "asyncio", "socketio", "anything"):
+for name in ("uvicorn.error", "uvicorn.access", "nicegui", "asyncio", "library", "anything"):
     log = logging.getLogger(name)
     log.error("a cell: %s", cell)
     log.error("a cell: %d", cell)  # a malformed record

@@ -270,6 +270,12 @@ def test_every_answer_has_the_security_headers(browser, path):
     assert (headers.get("cache-control") == "no-store") is not path.startswith("/_nicegui/")
 
 
+def test_a_download_is_saved_and_neither_shown_nor_stored(browser):
+    _, headers = browser.request("/_nicegui/auto/static/key/report.html")
+    assert headers["content-disposition"] == "attachment"
+    assert headers["cache-control"] == "no-store"
+
+
 def test_secrets_are_long_new_and_not_shown():
     first, second = Access(HOST), Access(HOST)
     shown = [first.token, first.cookie, first.name]

@@ -49,6 +49,11 @@ def unpack(descriptor: int) -> Any:
     return pickle.loads(body, buffers=buffers)
 
 
+def is_importable(thing: Any) -> bool:
+    """Return whether other processes can import a function or class: not the running script's."""
+    return bool(thing.__module__ != "__main__")
+
+
 def _begin(length: int) -> int:
     return -(-(_HEAD + length) // _ALIGNMENT) * _ALIGNMENT
 
@@ -58,7 +63,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, thing: Any) -> Any:
         """Raise an error for objects of the running script; pickle all others as usual."""
-        if hasattr(thing, "__qualname__") and thing.__module__ == "__main__":
+        if hasattr(thing, "__qualname__") and not is_importable(thing):
             raise _not_importable()
         return NotImplemented
 

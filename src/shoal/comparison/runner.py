@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from typing import IO, Any, TypeVar
 from shoal.comparison.parcels import pack
 from shoal.errors import InputError, OutputError
 from shoal.support.files import replace_file
+from shoal.support.processes import describe_exit
 from shoal.support.progress import report
 from shoal.support.unnamed_files import open_unnamed
 
@@ -149,24 +149,13 @@ class _Process:
         with suppress(ValueError):
             answer_data = json.loads(text)
             return Outcome(answer_data.get("result"), answer_data.get("reason", ""))
-        return Outcome(None, _ending(self.process.returncode))
+        return Outcome(None, describe_exit(self.process.returncode))
 
     def end(self) -> None:
         """Kill the process."""
         self.process.kill()
         self.process.wait()
         self.answer.close()
-
-
-def _ending(status: int) -> str:
-    if status >= 0:
-        return f"the process exited with status {status}"
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = f"signal {-status}"
-    more = ", possibly out of memory" if name == "SIGKILL" else ""
-    return f"the process was killed by {name}{more}"
 
 
 def _stated(key: str, otherwise: int) -> int:

@@ -62,11 +62,10 @@ def configure() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(DiscreetFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "nicegui", "asyncio"):
+    for name in list(logging.root.manager.loggerDict):  # libraries come with handlers of their own
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
-        logger.setLevel(logging.WARNING)
     logging.getLogger("uvicorn.access").disabled = True
     logging.raiseExceptions = False  # would print the arguments of a malformed record
     warnings.showwarning = _show_warning

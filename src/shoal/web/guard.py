@@ -45,8 +45,9 @@ _HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
-_NOT_STORED = ("cache-control", "no-store")
-_STATIC = "/_nicegui/"  # scripts and fonts of the framework: the same for every table
+_CLOSE = (b"connection", b"close")
+_FRAMEWORK = "/_nicegui/"  # its scripts and fonts are the same for every table
+_DOWNLOADS = "/_nicegui/auto/"
 
 _ENTER = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shoal</title>'
@@ -118,10 +119,6 @@ class Access:
 
 def _equal(offered: str, secret: str) -> bool:
     return hmac.compare_digest(offered.encode("utf-8", "replace"), secret.encode())
-
-
-class _TooLarge(Exception):  # noqa: N818
-    """A request body that grew beyond its limit."""
 
 
 class Guard:
@@ -198,10 +195,11 @@ class Guard:
             await _answer(send, 403, _REFUSED)
 
     async def _limited(self, scope: Scope, headers: _Headers, receive: Receive, send: Send) -> None:
-        """Pass a request on, and stop it as soon as its body is too large."""
+        """Pass a request on; to the app, a body that grows too large looks like a broken line."""
         path = scope["path"]
         limit = next((n for start, n in self.limits.items() if path.startswith(start)), MAX_BODY)
         stated = headers.all("content-length")
+        unknown = not stated and scope["method"] not in _READING
         if any(not length.isdecimal() or int(length) > limit for length in stated):
             await _answer(send, 413, close=True)
             return
@@ -211,20 +209,24 @@ class Guard:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > limit:
-                raise _TooLarge
-            return message
+            return message if seen <= limit else {"type": "http.disconnect"}
 
         async def noted(message: Message) -> None:
             nonlocal begun
-            begun = True
-            await send(message)
+            if begun or seen <= limit:
+                if unknown and message["type"] == "http.response.start":
+                    # the server would read the rest of a body that the app does not want
+                    message = {**message, "headers": [*message["headers"], _CLOSE]}
+                begun = True
+                await send(message)
 
         try:
             await self.app(scope, counted, noted)
-        except _TooLarge:
-            if not begun:
-                await _answer(send, 413, close=True)
+        except Exception:
+            if seen <= limit:
+                raise
+        if seen > limit and not begun:
+            await _answer(send, 413, close=True)
 
 
 class _Headers:
@@ -253,8 +255,10 @@ def _with_headers(send: Send, path: str) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             extra = dict(_HEADERS)
-            if not path.startswith(_STATIC):
-                extra[_NOT_STORED[0]] = _NOT_STORED[1]
+            if path.startswith(_DOWNLOADS):  # saved, never shown as a page of the app
+                extra |= {"content-disposition": "attachment", "cache-control": "no-store"}
+            elif not path.startswith(_FRAMEWORK):
+                extra["cache-control"] = "no-store"
             names = {name.encode() for name in extra}
             kept = [pair for pair in message.get("headers", []) if pair[0].lower() not in names]
             added = [(name.encode(), value.encode()) for name, value in extra.items()]
@@ -274,8 +278,8 @@ async def _answer(
 ) -> None:
     body = page.encode()
     headers = [("content-type", "text/html; charset=utf-8"), ("content-length", str(len(body)))]
-    headers += [*more, *([("connection", "close")] if close else [])]
-    encoded = [(name.encode(), value.encode()) for name, value in headers]
+    encoded = [(name.encode(), value.encode()) for name, value in (*headers, *more)]
+    encoded += [_CLOSE] if close else []
     await send({"type": "http.response.start", "status": status, "headers": encoded})
     await send({"type": "http.response.body", "body": body})
 

@@ -20,17 +20,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.support.extras import requires
+from shoal.web import jobs
 from shoal.web.discreet_logging import configure
 from shoal.web.guard import Access, Guard
 from shoal.web.listening import bind, host_name
 from shoal.web.project.project import Project
+from shoal.web.text.common import PRODUCT
 from shoal.web.workspace import Workspace, open_workspace
 
 with requires("web"):
+    import nicegui
     import uvicorn
     from fastapi import FastAPI
-    from nicegui import ui
+    from nicegui import background_tasks, ui
 
+    from shoal.web import uploads
     from shoal.web.screens import layout
 
 if TYPE_CHECKING:
@@ -66,7 +70,7 @@ def serve(
     configure()
     _disable_telemetry()
     with open_workspace() as workspace:
-        server = _Server(build(workspace, access), workspace)
+        server = _Server(build(workspace, access, source), workspace)
 
         def announce() -> None:
             say(f"Shoal is open at {access.address} (works once; Ctrl-C stops it)")
@@ -74,23 +78,40 @@ def serve(
                 _open_browser(access, workspace)
 
         server.when_started = announce
-        server.run_until_stopped(sockets)
+        jobs.use_workspace(workspace.path)
+        try:
+            server.run_until_stopped(sockets)
+        finally:
+            jobs.stop_all()
 
 
-def build(workspace: Workspace, access: Access) -> Guard:
+def build(workspace: Workspace, access: Access, source: Path | None) -> Guard:
     """Return the whole app behind its guard."""
+    project = Project(workspace.path)
+
+    def open_upload(upload: uploads.Upload) -> None:
+        opening = project.open(upload.path, name=upload.name, uploaded=True)
+        background_tasks.create(opening)
+
+    async def start() -> None:
+        if source is not None:
+            background_tasks.create(project.open(source.absolute()))
+
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    layout.register(Project(workspace.path))
+    app.router.routes.append(uploads.Uploads(workspace, open_upload).route)
+    layout.register(project)
+    nicegui.app.on_startup(start)
+    nicegui.app.on_shutdown(project.close)
     ui.run_with(
         app,
-        title="Shoal",
+        title=PRODUCT,
         language="en-US",
         dark=None,
         reconnect_timeout=5.0,
         binding_refresh_interval=None,
         show_welcome_message=False,
     )
-    return Guard(app, access)
+    return Guard(app, access, {uploads.PATH: uploads.MAX_BYTES})
 
 
 def _disable_telemetry() -> None:
@@ -177,6 +198,7 @@ class _Server(uvicorn.Server):
             return
         self.should_exit = True
         threading.Event().wait(_LAST_SECONDS)
+        jobs.stop_all()
         shutil.rmtree(self._workspace.path, ignore_errors=True)
         sys.stderr.flush()
         os._exit(0)
