@@ -1,4 +1,4 @@
-"""The guard in front of the web app: who may talk to it, and what every answer says.
+"""The guard in front of the web app: it lets one browser in, and adds headers to every answer.
 
 A pure ASGI layer, because it must also see websockets. A request passes these checks in order: the
 name of the host, the origin, the site that sent it, the cookie, and its size.
