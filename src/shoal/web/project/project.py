@@ -338,14 +338,7 @@ class Project:
         self.refresh()
 
     def set_secret(self, **changes: Any) -> None:
-        """Set the key file or the domain of pseudonyms.
-
-        Parameters:
-            changes: `key_file`, `domain`, or both.
-
-        Raises:
-            InputError: The file is not a key.
-        """
+        """Set `key_file`, which must be a key, or `domain`, the recipient of pseudonyms."""
         from shoal.identifiers.keys import Key
 
         if changes.get("key_file") is not None:

@@ -115,7 +115,7 @@ def _table(project: Project) -> ui.table:
     columns = [{"name": n, "field": n, "label": t, "align": "left"} for n, t in labels.items()]
     rows = [_row(project, column) for column in project.columns]
     table = ui.table(columns=columns, rows=rows, row_key="name", selection="multiple")
-    table.classes("s-table s-columns w-full")
+    table.classes("s-table s-roles w-full")
     table.props("flat virtual-scroll hide-pagination hide-selected-banner")
     table.props(":rows-per-page-options=[0]")
     table.props["aria-label"] = text.TABLE

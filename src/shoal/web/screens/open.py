@@ -190,7 +190,8 @@ def _check(project: Project) -> None:
     source = project.source
     assert source is not None
     coded = [c for c in project.columns if c.offered_codes and not c.missing_codes]
-    if not (source.warnings or project.hints or coded):
+    hints = [hint for hint in project.hints if not _is_settled(project, hint)]
+    if not (source.warnings or hints or coded):
         return
     with card(text.CHECK):
         for warning in source.warnings:
@@ -203,22 +204,20 @@ def _check(project: Project) -> None:
                 project.touch(Topic.SOURCE)
 
             notice(text.codes(column.name, listed), "", text.TREAT_AS_MISSING, accept)
-        for hint in project.hints:
+        for hint in hints:
             _hint(project, hint)
+
+
+def _is_settled(project: Project, hint: Mapping[str, Any]) -> bool:
+    """Return whether a hint needs no answer: its columns are identifiers, or codes are asked."""
+    known = [project.columns[name] for name in hint["columns"] if name in project.columns]
+    if hint["hint"].startswith("cells contain"):
+        return all(column.role == "identifier" for column in known)
+    return "missing=" in hint["hint"] and any(column.offered_codes for column in known)
 
 
 def _hint(project: Project, hint: Mapping[str, Any]) -> None:
     columns, words = ", ".join(hint["columns"]), str(hint["hint"])
-    if (
-        "missing=" in words
-        and project.columns
-        and any(
-            project.columns[name].offered_codes
-            for name in hint["columns"]
-            if name in project.columns
-        )
-    ):
-        return  # asked above, with a button
     found = _NOTATION.search(words)
     sentence = f"{columns}: {words}" if columns else words
     if found is None:

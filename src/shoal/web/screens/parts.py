@@ -145,7 +145,6 @@ def preview_table(preview: Preview, label: str, rows: int | None = None) -> ui.t
     table = ui.table(columns=columns, rows=shown, row_key="id").classes("s-table w-full")
     table.props("flat dense virtual-scroll hide-pagination :rows-per-page-options=[0]")
     table.props["aria-label"] = label
-    table.props["tabindex"] = 0
     if rows is None:
         table.classes("s-table-tall")
     return table

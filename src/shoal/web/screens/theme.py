@@ -8,6 +8,7 @@ from nicegui import ui
 
 ACCENT = "#0b6684"
 STYLES = sorted(Path(__file__).parent.glob("*.css"), key=lambda path: path.stem != "shoal")
+_SCRIPT = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
 
 
 def apply() -> None:
@@ -15,3 +16,4 @@ def apply() -> None:
     ui.colors(primary=ACCENT, dark="#141c28", dark_page="#0d131c")
     for style in STYLES:
         ui.add_css(style)
+    ui.add_head_html(f"<script>{_SCRIPT}</script>")
