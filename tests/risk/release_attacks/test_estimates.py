@@ -51,3 +51,10 @@ def test_outcomes_that_exclude_each_other_have_a_wider_interval():
 def test_an_attack_that_is_not_possible_says_so():
     assert estimate_risk([]) == NOT_TRIED
     assert (NOT_TRIED.attacks, NOT_TRIED.low, NOT_TRIED.high) == (0, 0, 1)
+
+
+def test_claims_of_everyone_are_no_risk():
+    everyone = Trial("covered", 100, 100, 90, 100, 0.95, difference=True)
+    assert estimate_risk([everyone]).risk == pytest.approx(0.1)
+    most = estimate_risk([Trial("covered", 100, 100, 100, 100, 1.0, difference=True)])
+    assert (most.risk, most.flagged) == (0, False)

@@ -1,4 +1,4 @@
-"""`shoal risk attack`: three attacks on any release, beyond a control group."""
+"""`shoal risk attack`: four attacks on any release, beyond a control group."""
 
 from __future__ import annotations
 
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from shoal.core.table import Table
     from shoal.risk import AttackRisk, ReleaseAttacks
 
-_TITLES = {
-    "singling_out": "singling out",
-    "linkability": "linkability",
-    "inference": "inference",
-}
-
 
 @grouped
 def attack(
@@ -45,12 +39,13 @@ def attack(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Attack RELEASED, made by any tool, by singling out, linkability and inference.
+    """Attack RELEASED, made by any tool, in four ways.
 
     Singling out tries predicates from the release that exactly one person fits. Linkability looks
     for two halves of a person's quasi-identifiers that lead to the same released row. Inference
-    guesses sensitive values from the nearest released rows. Released cells may be generalized,
-    suppressed, perturbed or synthetic.
+    guesses sensitive values from the nearest released rows. Membership claims that people near a
+    released row are in the release. Released cells may be generalized, suppressed, perturbed or
+    synthetic.
 
     Each attack is also tried on the people of --control, who must not be released. If all of
     them are in ORIGINAL, they are left out of it. The risk is the success beyond that, from 0 to 1,
@@ -97,6 +92,8 @@ def _load_control(file: Path, roles: Roles, form: Form) -> Table:
 
 
 def _show(found: ReleaseAttacks) -> None:
+    from shoal.risk.release_attacks.attack import ATTACKS
+
     others = "no control group"
     if found.control is not None:
         others = f"{counted(found.control, 'person', 'people')} in the control group"
@@ -106,7 +103,8 @@ def _show(found: ReleaseAttacks) -> None:
         soft_wrap=True,
     )
     rows = grid("attack", "risk", "95 % interval", "success", "control", "baseline", "attacks")
-    for name, title in _TITLES.items():
+    for name in ATTACKS:
+        title = name.replace("_", " ")
         risk: AttackRisk = getattr(found, name)
         if not risk.attacks:
             rows.add_row(title, "", "", "", "", "", "0")

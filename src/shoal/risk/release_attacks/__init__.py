@@ -1,1 +1,1 @@
-"""Three attacks on any release: singling out, linkability, inference."""
+"""Four attacks on any release: singling out, linkability, inference, membership."""

@@ -1,8 +1,9 @@
-"""Three attacks on any release, each beyond a control group of people who were not released.
+"""Four attacks on any release, each beyond a control group of people who were not released.
 
 The three criteria of anonymization: Article 29 Working Party, Opinion 05/2014 (WP216). Measured as
 in Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023,
-here for generalized, suppressed, perturbed and synthetic releases.
+here for generalized, suppressed, perturbed and synthetic releases. Membership inference is the
+fourth.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ _MEANINGS = {
     "singling_out": "predicates from the release that exactly one released person fits",
     "linkability": "people whose two halves of quasi-identifiers lead to the same released row",
     "inference": "people whose sensitive value the nearest released rows reveal",
+    "membership": "people of whom the nearest released row reveals that they are in the release",
 }
+ATTACKS = tuple(_MEANINGS)
 
 
 @dataclass(frozen=True)
 class ReleaseAttacks:
-    """Result of `attack`: the risk of three attacks on a release.
+    """Result of `attack`: the risk of four attacks on a release.
 
     Attributes:
         singling_out: Predicates from the release that exactly one person of the original fits.
         linkability: Two halves of a person's quasi-identifiers that lead to the same released row.
         inference: Sensitive values that the nearest released rows reveal; `ways` has every column.
+        membership: Released people who are recognized as released; needs a control group.
         people: Number of people in the original.
         control: Number of people in the control group, None without one.
         quasi: The released quasi-identifiers, which the attacker knows.
@@ -41,6 +45,7 @@ class ReleaseAttacks:
     singling_out: AttackRisk
     linkability: AttackRisk
     inference: AttackRisk
+    membership: AttackRisk
     people: int
     control: int | None
     quasi: tuple[str, ...]
@@ -82,7 +87,7 @@ def attack(
     attacks: int = 2000,
     seed: int = 0,
 ) -> ReleaseAttacks:
-    """Attack a release in three ways: singling out, linkability, inference.
+    """Attack a release in four ways: singling out, linkability, inference, membership.
 
     The release may be made by any tool: generalized, suppressed, perturbed or synthetic. Each
     attack is also tried on a control group of people who were not released. The risk is the success
@@ -114,10 +119,11 @@ def attack(
     >>> others = pa.table({"age": ages, "zip": [f"{11 * a % 60}" for a in ages], "ill": ages})
     >>> found = attack(people, people, quasi=["age", "zip"], sensitive="ill", control=others)
     >>> found.flagged
-    ('singling_out', 'linkability', 'inference')
+    ('singling_out', 'linkability', 'inference', 'membership')
     """
     from shoal.risk.release_attacks.inference import infer
     from shoal.risk.release_attacks.linkability import link_halves
+    from shoal.risk.release_attacks.membership import recognize_members
     from shoal.risk.release_attacks.singling_out import single_out
     from shoal.risk.release_attacks.sources import read_sources
 
@@ -139,16 +145,38 @@ def attack(
         notes.append("linkability needs two released quasi-identifiers or more")
     if not sources.sensitive:
         notes.append(f"inference needs a released sensitive column; name it: {option('sensitive')}")
+    if not people[1]:
+        notes.append("membership inference needs a control group")
+    singled_out = single_out(sources, attacks, seed)
+    notes += _isolated_notes(singled_out)
     return ReleaseAttacks(
-        single_out(sources, attacks, seed),
+        singled_out,
         link_halves(sources, attacks, seed),
         infer(sources, attacks, seed),
+        recognize_members(sources, attacks, seed),
         people[0],
         people[1] or None,
         tuple(sources.quasi),
         tuple(sources.sensitive),
         tuple(notes),
     )
+
+
+def _isolated_notes(found: AttackRisk) -> list[str]:
+    """State rows that fit exactly one person, which the interval leaves to chance."""
+    from shoal.risk.release_attacks.singling_out import COMPLETE_ROWS
+
+    way = next((way for way in found.ways if way.name == COMPLETE_ROWS), None)
+    if way is None or found.flagged:
+        return []
+    rows, chance = (round((share or 0.0) * way.attacks) for share in (way.success, way.control))
+    if rows <= chance:
+        return []
+    which = counted(rows, "different row fits", "different rows fit")
+    return [
+        f"{which} exactly one person of the original, and chance explains about {chance:,}; "
+        "unless the release is synthetic, generalize or remove such rows"
+    ]
 
 
 def _control_notes(controls: int) -> list[str]:

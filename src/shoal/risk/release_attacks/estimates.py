@@ -32,6 +32,8 @@ class Trial:
             the attack reveals nothing about the released people.
         exclusive: Whether the same attacks are tried on both, and none succeeds on both: the shares
             are then negatively correlated.
+        difference: Whether the risk is success − control, not its share of what the control group
+            leaves: for claims, which succeed on everyone if everyone is claimed.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Trial:
     baseline: float
     factor: float = 1.0
     exclusive: bool = False
+    difference: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class AttackRisk:
     Attributes:
         name: The way to attack that `risk` refers to: the one with the highest lower bound, the
             first of several.
-        risk: Success beyond the control group, from 0 to 1: (success − control) / (1 − control).
+        risk: Success beyond the control group, from 0 to 1: (success − control) / (1 − control);
+            of membership, success − control.
         low: Lower end of the 95 % interval of the risk.
         high: Upper end of the interval.
         baseline: Success of a naive guesser.
@@ -120,14 +124,15 @@ def _estimate(trial: Trial, deviations: float) -> AttackRisk:
         )
     shares = _wilson(trial.control_hits, trial.control_attacks, deviations)
     control, least, most = (min(trial.factor * share, 1.0) for share in shares)
+    beyond = _difference if trial.difference else _beyond
     if control >= 1:  # nothing is left to find beyond the control group
         return AttackRisk(
             trial.name, 0.0, 0.0, 1.0, trial.baseline, success, control, trial.attacks
         )
-    risk = _beyond(success, control)
+    risk = beyond(success, control)
     against = _correlation(success, shares[0]) if trial.exclusive else 0.0
-    below = _together(risk - _beyond(low, control), risk - _beyond(success, most), against)
-    above = _together(_beyond(high, control) - risk, _beyond(success, least) - risk, against)
+    below = _together(risk - beyond(low, control), risk - beyond(success, most), against)
+    above = _together(beyond(high, control) - risk, beyond(success, least) - risk, against)
     return AttackRisk(
         trial.name,
         max(risk, 0.0),
@@ -145,6 +150,10 @@ def _beyond(success: float, control: float) -> float:
     if control >= 1:
         return -math.inf
     return (success - control) / (1 - control)
+
+
+def _difference(success: float, control: float) -> float:
+    return success - control
 
 
 def _correlation(share: float, other: float) -> float:

@@ -72,6 +72,25 @@ def from_rows(cells: Sequence[Cells], entries: Codes, used: Bools) -> Predicates
     )
 
 
+def of_people(cells: Sequence[Cells], rows: Counts) -> Predicates:
+    """Return one predicate for each row of people: exactly its values in all columns.
+
+    Parameters:
+        cells: The released quasi-identifiers.
+        rows: Rows of the original or the control group.
+    """
+    codes = np.stack([column.column.codes[rows] for column in cells], axis=1).astype(np.int32)
+    places = np.arange(codes.size + 1, dtype=np.int64)
+    return Predicates(
+        places[:: len(cells)],
+        np.tile(np.arange(len(cells), dtype=np.int32), len(rows)),
+        places[:-1],
+        places[1:],
+        codes.ravel(),
+        codes.ravel() + np.int32(1),
+    )
+
+
 def opened(cells: Cells) -> Cells:
     """Return cells of an ordered column that stand for their values and all beyond.
 

@@ -9,6 +9,8 @@ original and fits a small share w of all people fits exactly one of N released p
 others with probability N w (1 − w)^(N + m − 1), and exactly one of the m others and no released one
 with m/N of that. So released people who are singled out by chance are N/m times as many as people
 of the control group, for every w, and predicates that fit several people play no part.
+
+A few rows that show exact values among generalized ones are a way of their own (`kept_rows`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.risk.release_attacks.estimates import AttackRisk, Trial, estimate_risk
+from shoal.risk.release_attacks.kept_rows import try_kept_rows
 from shoal.risk.release_attacks.predicates import (
     Crowd,
     Predicates,
@@ -26,7 +29,7 @@ from shoal.risk.release_attacks.predicates import (
 from shoal.risk.release_attacks.sources import Sources
 from shoal.support.arrays import Bools, Codes
 
-_ONE, _SEVERAL, _ALL = "one column", "several columns", "complete rows"
+_ONE, _SEVERAL, COMPLETE_ROWS = "one column", "several columns", "complete rows"
 _OPEN = ", open ranges"
 
 
@@ -51,7 +54,7 @@ def single_out(sources: Sources, attacks: int, seed: int) -> AttackRisk:
     if any(column.column.ordered for column in cells):
         openings[_OPEN] = [opened(column) for column in cells]
     for ending, terms in openings.items():
-        for name, used in ((_ALL, everything), (_SEVERAL, several)):
+        for name, used in ((COMPLETE_ROWS, everything), (_SEVERAL, several)):
             if used is not None:
                 kinds[name + ending] = (
                     from_rows(terms, entries, used),
@@ -61,7 +64,8 @@ def single_out(sources: Sources, attacks: int, seed: int) -> AttackRisk:
     if len(single):
         kinds[_ONE] = (single, _random_cells(sources, attacks, rng))
     trials = [_try(name, *predicates, crowds, sources) for name, predicates in kinds.items()]
-    return estimate_risk(trials)
+    kept = try_kept_rows(sources, crowds, attacks, rng)
+    return estimate_risk(trials if kept is None else [*trials, kept])
 
 
 def _try(
