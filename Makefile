@@ -98,5 +98,5 @@ $(VENV)/.documented: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-bench .venv-lowest .venv-mutate .mutants build dist site demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-bench .venv-bench-attacks .venv-lowest .venv-mutate .mutants build dist site demo .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

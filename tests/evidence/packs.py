@@ -1,5 +1,6 @@
 """Tables and packs that the tests of evidence share."""
 
+import numpy as np
 import pyarrow as pa
 
 import shoal
@@ -30,3 +31,25 @@ def packed(folder, name="released.csv", made=None, **options):
     made.write(folder / name)
     write_evidence(made, folder / "pack", folder / name, **options)
     return folder / "pack"
+
+
+def crowd(count, seed=0):
+    """People with enough variety for attacks."""
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "age": rng.integers(20, 80, count),
+            "zip": [f"{z:05}" for z in rng.integers(10_000, 10_400, count)],
+            "ill": [f"illness {i}" for i in rng.integers(0, 6, count)],
+        }
+    )
+
+
+def crowd_release(count=400, k=5):
+    roles = {"age": "quasi", "zip": "quasi", "ill": "sensitive"}
+    return shoal.anonymize(shoal.Table.from_arrow(crowd(count), roles), shoal.KAnonymity(k))
+
+
+def crowd_control(count=200):
+    roles = {"age": "quasi", "zip": "quasi", "ill": "sensitive"}
+    return shoal.Table.from_arrow(crowd(count, seed=1), roles)

@@ -82,7 +82,7 @@ TAMPERING = {
     "an edited page": lambda p: edit(p / "index.html", "Evidence", "evidence"),
     "an edited manifest": lambda p: edit(p / "manifest.json", '"key": null', '"key":  null'),
     "another format": lambda p: edit(p / "manifest.json", '"version": 1', '"version": 2'),
-    "an edited verifier": lambda p: edit(p / "verify.py", "LEAST = 5", "LEAST = 1"),
+    "an edited verifier": lambda p: edit(p / "verify.py", "LEAST, PLACES = 5", "LEAST, PLACES = 1"),
     "a missing page": lambda p: (p / "index.html").unlink(),
     "a missing manifest": lambda p: (p / "manifest.json").unlink(),
     "a missing release": lambda p: (p.parent / "released.csv").unlink(),
@@ -194,7 +194,9 @@ def test_figures_agree_with_the_models_on_the_same_rows(tmp_path):
     levels = list(made.verify().levels.values())
     for name in ("r.csv", "r.tsv", "r.parquet"):
         made.write(tmp_path / name)
-        found = verify.measure(tmp_path / name, roles, {"ages": ["age"], "postcodes": []})
+        found = verify.measure(
+            tmp_path / name, roles, {"ages": ["age"], "postcodes": [], "large_areas": None}
+        )
         assert found["classes"]["smallest"] == levels[0]
         assert found["classes"]["number"] == len(made.classes)
         assert found["sensitive"]["ill"]["distinct"] == levels[1]
@@ -205,28 +207,34 @@ def test_figures_agree_with_the_models_on_the_same_rows(tmp_path):
 
 def test_identifiers_in_cells_are_counted(tmp_path):
     cells = {
-        "age": [*["30"] * 6, "91", "95"],
-        "zip": [*["123**"] * 7, "12345"],
+        "age": [*["30"] * 9, "91", "95"],
+        "zip": [*["123**"] * 9, "00012", "12445"],
         "note": [
             "mail me@example.org", "see www.example.org", "10.0.0.1", "123-45-6789",
-            "(555) 123-4567", "2024-03-01", "[1985 to 1989]", "none",
+            "(555) 123-4567", "2024-03-01", "[1985 to 1989]", "none", "DE89 3704 0044 0532 0130 00",
+            "1M8GDM9AXKP042788", "00:1b:44:11:3A:B7",
         ],
     }  # fmt: skip
     import pyarrow.csv
 
     pyarrow.csv.write_csv(pa.table(cells), tmp_path / "r.csv")
     roles = {"age": "quasi", "zip": "quasi", "note": "insensitive"}
-    found = verify.measure(tmp_path / "r.csv", roles, {"ages": ["age"], "postcodes": ["zip"]})
+    found = verify.measure(
+        tmp_path / "r.csv", roles, {"ages": ["age"], "postcodes": ["zip"], "large_areas": ["123"]}
+    )
     assert found["identifier_cells"] == dict.fromkeys(verify.CONTENT, "fewer than 5")
     assert found["ages"]["age"] == {"labels_reaching_above_89": 2, "labels_above_89": 2}
-    assert found["postcodes"]["zip"] == 5
-    assert found["unique_records"] == 8
+    assert found["postcodes"]["zip"] == {"digits": 5, "areas_not_large": 1}
+    assert found["unique_records"] == 11
+    assert found["unique_columns"] == 1
 
 
 def test_a_missing_cell_and_an_empty_text_are_different(tmp_path):
     (tmp_path / "r.csv").write_text('a,b\n,1\n"",1\n')
     found = verify.measure(
-        tmp_path / "r.csv", {"a": "quasi", "b": "quasi"}, {"ages": [], "postcodes": []}
+        tmp_path / "r.csv",
+        {"a": "quasi", "b": "quasi"},
+        {"ages": [], "postcodes": [], "large_areas": None},
     )
     assert found["classes"]["number"] == 2
 
@@ -239,5 +247,7 @@ def test_a_missing_cell_and_an_empty_text_are_different(tmp_path):
 )  # fmt: skip
 def test_dates_finer_than_a_year_are_found(tmp_path, cell, finer):
     (tmp_path / "r.csv").write_text(f'a,b\n"{cell}",x\n')
-    found = verify.measure(tmp_path / "r.csv", {"a": "quasi"}, {"ages": [], "postcodes": []})
+    found = verify.measure(
+        tmp_path / "r.csv", {"a": "quasi"}, {"ages": [], "postcodes": [], "large_areas": None}
+    )
     assert (found["identifier_cells"]["date finer than a year"] != 0) is finer

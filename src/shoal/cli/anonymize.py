@@ -21,7 +21,13 @@ from shoal.cli.keys.options import (
 )
 from shoal.cli.projects import anonymize_project, is_project, refuse_options
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
-from shoal.cli.shared.evidence import Pack, QuestionnaireFile, SignKey, prepared_evidence
+from shoal.cli.shared.evidence import (
+    Pack,
+    PageLanguage,
+    QuestionnaireFile,
+    SignKey,
+    prepared_evidence,
+)
 from shoal.cli.shared.held_out import Control, ControlGroup
 from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
@@ -160,6 +166,7 @@ def anonymize(
     evidence: Evidence = None,
     questionnaire: QuestionnaireFile = None,
     sign_key: SignKey = None,
+    language: PageLanguage = "en",
     force: Force = False,
     keep_order: KeepOrder = False,
     escape_formulas: EscapeFormulas = False,
@@ -203,7 +210,7 @@ def anonymize(
     check_outputs(output, picture, report, evidence, force=force, parts=True)
     held_out = ControlGroup.of(control, output, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
-    pack = prepared_evidence(evidence, questionnaire, sign_key, output, force=force)
+    pack = prepared_evidence(evidence, questionnaire, sign_key, language, output, force=force)
     book = None if ledger is None else opened(ledger, key_file)
     secrets = opened_secrets(key_file if ledger is None else None, key_env, key_command, lookup)
     order: Order = "original" if keep_order else "canonical"
@@ -241,7 +248,7 @@ def anonymize(
         data |= {} if output is None else {"order": order}
         if report is not None or pack is not None:
             reported = _reported(release, file, output, typed(context), target, order=order)
-            data |= _write_documents(release, reported, report, pack, force=force)
+            data |= _write_documents(release, reported, report, pack, held_out, force=force)
 
     outputs = {"report": report, "picture": picture, "evidence": evidence}
     emit(json, data, lambda: _show(data, outputs, held_out))
@@ -352,6 +359,7 @@ def _write_documents(
     reported: dict[str, Any],
     report: Path | None,
     pack: Pack | None,
+    held_out: ControlGroup,
     *,
     force: bool,
 ) -> dict[str, Any]:
@@ -363,7 +371,7 @@ def _write_documents(
         write_contents(reported, report, force=force)
         written["report"] = reported
     if pack is not None:
-        written["evidence"] = pack.write(release, reported)
+        written["evidence"] = pack.write(release, reported, held_out.people)
     return written
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.risk.attack import ControlFile, load_control
 from shoal.cli.shared.console import announce_compilation, bars, emit, out
-from shoal.cli.shared.evidence import QuestionnaireFile, SignKey, requested_evidence
+from shoal.cli.shared.evidence import PageLanguage, QuestionnaireFile, SignKey, requested_evidence
 from shoal.cli.shared.options import Force, Hierarchies, Json, K, Key, wanted_model
 from shoal.cli.shared.pairs import Original, Released, load_pair
 from shoal.cli.shared.repeating import typed
@@ -40,6 +41,8 @@ def evidence(
     ] = None,
     questionnaire: QuestionnaireFile = None,
     sign_key: SignKey = None,
+    control: ControlFile = None,
+    language: PageLanguage = "en",
     force: Force = False,
     key: Key = None,
     roles: EveryRole,
@@ -50,13 +53,16 @@ def evidence(
     """Write an evidence pack about RELEASED, a release of ORIGINAL made by any tool.
 
     The pack has figures of the release, what regimes ask, and `verify.py`, which recomputes the
-    figures of the released file with Python and DuckDB only. Nothing is written unless the
-    guarantee holds. RELEASED is a CSV file with commas, a .tsv or a .parquet file.
+    figures of the released file with Python and DuckDB only. With --control it also contains four
+    attacks on the release. Nothing is written unless the guarantee holds. RELEASED is a CSV file
+    with commas, a .tsv or a .parquet file.
     """
     from shoal.report.document import contents
 
     wanted = wanted_model(k, model)
-    pack = requested_evidence(output, questionnaire, sign_key, released, force=force)
+    pack = requested_evidence(
+        output, questionnaire, sign_key, released, force=force, language=language
+    )
     with bars():
         release = load_pair(original, released, roles, hierarchy, form, key=key, claim=wanted)
         _check_people(release)
@@ -69,7 +75,8 @@ def evidence(
                 command=typed(context),
                 order=_order(release, released),
             )
-            data = pack.write(release, reported)
+            others = None if control is None else load_control(control, roles, form)
+            data = pack.write(release, reported, others)
 
     def show() -> None:
         out.print(f"evidence written to {output}", soft_wrap=True)

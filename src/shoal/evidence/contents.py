@@ -17,6 +17,7 @@ from shoal.core.column import Role
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError, NotAnonymous, unknown
+from shoal.evidence.attacking import attacks_on, rehearsal
 from shoal.evidence.crosswalks import crosswalks
 from shoal.evidence.identifiers import IDENTIFIERS, age_columns, kind_of, postcode_columns
 from shoal.evidence.questionnaire import NOT_STATED, Questionnaire
@@ -44,6 +45,7 @@ def evidence_contents(
     released: Path,
     place: Mapping[str, Any],
     questionnaire: Questionnaire,
+    control: Table | None = None,
 ) -> dict[str, Any]:
     """Return the contents of `evidence.json`.
 
@@ -53,6 +55,7 @@ def evidence_contents(
         released: The file that was written.
         place: Its path relative to the pack, its size and its SHA-256.
         questionnaire: The answers of the data owner.
+        control: People who are not released, for attacks on the release.
     """
     table = release.original
     _check_columns(table, questionnaire)
@@ -61,10 +64,15 @@ def evidence_contents(
         for c in table
         if c.role is not Role.IDENTIFIER or c.name in release.replaced
     }
-    checks = {"ages": age_columns(roles), "postcodes": postcode_columns(roles)}
+    checks = {
+        "ages": age_columns(roles),
+        "postcodes": postcode_columns(roles),
+        "large_areas": questionnaire.large_areas,
+    }
     measured = measure(released, roles, checks)
     _check_file(release, report, measured)
     stated = _schema(table)
+    shown = release if release.withheld else released_only(release)
     evidence = {
         "format": FORMAT,
         "title": report["title"],
@@ -85,6 +93,8 @@ def evidence_contents(
         "threshold": _threshold(release, questionnaire),
         "risk": _risk(release, report, questionnaire),
         "measured": measured,
+        "attacks": attacks_on(shown, control),
+        "rehearsal": rehearsal(shown),
         "utility": _utility(report),
         "differential_privacy": _claims(report),
         "run": {name: value for name, value in report["repeat"].items() if name != "file"},
@@ -189,6 +199,7 @@ def _identifiers(roles: Mapping[str, str]) -> dict[str, Any]:
     direct = [kind_of(name) for name in roles]
     return {
         "kinds": kinds,
+        "released_by_role": sum(role == "identifier" for role in roles.values()),
         "released_by_name": sum(
             letter is not None and letter not in _GEOGRAPHIC_OR_DATE for letter in direct
         ),

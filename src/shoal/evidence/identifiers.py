@@ -23,12 +23,14 @@ class Identifier:
         title: Its text, shortened.
         named: A regular expression of names of columns.
         content: The kinds of cells that are counted on the released file.
+        partial: Whether other cells may be this identifier, too.
     """
 
     letter: str
     title: str
     named: str
     content: tuple[str, ...] = ()
+    partial: bool = False
 
     def matches(self, name: str) -> bool:
         """Return whether the name of a column means this identifier."""
@@ -47,6 +49,7 @@ DATES = Identifier(
     r"(^|_)(dob|date|datum|born)($|_)|birth|geburt|naissance|admission|discharge|death|_date|date_",
     ("date finer than a year",),
 )
+OTHER = Identifier("R", "any other unique number or code", r"^(id|uuid|guid)$|_(uuid|guid)$")
 IDENTIFIERS = (
     Identifier(
         "A",
@@ -70,19 +73,33 @@ IDENTIFIERS = (
     Identifier(
         "I", "health plan beneficiary numbers", r"beneficiary|insurance_?n|plan_?(id|number)"
     ),
-    Identifier("J", "account numbers", r"account|(^|_)iban($|_)|konto"),
+    Identifier(
+        "J",
+        "account numbers",
+        r"account|(^|_)iban($|_)|konto",
+        ("account number (IBAN)",),
+        partial=True,
+    ),
     Identifier("K", "certificate and license numbers", r"licen[cs]e|certificate|passport"),
     Identifier(
-        "L", "vehicle identifiers, including license plates", r"(^|_)(vin|plate)($|_)|vehicle"
+        "L",
+        "vehicle identifiers, including license plates",
+        r"(^|_)(vin|plate)($|_)|vehicle",
+        ("vehicle number (VIN)",),
+        partial=True,
     ),
     Identifier(
-        "M", "device identifiers and serial numbers", r"serial|(^|_)(imei|device_id|mac)($|_)"
+        "M",
+        "device identifiers and serial numbers",
+        r"serial|(^|_)(imei|device_id|mac)($|_)",
+        ("device address (MAC)",),
+        partial=True,
     ),
     Identifier("N", "web addresses", r"(^|_)(url|website|homepage)($|_)", ("web address",)),
     Identifier("O", "IP addresses", r"(^|_)ip(_?address)?($|_)", ("IP address",)),
     Identifier("P", "biometric identifiers", r"finger_?print|biometric|voice_?print|iris"),
     Identifier("Q", "full-face photographs", r"photo|picture|(^|_)(image|face)($|_)"),
-    Identifier("R", "any other unique number or code", r"^(id|uuid|guid)$|_(uuid|guid)$"),
+    OTHER,
 )
 _AGE = r"(^|_)(age|alter|edad)($|_)"
 _POSTCODE = r"(^|_)(zip|plz)($|_)|zip_?code|post_?(al_?)?code|postleitzahl"

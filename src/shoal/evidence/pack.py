@@ -12,9 +12,11 @@ from typing import Any
 
 from shoal.core.publishing.row_order import Order
 from shoal.core.release import Release
+from shoal.core.table import Table
 from shoal.errors import NotAnonymous, OutputError
 from shoal.evidence import verify
 from shoal.evidence.contents import evidence_contents
+from shoal.evidence.language import Language
 from shoal.evidence.page import evidence_page
 from shoal.evidence.questionnaire import Questionnaire
 from shoal.evidence.signing import SigningKey
@@ -31,6 +33,8 @@ def write_evidence(
     released: str | Path,
     *,
     questionnaire: Questionnaire | None = None,
+    control: Table | None = None,
+    language: str = "en",
     sign_key: str | Path | SigningKey | None = None,
     report: Mapping[str, Any] | None = None,
     title: str = "",
@@ -50,6 +54,9 @@ def write_evidence(
         folder: The folder to create.
         released: The file that `release.write` wrote; the pack has its path relative to the folder.
         questionnaire: Answers about the context; what is missing is "not stated".
+        control: People of the same population who are not released: the pack then contains four
+            attacks beyond this control group.
+        language: Language of the page: "en", "de" or "fr"; `evidence.json` is always in English.
         sign_key: A PEM file with an Ed25519 private key; `signature.json` then signs the manifest.
         report: The contents of the release's report, if they have been computed already; the
             options title to order then have no effect.
@@ -82,6 +89,7 @@ def write_evidence(
     folder, released = Path(folder), Path(released)
     check_evidence(folder, released, force=force)
     check_readable(released)
+    words = Language.read(language)
     key = SigningKey.read(Path(sign_key)) if isinstance(sign_key, str | Path) else sign_key
     report = report or contents(
         release, title=title, date=date, released=released, command=command, order=order
@@ -93,10 +101,10 @@ def write_evidence(
     }
     try:
         evidence = evidence_contents(
-            release, report, released, place, questionnaire or Questionnaire()
+            release, report, released, place, questionnaire or Questionnaire(), control
         )
         with replace_folder(folder, FILES, force=force) as made:
-            _write(made, evidence, place, key)
+            _write(made, evidence, place, key, words)
             verify.verify(made, released, None, None)
     except verify.PackError as error:
         raise NotAnonymous(f"the evidence does not verify: {error}; none was written") from None
@@ -123,11 +131,15 @@ def _relative(released: Path, folder: Path) -> str:
 
 
 def _write(
-    made: Path, evidence: dict[str, Any], place: Mapping[str, Any], key: SigningKey | None
+    made: Path,
+    evidence: dict[str, Any],
+    place: Mapping[str, Any],
+    key: SigningKey | None,
+    words: Language,
 ) -> None:
     """Write the files of a pack to a folder."""
     (made / "evidence.json").write_bytes(verify.canonical(evidence))
-    (made / "index.html").write_bytes(evidence_page(evidence).encode("utf-8", "replace"))
+    (made / "index.html").write_bytes(evidence_page(evidence, words).encode("utf-8", "replace"))
     (made / "verify.py").write_bytes(Path(verify.__file__).read_bytes())
     files = {
         name: {"bytes": (made / name).stat().st_size, "sha256": verify.digest(made / name)}

@@ -5,6 +5,8 @@ What is not answered is reported as "not stated", never guessed.
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
@@ -19,6 +21,7 @@ from shoal.support.files import read_text
 from shoal.support.options import check_range, check_whole
 
 NOT_STATED = "not stated"
+LARGE_AREA = 20_000  # people; 45 CFR 164.514(b)(2)(i)(B)
 _TEXTS = (
     "purpose",
     "recipient",
@@ -48,6 +51,8 @@ class Questionnaire:
         maximum_risk: The highest acceptable risk of a person, from 0 to 1; None if not stated.
         threshold_reason: Why this risk is acceptable.
         population: Number of people from whom the people of the table were drawn, if known.
+        area_populations: Number of people in each area of the first three digits of a ZIP code; in
+            a file, the path of a CSV file with these two columns, relative to the questionnaire.
         review_date: When the assessment must be repeated.
         columns: The reason for the role of a column, by its name.
 
@@ -66,6 +71,7 @@ class Questionnaire:
     maximum_risk: float | None = None
     threshold_reason: str = NOT_STATED
     population: int | None = None
+    area_populations: Mapping[str, int] | None = None
     review_date: str = NOT_STATED
     columns: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,6 +80,11 @@ class Questionnaire:
             check_range("maximum_risk", self.maximum_risk, 0, 1, above=True)
         if self.population is not None:
             check_whole("population", self.population, 1)
+        for area, people in (self.area_populations or {}).items():
+            if not re.fullmatch(r"[0-9]{3}", area) or isinstance(people, bool) or people < 0:
+                raise InputError(
+                    "questionnaire: area_populations must map three digits to numbers of people"
+                )
 
     @classmethod
     def read(cls, path: str | Path) -> Questionnaire:
@@ -97,6 +108,9 @@ class Questionnaire:
             raise InputError(f"{path}: {line} is not valid YAML{why}; fix that line") from None
         except yaml.YAMLError:
             raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
+        if isinstance(data, Mapping) and isinstance(data.get("area_populations"), str):
+            areas = read_areas(path.parent / data["area_populations"])
+            data = {**data, "area_populations": areas}
         return cls.of(data, str(path))
 
     @classmethod
@@ -124,6 +138,13 @@ class Questionnaire:
         given = {name: value for name, value in data.items() if value not in (None, "", [])}
         return cls(**{name: _answer(name, value, source) for name, value in given.items()})
 
+    @property
+    def large_areas(self) -> list[str] | None:
+        """The areas of ZIP codes with more than 20,000 people, None if no table is given."""
+        if self.area_populations is None:
+            return None
+        return sorted(a for a, people in self.area_populations.items() if people > LARGE_AREA)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the answers about the context as plain data."""
         names = (*_TEXTS, *_LISTS)
@@ -131,8 +152,32 @@ class Questionnaire:
         return answers | {name: list(answers[name]) for name in _LISTS}
 
 
+def read_areas(path: Path) -> dict[str, int]:
+    """Read the number of people in each three-digit area of ZIP codes from a CSV file.
+
+    Raises:
+        InputError: The file cannot be read, or a line is not an area and a number.
+    """
+    areas = {}
+    for number, line in enumerate(csv.reader(read_text(path).splitlines()), 1):
+        cells = [cell.strip() for cell in line]
+        if number == 1 and cells and not cells[0].isdigit():
+            continue  # the names of the columns
+        people = cells[1].replace(",", "") if len(cells) > 1 else ""
+        if len(cells) != 2 or not cells[0].isdigit() or not people.isdigit() or len(cells[0]) > 3:
+            raise InputError(f"{path}: line {number} is not a three-digit area and a number")
+        areas[cells[0].zfill(3)] = int(people)
+    if not areas:
+        raise InputError(f"{path}: has no areas")
+    return areas
+
+
 def _answer(name: str, value: Any, source: str) -> Any:
     """Return one answer with its type checked; a message never contains the answer."""
+    if name == "area_populations":
+        if not isinstance(value, Mapping) or not all(isinstance(n, int) for n in value.values()):
+            raise InputError(f"{source}: area_populations must be the path of a CSV file")
+        return {str(area): people for area, people in value.items()}
     if name == "columns":
         if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
             raise InputError(f"{source}: columns must map names of columns to reasons")

@@ -21,8 +21,7 @@ from typing import Any
 FILES = ("evidence.json", "index.html", "verify.py")
 MANIFEST, SIGNATURE = "manifest.json", "signature.json"
 FORMAT = {"name": "shoal-evidence", "version": 1}
-LEAST = 5  # counts of 1 to 4 are given in words
-PLACES = 6  # decimal places of figures
+LEAST, PLACES = 5, 6  # counts of 1 to 4 are given in words; decimal places of figures
 _PART = r"([01]\d|Q[1-4]|W[0-5]\d)"  # of a year
 _BYTE = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 CONTENT = {  # what cells of identifiers look like
@@ -30,6 +29,9 @@ CONTENT = {  # what cells of identifiers look like
     "web address": r"(?i)\b(https?://|www\.)\S+",
     "IP address": rf"(^|[^\d.])({_BYTE}\.){{3}}{_BYTE}($|[^\d.])",
     "social security number": r"(^|\D)\d{3}-\d{2}-\d{4}($|\D)",
+    "account number (IBAN)": r"\b[A-Z]{2}\d{2} ?([A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}\b",
+    "vehicle number (VIN)": r"\b[A-HJ-NPR-Z0-9]{11}\d{6}\b",
+    "device address (MAC)": r"(?i)\b([0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b",
     "telephone number": r"(^|[^\w.])(\(\d+\) ?|\d{3}[ ./-])\d{3}[ ./-]\d{4}($|\W)|\+\d[\d /-]{7,}",
     "date finer than a year": rf"(^|\D)(\d{{4}}-{_PART}|[0-3]?\d[./][01]?\d[./]\d{{2,4}})(\D|$)",
 }
@@ -66,11 +68,11 @@ def judge(rule: dict[str, Any], evidence: dict[str, Any]) -> str:
     """Return the status that follows from a rule: the first condition that fails decides."""
     for condition in rule["conditions"]:
         value, limit = look_up(evidence, condition["figure"]), condition.get("limit")
-        number = isinstance(value, int | float)
+        number = isinstance(value, int | float) and isinstance(limit, int | float)
         holds = {
             "equals": value == limit,
-            "at least": number and value >= (limit or 0),
-            "at most": number and value <= (limit or 0),
+            "at least": number and value >= limit,
+            "at most": number and value <= limit,
             "stated": value not in ("not stated", ["not stated"]),
         }[condition["is"]]
         if not holds:
@@ -126,10 +128,11 @@ class Released:
         return [re.findall(r"\d+(?:\.\d+)?", cell or "") for (cell,) in cells]
 
 
-def measure(path: Path, roles: dict[str, str], checks: dict[str, list[str]]) -> dict[str, Any]:
+def measure(path: Path, roles: dict[str, str], checks: dict[str, Any]) -> dict[str, Any]:
     """Return the figures of a released file, computed from its rows only.
 
-    roles: the role of each released column; checks: columns with ages and with postal codes.
+    roles: the role of each released column; checks: columns with ages and with postal codes, and
+    the first three digits of areas with more than 20,000 people, None if they are not known.
     """
     released = Released(path)
     keys = ", ".join(released.column(name) for name, role in roles.items() if role == "quasi")
@@ -138,8 +141,7 @@ def measure(path: Path, roles: dict[str, str], checks: dict[str, list[str]]) -> 
         "SELECT count(*), coalesce(min(size), 0), coalesce(max(size), 0) FROM "
         f"(SELECT count(*) AS size FROM released GROUP BY {keys})"
     )[0]
-    known = [n for n in released.names if roles.get(n) != "identifier"]  # nobody knows pseudonyms
-    every = ", ".join(released.column(n) for n in known)
+    every = ", ".join(released.column(n) for n in released.names if roles.get(n) != "identifier")
     unique = released.one(
         f"SELECT count(*) FROM (SELECT 1 FROM released GROUP BY {every} HAVING count(*) = 1)"
     )
@@ -155,7 +157,7 @@ def measure(path: Path, roles: dict[str, str], checks: dict[str, list[str]]) -> 
         },
         "unique_records": masked(unique),
         "sensitive": {
-            name: _sensitive(released, keys, released.column(name))
+            name: _sensitive(released, keys, released.column(name), records)
             for name, role in roles.items()
             if role == "sensitive"
         },
@@ -164,14 +166,14 @@ def measure(path: Path, roles: dict[str, str], checks: dict[str, list[str]]) -> 
             for kind, pattern in CONTENT.items()
         },
         "ages": {n: _ages(released, released.column(n)) for n in checks["ages"]},
-        "postcodes": {n: _digits(released, released.column(n)) for n in checks["postcodes"]},
+        "postcodes": {n: _areas(released, n, checks["large_areas"]) for n in checks["postcodes"]},
+        "unique_columns": sum(_is_unique(released, n, roles, records) for n in released.names),
     }
 
 
-def _sensitive(released: Released, keys: str, column: str) -> dict[str, Any]:
+def _sensitive(released: Released, keys: str, column: str, total: int) -> dict[str, Any]:
     """Return distinct l and t of one column; t compares each class with all released rows."""
     cells = f"SELECT dense_rank() OVER (ORDER BY {keys}) AS class, {column} AS value FROM released"
-    total = released.one("SELECT count(*) FROM released")
     if not total:
         return {"distinct": 0, "t": 0.0, "distance": "equal"}
     ordered = released.one(f"SELECT count(TRY_CAST({column} AS DOUBLE)) FROM released") == total
@@ -186,25 +188,21 @@ def _sensitive(released: Released, keys: str, column: str) -> dict[str, Any]:
         f"(SELECT value, sum(n) / {total}.0 AS p FROM counts GROUP BY value)"
     )
     least = released.one("SELECT min(l) FROM (SELECT count(*) AS l FROM counts GROUP BY class)")
-    t = released.one(_ORDERED if ordered else _EQUAL)
-    kind = "ordered" if ordered else "equal"
-    return {"distinct": least, "t": round(min(max(t, 0.0), 1.0), PLACES), "distance": kind}
+    t = round(min(max(released.one(_ORDERED if ordered else _EQUAL), 0.0), 1.0), PLACES)
+    return {"distinct": least, "t": t, "distance": "ordered" if ordered else "equal"}
 
 
-_EQUAL = """
-    SELECT max(moved) FROM (
+_EQUAL = """SELECT max(moved) FROM (
         SELECT sum(greatest(n / size - p, 0)) AS moved FROM counts
         JOIN (SELECT class, sum(n) AS size FROM counts GROUP BY class) USING (class)
-        JOIN total ON counts.value IS NOT DISTINCT FROM total.value GROUP BY class)
-"""
+        JOIN total ON counts.value IS NOT DISTINCT FROM total.value GROUP BY class)"""
 # Q, the cumulative distribution of a class, is constant from each of its values (position a) to the
 # next (position b); P, that of all rows, is `below`, and `area` is the sum of P before a position.
 # P crosses Q at most once between a and b, at position x.
-_ORDERED = """
-    WITH places AS (SELECT *, sum(below) OVER (ORDER BY i) - below AS area FROM total UNION ALL
+_ORDERED = """WITH places AS (
+        SELECT *, sum(below) OVER (ORDER BY i) - below AS area FROM total UNION ALL
         SELECT NULL, NULL, max(i) + 1, NULL, sum(below) FROM total),
-    steps AS (SELECT class, i AS a,
-        coalesce(lead(i) OVER w, (SELECT max(i) + 1 FROM total)) AS b,
+    steps AS (SELECT class, i AS a, coalesce(lead(i) OVER w, (SELECT max(i) + 1 FROM total)) AS b,
         sum(n) OVER w / sum(n) OVER (PARTITION BY class) AS q,
         row_number() OVER w = 1 AS first
         FROM counts JOIN total USING (value) WINDOW w AS (PARTITION BY class ORDER BY i)),
@@ -215,29 +213,37 @@ _ORDERED = """
             + CASE WHEN first THEN at_a.area ELSE 0 END)
             / greatest((SELECT max(i) - 1 FROM total), 1) AS moved
         FROM crossed JOIN places AS at_a ON at_a.i = a JOIN places AS at_b ON at_b.i = b
-        JOIN places AS at_x ON at_x.i = x GROUP BY class)
-"""
+        JOIN places AS at_x ON at_x.i = x GROUP BY class)"""
 
 
 def _matches(released: Released, column: int, pattern: str) -> int:
     """Return the number of cells of a column that contain the pattern."""
     counts = f"SELECT CAST(c{column} AS VARCHAR) AS cell, count(*) AS n FROM released GROUP BY 1"
-    found = f"SELECT coalesce(sum(n), 0) FROM ({counts}) WHERE regexp_matches(cell, '{pattern}')"
-    return int(released.one(found))
+    found = f"SELECT sum(n) FROM ({counts}) WHERE regexp_matches(cell, '{pattern}')"
+    return int(released.one(found) or 0)
 
 
 def _ages(released: Released, column: str) -> dict[str, Any]:
     """Return how many labels reach above 89, and how many of them lie entirely above."""
     labels = [sorted(map(float, found)) for found in released.numbers(column) if found]
-    return {
-        "labels_reaching_above_89": sum(label[-1] > 89 for label in labels),
-        "labels_above_89": sum(label[0] > 89 for label in labels),
-    }
+    reach, above = (sum(label[end] > 89 for label in labels) for end in (-1, 0))
+    return {"labels_reaching_above_89": reach, "labels_above_89": above}
 
 
-def _digits(released: Released, column: str) -> int:
-    """Return the most digits in a row that a cell of a column shows."""
-    return max((len(run) for found in released.numbers(column) for run in found), default=0)
+def _areas(released: Released, name: str, large: list[str] | None) -> dict[str, Any]:
+    """Return the most digits in a row, and the areas that are not stated as large."""
+    runs = {run for found in released.numbers(released.column(name)) for run in found}
+    areas = {run[:3] for run in runs if len(run) >= 3} - {"000"}
+    small = None if large is None else len(areas - set(large))
+    return {"digits": max(map(len, runs), default=0), "areas_not_large": small}
+
+
+def _is_unique(released: Released, name: str, roles: dict[str, str], records: int) -> bool:
+    """Return whether nearly every cell of a column differs: it may number people."""
+    if roles.get(name) in ("quasi", "identifier") or records < 2 * LEAST:
+        return False
+    distinct = released.one(f"SELECT count(DISTINCT {released.column(name)}) FROM released")
+    return bool(distinct >= 0.95 * records)
 
 
 def compare(stated: Any, found: Any, path: str = "") -> Iterator[str]:
@@ -275,10 +281,9 @@ def check_files(pack: Path, release: Path | None) -> tuple[dict[str, Any], dict[
 def _read(path: Path) -> tuple[dict[str, Any], bytes]:
     try:
         data = path.read_bytes()
+        return dict(json.loads(data)), data
     except OSError:
         raise PackError(f"{path.name}: is missing") from None
-    try:
-        return dict(json.loads(data)), data
     except ValueError:
         raise PackError(f"{path.name}: was changed") from None
 
@@ -299,10 +304,7 @@ def check_signature(pack: Path, manifest: dict[str, Any], key: str | None) -> st
     signature, data = _read(pack / SIGNATURE)
     if data != canonical(signature) or set(signature) != {"algorithm", "public_key", "signature"}:
         raise PackError(f"{SIGNATURE}: was changed")
-    try:
-        public, signed = (base64.b64decode(signature[n]) for n in ("public_key", "signature"))
-    except ValueError:
-        raise PackError(f"{SIGNATURE}: was changed") from None
+    public, signed = (base64.b64decode(signature[name]) for name in ("public_key", "signature"))
     fingerprint = hashlib.sha256(public).hexdigest()
     if fingerprint != manifest["key"] or signature["algorithm"] != "Ed25519":
         raise PackError(f"{SIGNATURE}: belongs to another key than the manifest states")
@@ -330,10 +332,11 @@ def check_figures(evidence: dict[str, Any], path: Path) -> None:
     schema = hashlib.sha256(canonical(evidence["schema"]["stated"])).hexdigest()
     if schema != evidence["schema"]["sha256"]:
         raise PackError("evidence.json: the digest of the schema differs")
-    unit, smallest = evidence["unit"], found["classes"]["smallest"]
-    if unit["smallest_class"] > smallest or (
-        unit["counts_rows"] and unit["smallest_class"] != smallest
-    ):
+    unit, excess = (
+        evidence["unit"],
+        evidence["unit"]["smallest_class"] - found["classes"]["smallest"],
+    )
+    if excess > 0 or (unit["counts_rows"] and excess):
         raise PackError("evidence.json: the size of the smallest class differs")
     for part in evidence["requested"] if found["records"] else []:
         check_requested(part, found)
@@ -357,10 +360,7 @@ def check_requested(part: dict[str, Any], found: dict[str, Any]) -> None:
 
 
 def verify(pack: Path, release: Path | None, stated: str | None, key: str | None) -> str:
-    """Verify a pack and return a summary; anything that differs is a `PackError`.
-
-    stated: the digest of the manifest that the reader received; key: that of the public key.
-    """
+    """Verify a pack against digests of its manifest and key, if given, and return a summary."""
     manifest, evidence, path = check_files(pack, release)
     found = digest(pack / MANIFEST)
     if stated and stated.lower() != found:

@@ -12,7 +12,7 @@ from shoal.cli.risk.link import arrow_of
 from shoal.cli.shared.console import bars, emit, grid, note, notes, out, share
 from shoal.cli.shared.options import Hierarchies, Json, seed_option
 from shoal.cli.shared.pairs import Original, Released, check_order
-from shoal.cli.shared.sources import Form, Roles, as_written, grouped, load, of_release
+from shoal.cli.shared.sources import EveryRole, Form, Roles, as_written, grouped, load, of_release
 from shoal.errors import InputError
 from shoal.support.wording import counted
 
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
     from shoal.core.table import Table
     from shoal.risk import AttackRisk, ReleaseAttacks
 
+ControlFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="People of the same population who are not released."),
+]
+
 
 @grouped
 def attack(
     *,
     original: Original,
     released: Released,
-    control: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="People of the same population who are not released."),
-    ] = None,
+    control: ControlFile = None,
     attacks: Annotated[
         int, typer.Option(metavar="N", help="The maximum number of attacks of each kind.")
     ] = 2000,
@@ -62,7 +64,7 @@ def attack(
     with bars():
         people = load(original, roles, hierarchy, form, quiet=True)
         check_order("ORIGINAL", original, released, list(people.quasi))
-        others = None if control is None else _load_control(control, roles, form)
+        others = None if control is None else load_control(control, roles, form)
         columns = [*people.quasi, *people.sensitive]
         stated = of_release(released, {**roles.known.file, **form.stated})
         found = attack_release(
@@ -82,7 +84,7 @@ def attack(
     emit(json, data, lambda: _show(found))
 
 
-def _load_control(file: Path, roles: Roles, form: Form) -> Table:
+def load_control(file: Path, roles: Roles | EveryRole, form: Form) -> Table:
     """Read the control group, which may be written in another format than the original."""
     from shoal.reading import UnassignedColumns, read
 

@@ -11,6 +11,7 @@ from shoal.evidence.crosswalks.rows import (
     at_least,
     crosswalk,
     highest_risk,
+    rehearsed,
     row,
 )
 
@@ -47,6 +48,7 @@ def ema(evidence: dict[str, Any]) -> Row:
         )
     rows += [
         asked("Which attacks are plausible: deliberate, inadvertent, by breach?", "adversaries"),
+        rehearsed("Does a rehearsed attack find people?", evidence),
         asked("Who can access the data, and under which conditions?", "environment"),
         row(
             "How much information is lost?",

@@ -10,6 +10,7 @@ from shoal.evidence.crosswalks.rows import (
     Row,
     asked,
     at_least,
+    attacked,
     crosswalk,
     equals,
     highest_risk,
@@ -39,13 +40,27 @@ def _anonymisation(evidence: dict[str, Any]) -> list[Row]:
             conditions=[*highest_risk(evidence, 0.5), unique],
             then=MET,
         ),
+        attacked(
+            "WP216, singling out: do predicates from the release isolate released people?",
+            "singling_out",
+        ),
         row(
             "WP216, linkability: can records of one person be linked, here or in another table?",
             "Threshold and risk; limits",
             "/risk/after/average",
             "average risk of a person by quasi-identifiers",
         ),
+        attacked(
+            "WP216, linkability: does the release link two files about the same people?",
+            "linkability",
+        ),
         *(_inference(name) for name in evidence["measured"]["sensitive"]),
+        attacked(
+            "WP216, inference: do released rows reveal sensitive values of their own people?",
+            "inference",
+            then=JUDGE,
+        ),
+        attacked("Does the release reveal who is in it (membership)?", "membership", then=JUDGE),
         asked("Recital 26: which means are reasonably likely to be used?", "adversaries"),
     ]
 

@@ -17,7 +17,7 @@ from shoal.evidence.crosswalks.rows import (
     path_to,
     row,
 )
-from shoal.evidence.identifiers import DATES, GEOGRAPHIC, IDENTIFIERS, Identifier
+from shoal.evidence.identifiers import DATES, GEOGRAPHIC, IDENTIFIERS, OTHER, Identifier
 
 _FILE = "Inventory; figures of the released file"
 MAX_ZIP_DIGITS = 3
@@ -27,7 +27,8 @@ def safe_harbor(evidence: dict[str, Any]) -> Row:
     """Return the crosswalk of Safe Harbor."""
     rows = [_identifier(each, evidence) for each in IDENTIFIERS]
     rows += [_ages(name) for name in evidence["measured"]["ages"]]
-    rows += [_postcodes(name) for name in evidence["measured"]["postcodes"]]
+    stated = evidence["checks"]["large_areas"] is not None
+    rows += [_postcodes(name, stated=stated) for name in evidence["measured"]["postcodes"]]
     rows.append(
         row("(ii) Does the owner know that the data could identify a person?", "Not in this pack")
     )
@@ -44,13 +45,16 @@ def _identifier(each: Identifier, evidence: dict[str, Any]) -> Row:
     conditions = [equals(figure, 0, otherwise=JUDGE if coarse else NOT_MET)]
     cells = [path_to("measured", "identifier_cells", kind) for kind in each.content]
     conditions = [*(equals(cell, 0) for cell in cells), *conditions]
+    if each is OTHER:
+        conditions.append(equals("/measured/unique_columns", 0, otherwise=JUDGE))
+        conditions.append(equals("/identifiers/released_by_role", 0, otherwise=JUDGE))
     return row(
         f"({each.letter}) {each.title}",
         _FILE,
         figure,
         "released columns with such names",
         conditions=conditions,
-        then=MET if cells else JUDGE,
+        then=MET if cells and not each.partial else JUDGE,
     )
 
 
@@ -67,14 +71,20 @@ def _ages(column: str) -> Row:
     )
 
 
-def _postcodes(column: str) -> Row:
-    figure = path_to("measured", "postcodes", column)
+def _postcodes(column: str, *, stated: bool) -> Row:
+    """Return the row of a postal code; its areas are judged by the owner's table of populations."""
+    digits = path_to("measured", "postcodes", column, "digits")
+    small = path_to("measured", "postcodes", column, "areas_not_large")
+    conditions = [at_most(digits, MAX_ZIP_DIGITS)]
+    conditions.append(equals(small, 0) if stated else at_most(digits, 0, otherwise=JUDGE))
     return row(
         f"(B) Does {column} show at most three digits, of areas with more than 20,000 people?",
         _FILE,
-        figure,
-        "most digits in a cell; the population is not in the table",
-        conditions=[at_most(figure, MAX_ZIP_DIGITS), at_most(figure, 0, otherwise=JUDGE)],
+        small if stated else digits,
+        "areas that the table of populations does not state as large"
+        if stated
+        else "most digits in a cell; no table of populations is given",
+        conditions=conditions,
         then=MET,
     )
 

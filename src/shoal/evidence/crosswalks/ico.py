@@ -12,6 +12,7 @@ from shoal.evidence.crosswalks.rows import (
     crosswalk,
     equals,
     highest_risk,
+    rehearsed,
     row,
 )
 
@@ -39,6 +40,7 @@ def ico(evidence: dict[str, Any]) -> Row:
                 conditions=[equals(unique, 0, otherwise=JUDGE)],
                 then=MET,
             ),
+            rehearsed("Does an intruder with a list of people find them in a rehearsal?", evidence),
             asked("Who might be motivated, and which sources are open to them?", "adversaries"),
             asked("Was a motivated intruder test done, and with which result?", "intruder_test"),
             asked("Which controls limit access and attempts?", "controls"),

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.evidence.crosswalks.rows import Row, asked, crosswalk, highest_risk, row, stated
+from shoal.evidence.crosswalks.rows import (
+    JUDGE,
+    Row,
+    asked,
+    attacked,
+    crosswalk,
+    highest_risk,
+    row,
+    stated,
+)
 
 
 def iso_27559(evidence: dict[str, Any]) -> Row:
@@ -36,6 +45,11 @@ def iso_27559(evidence: dict[str, Any]) -> Row:
                 "/threshold/reason",
                 "reason",
                 conditions=[stated("/threshold/reason")],
+            ),
+            attacked(
+                "Identifiability assessment: does an attack isolate released people?",
+                "singling_out",
+                then=JUDGE,
             ),
             row(
                 "Identifiability mitigation: how is each attribute transformed?",

@@ -106,3 +106,34 @@ def highest_risk(evidence: dict[str, Any], limit: float) -> list[Condition]:
     if evidence["unit"]["by_class"]:
         conditions.append(at_most("/measured/classes/maximum_risk", limit))
     return conditions
+
+
+def attacked(asks: str, name: str, *, then: str = MET) -> Row:
+    """Return a row that an attack beyond a control group decides; without one, a person judges."""
+    at = f"/attacks/{name}"
+    return row(
+        asks,
+        "Attacks",
+        f"{at}/low",
+        "lower end of the risk beyond the control group",
+        conditions=[
+            equals(f"{at}/measured", True, otherwise=JUDGE),
+            equals(f"{at}/flagged", False),
+        ],
+        then=then,
+    )
+
+
+def rehearsed(asks: str, evidence: dict[str, Any]) -> Row:
+    """Return a row that the rehearsal decides: the share of people found, and the threshold."""
+    limit = evidence["threshold"]["maximum_risk"]
+    return row(
+        asks,
+        "Rehearsal",
+        "/rehearsal/high",
+        "upper end of the share of listed people who are found",
+        conditions=[
+            equals("/rehearsal/measured", True, otherwise=JUDGE),
+            at_most("/rehearsal/low", limit),
+        ],
+    )

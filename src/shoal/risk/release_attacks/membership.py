@@ -1,4 +1,4 @@
-"""Membership inference: the nearest released row tells whether a person is in the release.
+"""Membership inference: the nearest released row shows whether a person is released.
 
 The attacker knows the quasi-identifiers of a person and claims that the person was released if a
 released row is near enough. How near is learned from one half of the drawn people and tried on the
