@@ -10,10 +10,11 @@ from shoal.anonymize import check_askable
 from shoal.anonymize.requests import as_model
 from shoal.core.classes import Classes
 from shoal.core.column import Kind, Role
+from shoal.core.linked_rows import link_sets
 from shoal.core.publishing.frames import from_frame
 from shoal.core.roles import as_names
 from shoal.core.table import Table
-from shoal.core.verification import Verification, judge
+from shoal.core.verification import Verification, covers_rows, judge
 from shoal.errors import InputError, NotAnonymous
 from shoal.privacy.model import Model
 from shoal.support.wording import counted
@@ -28,12 +29,13 @@ def check(
     sensitive: str | Sequence[str] = (),
     person: str | Sequence[str] = (),
     household: str | Sequence[str] = (),
+    linked: bool = True,
 ) -> Verification:
     """Check that published rows meet a guarantee, and raise if they do not.
 
     Cells are equal only if their text is equal: `[30, 40]` and `35` are different. The check counts
-    rows unless `person` names the column that identifies people, which a published table rarely
-    has.
+    rows unless `person` names the column that identifies people. Such a column links the rows of a
+    person, so the guarantee must then hold for all rows of a person together.
 
     Parameters:
         data: A data frame, or the path of a CSV, Parquet or JSON lines file.
@@ -43,6 +45,8 @@ def check(
         sensitive: Sensitive columns, in addition to those that the model names.
         person: Columns that identify the person behind a row.
         household: Columns that identify the household.
+        linked: With False, the columns of `person` are only there to count people and will be
+            removed before the rows are published: each row then counts on its own.
 
     Returns:
         The result: the number of classes, the smallest class, and the level of each model.
@@ -63,6 +67,8 @@ def check(
         data, as_names(quasi), as_names(sensitive), wanted, person=person, household=household
     )
     check_askable(table, wanted)
+    if linked and table.person is not None:
+        table = link_sets(table, table.person.ids, as_profiles=not covers_rows(wanted))
     outcome = judge(Classes.by_quasi(table), wanted)
     if not outcome:
         verb = "breaks" if outcome.failing == 1 else "break"

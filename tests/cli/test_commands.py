@@ -657,6 +657,19 @@ def test_verify_counts_people_where_it_can(shoal, folder):
     assert "name the original that has it with --original" in unknown.err
 
 
+def test_verify_judges_the_rows_of_a_person_together(shoal, folder):
+    lines = [f"p{p},{ward}" for p in range(4) for ward in ("north", "south")]
+    (folder / "visits.csv").write_text("\n".join(["patient,ward", *lines, "p4,north"]) + "\n")
+    asked = ("verify", "visits.csv", "--quasi", "ward", "--person", "patient", "-k", 3)
+    linked = shoal(*asked)
+    assert linked.status == 1
+    assert "1 of 3 classes break it (1 record)" in " ".join(linked.out.split())
+    assert shoal(*asked, "--unlinked").status == 0
+    events = ("verify", "visits.csv", "--quasi", "ward", "--person", "patient")
+    assert shoal(*events, "--model", "km-anonymity(4, 2)").status == 0
+    assert shoal(*events, "--model", "km-anonymity(5, 2)").status == 1
+
+
 def test_repeated_identifiers_are_refused_with_both_ways_out(shoal, folder):
     lines = [f"p{p},{20 + p}" for p in range(10) for _ in range(5)]
     (folder / "visits.csv").write_text("\n".join(["patient,age", *lines]) + "\n")

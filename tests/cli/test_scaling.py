@@ -84,7 +84,7 @@ VISITS = "patient,town,ill,note\n" + "".join(
 CHECKED = ("--quasi", "town", "--sensitive", "ill", "--missing", "?", "--json")
 
 
-@pytest.mark.parametrize("person", [(), ("--person", "patient")])
+@pytest.mark.parametrize("person", [(), ("--person", "patient", "--unlinked")])
 @pytest.mark.parametrize(
     "model", ["l-diversity(2, ill)", "t-closeness(0.4, ill)", "k-anonymity(2)"]
 )
@@ -104,7 +104,11 @@ def test_people_with_a_value_are_counted_once_on_disk(shoal, folder):
     """In town x one person has two values, and two have none."""
     (folder / "visits.csv").write_text(VISITS)
     asked = ("verify", "visits.csv", *CHECKED, "--person", "patient", "--engine", "duckdb")
-    done = shoal(*asked, "--model", "l-diversity(2, ill)")
+    asked = (*asked, "--model", "l-diversity(2, ill)")
+    refused = shoal(*asked)
+    assert refused.status == 2
+    assert "linked rows of a person are checked only in memory" in refused.err
+    done = shoal(*asked, "--unlinked")
     assert done.status == 1
     assert json.loads(done.out)["reached"]["l(ill)"] == 1
 

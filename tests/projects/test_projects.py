@@ -3,8 +3,10 @@
 import csv
 import json
 import sqlite3
+from itertools import combinations
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.projects.naive import fewest_alike, joins, rows_of, rows_per_person
 
+from shoal import KmAnonymity
 from shoal.errors import InputError, OutputError
 from shoal.identifiers import Key
 from shoal.projects import Project, check_set, release_project, releasing
@@ -297,3 +300,64 @@ def test_random_tables_keep_their_joins_and_hide_their_people(
     per_person = sorted(sum(row[0] == who for row in kept) for who in {row[0] for row in kept})
     assert rows_per_person(found["visits"], "who") == per_person
     assert fewest_alike(found, "patients", "id", ["age"], {"visits": ("who", ["month"])}) >= 2
+
+
+EVENTS = {
+    "person": "patients",
+    "tables": {
+        "patients": {"key": "id", "columns": {"age": "quasi", "sex": "quasi"}},
+        "stays": {"foreign": {"id": "patients"}, "columns": {"month": "quasi", "sex": "quasi"}},
+        "drugs": {"foreign": {"id": "patients"}, "columns": {"drug": "quasi"}},
+    },
+}
+
+
+def events_of(people, seed=0):
+    """People with stays and drugs; about half of them have no drug."""
+    draw = np.random.default_rng(seed)
+    stays, drugs = (np.repeat(np.arange(people), draw.integers(0, n, people)) for n in (4, 3))
+    sex = draw.choice(["f", "m"], people)
+    return {
+        "patients": {"id": range(people), "age": draw.integers(20, 60, people), "sex": sex},
+        "stays": {"id": stays, "month": draw.integers(1, 13, len(stays)), "sex": sex[stays]},
+        "drugs": {"id": drugs, "drug": draw.choice(list("abcd"), len(drugs))},
+    }
+
+
+@pytest.mark.parametrize(("k", "m"), [(2, 1), (3, 2)])
+def test_any_m_events_of_all_tables_fit_k_people(tmp_path, k, m):
+    written(tmp_path, "csv", events_of(60))
+    project = Project.of(EVENTS, tmp_path)
+    checked = release_project(
+        project, tmp_path / "out", f"km-anonymity({k}, {m})", key=KEY, domain="study"
+    )
+    assert checked.holds
+    people = {row["id"]: (row["age"], row["sex"]) for row in rows_of(tmp_path / "out/patients.csv")}
+    held = {owner: set() for owner in people}
+    for name, column in (("stays", "month"), ("drugs", "drug")):
+        for row in rows_of(tmp_path / f"out/{name}.csv"):
+            held[row["id"]].add((people[row["id"]], name, row[column], row.get("sex")))
+    for items in held.values():
+        for size in range(1, m + 1):
+            for chosen in combinations(sorted(items, key=str), size):
+                assert sum(set(chosen) <= other for other in held.values()) >= k
+    assert check_set(tmp_path / "out").model == f"km-anonymity(k={k}, m={m})"
+
+
+def test_events_that_single_out_are_found_in_the_files(tmp_path):
+    written(tmp_path, "csv", events_of(60))
+    project = Project.of(EVENTS, tmp_path)
+    release_project(project, tmp_path / "out", "km-anonymity(2, 1)", key=KEY, domain="study")
+    found = check_set(tmp_path / "out", KmAnonymity(2, 3))
+    assert not found.holds
+    assert "km-anonymity(k=2, m=3) does not hold for the linked rows of" in found.problem
+
+
+def test_events_that_others_refer_to_are_refused(tmp_path):
+    written(tmp_path, "csv")
+    with pytest.raises(InputError, match="'labs' refers to events of table 'visits'"):
+        release_project(
+            Project.of(SCHEMA, tmp_path), tmp_path / "out", "km-anonymity(2, 2)", key=KEY,
+            domain="study",
+        )  # fmt: skip
+    assert not (tmp_path / "out").exists()

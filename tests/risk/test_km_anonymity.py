@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.core.linked_events import count_combinations
 from shoal.errors import InputError
 from shoal.risk import linked_events
 from shoal.risk.km_anonymity import count_events
@@ -34,7 +35,7 @@ def test_repeated_events_count_once_and_columns_join_to_one_event():
 
 def naive(rows, events, k):
     sets = {who: {item for owner, item in rows if owner == who} for who, _ in rows}
-    fewest, below, alone = len(sets), set(), set()
+    fewest, below, alone, rare = len(sets), set(), set(), set()
     for who, items in sets.items():
         for size in range(1, events + 1):
             for chosen in combinations(sorted(items), size):
@@ -42,7 +43,8 @@ def naive(rows, events, k):
                 fewest = min(fewest, support)
                 below |= {who} if support < k else set()
                 alone |= {who} if support == 1 else set()
-    return len(sets), fewest, len(below), len(alone)
+                rare |= set(chosen) if support < k else set()
+    return (len(sets), fewest, len(below), len(alone)), rare
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30)
@@ -53,13 +55,16 @@ def test_counts_are_those_of_all_subsets(rows, events, k, part):
     people = np.unique([who for who, _ in rows], return_inverse=True)[1].astype(np.int32)
     items = np.unique([item for _, item in rows], return_inverse=True)[1].astype(np.int32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.risk.km_anonymity._PART", part)
+        patch.setattr("shoal.core.linked_events._PART", part)
         found = count_events(people, items, events=events, k=k)
-    assert (found.people, found.fewest, found.below, found.alone) == naive(rows, events, k)
+        rare = count_combinations(people, items, events=events, k=k).rare
+    counts, of_rare = naive(rows, events, k)
+    assert (found.people, found.fewest, found.below, found.alone) == counts
+    assert set(np.unique([item for _, item in rows])[rare]) == of_rare
 
 
 def test_too_many_combinations_are_refused(monkeypatch):
-    monkeypatch.setattr("shoal.risk.km_anonymity._MAX_COMBINATIONS", 2)
+    monkeypatch.setattr("shoal.core.linked_events._MAX_COMBINATIONS", 2)
     with pytest.raises(InputError, match="too many combinations"):
         linked_events(VISITS, "who", "ward", events=2)
 

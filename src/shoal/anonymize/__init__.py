@@ -55,6 +55,7 @@ def anonymize(
     key: Key | None = None,
     domain: str = "",
     lookup: Lookup | None = None,
+    max_left_out: float = 0.05,
     seed: int | None = None,
     ledger: Ledger | None = None,
     what: str = "",
@@ -84,6 +85,7 @@ def anonymize(
         key: The secret key of pseudonyms and other keyed replacements.
         domain: The recipient or project: only releases of one key and domain can be joined.
         lookup: The table of random tokens, to which new tokens are added.
+        max_left_out: Share of rows that `km-anonymity` may leave out to keep other rows detailed.
         seed: For methods that draw at random; the same seed gives the same release.
         ledger: The ledger that a release with a differential privacy claim is charged to before
             anything is drawn. A ledger of a table with another schema is rejected.
@@ -126,12 +128,14 @@ def anonymize(
                 "a table that is not in memory has its roles already, and takes no ledger, "
                 "replacements or key"
             )
+        if model.over_rows:
+            raise InputError(f"{model} needs the rows of each person; read the table into memory")
         return data.anonymized(model, algorithm, partial(_search, model, algorithm, seed))
     table = _with_replacements(described.table(data), replace)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
     if ledger is None:
-        return _released(table, model, algorithm, seed, replaced)
+        return _released(table, model, algorithm, seed, replaced, max_left_out)
     price, schema = _price(algorithm, table, model), schema_fingerprint(table)
     with ledger.spend(price, what=what or algorithm.name, schema=schema):
         return _released(table, model, algorithm, seed)
@@ -186,13 +190,14 @@ def _released(
     algorithm: Any,
     seed: int | None,
     replaced: Mapping[str, Replaced] | None = None,
+    max_left_out: float = 0.0,
 ) -> Release:
     """Search for a release, check it, and record how it was produced."""
     from shoal.anonymize.linked_people import search_people
 
     begun = working_time()
     report("search", 0, None)
-    release = search_people(table, model, algorithm, replaced or {})
+    release = search_people(table, model, algorithm, replaced or {}, max_left_out)
     searched = working_time()
     report("verify", 0, None)
     _check_same(release, table, algorithm)

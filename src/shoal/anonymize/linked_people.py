@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.anonymize.algorithm import Algorithm
+from shoal.anonymize.events import is_about_events, search_events
 from shoal.core.column import Column
 from shoal.core.grouping import group_keys
 from shoal.core.linked_rows import linked_sets
@@ -26,13 +27,23 @@ from shoal.support.wording import listed_names
 
 
 def search_people(
-    table: Table, model: Model, algorithm: Algorithm, replaced: Mapping[str, Replaced]
+    table: Table,
+    model: Model,
+    algorithm: Algorithm,
+    replaced: Mapping[str, Replaced],
+    max_left_out: float,
 ) -> Release:
     """Return the method's release, with the published identifiers.
 
     If they link rows, the method runs on one row of each set of linked rows.
+
+    Parameters:
+        max_left_out: Share of rows that may be left out to meet kᵐ-anonymity.
     """
     sets = linked_sets([each.cells for each in replaced.values() if each.links])
+    if is_about_events(model):
+        release = search_events(table, model, algorithm, sets, max_left_out)
+        return replace(release, replaced=replaced)
     if sets is None:
         return replace(algorithm.search(table, model), replaced=replaced)
     if table.rows_are_people:

@@ -122,6 +122,13 @@ People = Annotated[
         help="Of a project: draw N people at random, with all their rows in all tables.",
     ),
 ]
+MaxLeftOut = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        help="Rows that km-anonymity may leave out to keep others detailed, at most.",
+    ),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
@@ -178,6 +185,7 @@ def anonymize(
     domain: Domain = "",
     lookup: LookupFile = None,
     people: People = None,
+    max_left_out: MaxLeftOut = 0.05,
     scale: Partitioned,
     form: Form,
     json: Json = False,
@@ -233,6 +241,7 @@ def anonymize(
                 key=secrets.key,
                 domain=domain,
                 lookup=secrets.tokens,
+                max_left_out=max_left_out,
                 ledger=book,
                 what=_what(output),
             )
@@ -263,7 +272,7 @@ def _run_project(stated: dict[str, Any], secrets: Secrets) -> None:
     """Anonymize the tables of a project, with the stated options of the command."""
     refuse_options(_single_table_options(stated))
     file, output, model, method = (stated[n] for n in ("file", "output", "wanted", "algorithm"))
-    options = {name: stated[name] for name in ("domain", "people", "seed", "json")}
+    options = {name: stated[name] for name in ("domain", "people", "max_left_out", "seed", "json")}
     anonymize_project(file, output, model, method, secrets, **options)
 
 

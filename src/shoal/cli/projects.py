@@ -39,6 +39,7 @@ def anonymize_project(
     *,
     domain: str,
     people: int | None,
+    max_left_out: float,
     seed: int | None,
     json: bool,
 ) -> None:
@@ -57,6 +58,7 @@ def anonymize_project(
             domain=domain,
             lookup=secrets.tokens,
             people=people,
+            max_left_out=max_left_out,
             seed=seed,
             before_publishing=secrets.keep_tokens,
         )

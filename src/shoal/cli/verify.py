@@ -79,15 +79,22 @@ def verify(
     ] = None,
     key: Key = None,
     hierarchy: Hierarchies = None,
+    unlinked: Annotated[
+        bool,
+        typer.Option(
+            "--unlinked", help="The --person column will be removed from FILE before publication."
+        ),
+    ] = False,
     scale: Scale,
     form: Form,
     json: Json = False,
 ) -> None:
     """Check whether FILE, made by any tool, meets a privacy model, and report its k, l and t.
 
-    A released file does not show which rows belong to one person, so the command counts rows. To
-    count people, name the --person column and either keep it in FILE or name the --original that
-    has it: rows are then matched by --key, by position or by their values.
+    Most released files do not show which rows belong to one person, so the command counts rows. To
+    count people, name the --person column and the --original that has it: rows are then matched by
+    --key, by position or by their values. If FILE itself has the column, its rows are linked, and
+    the model must hold for all rows of a person together; --unlinked checks each row on its own.
 
     Models about matching people and records, such as 'freeform-anonymity(5)', also need --original:
     the cells of FILE are compared with it, using the hierarchies if these are given.
@@ -107,9 +114,9 @@ def verify(
     needs = {"--original": original, "--key": key, "--hierarchy": hierarchy}
     choice = scale.choose(file, roles, None, needs)
     if choice.on_disk:
-        data = _on_disk(file, roles, form, choice.budget, wanted)
+        data = _on_disk(file, roles, form, choice.budget, wanted, unlinked=unlinked)
     else:
-        data = _in_memory(file, wanted, roles, original, key, hierarchy, form)
+        data = _in_memory(file, wanted, roles, original, key, hierarchy, form, unlinked=unlinked)
     emit(json, data, lambda: _show(data))
     if wanted is not None and not data["check"]["holds"]:
         raise typer.Exit(1)
@@ -123,11 +130,14 @@ def _in_memory(
     key: str | None,
     hierarchy: list[str] | None,
     form: Form,
+    *,
+    unlinked: bool,
 ) -> dict[str, Any]:
     """Return what is found about a file that is read into memory."""
     from shoal.anonymize import check_askable
     from shoal.core.classes import Classes
-    from shoal.core.linked_rows import link_rows
+    from shoal.core.linked_rows import link_rows, link_sets
+    from shoal.core.verification import covers_rows
     from shoal.privacy import profile
     from shoal.reading import read_released
     from shoal.risk.caveats import caveats
@@ -140,9 +150,13 @@ def _in_memory(
     stated = as_written(file, {**known.file, **form.stated})
     published, links = _published(file, known, source, stated, roles)
     check_askable(published, None, any_size=True)
-    linked = link_rows(published, list(links.values()))
-    if linked is not published:
-        _check_people(file, source, links)
+    as_profiles = wanted is None or not covers_rows(wanted)
+    if published.person is not None and not unlinked:
+        linked = link_sets(published, published.person.ids, as_profiles=as_profiles)
+    else:
+        linked = link_rows(published, list(links.values()), as_profiles=as_profiles)
+        if linked is not published:
+            _check_people(file, source, links)
     classes = Classes.by_quasi(linked, origin=source)
     if linked.unit is None and source is not None and source.unit is not None:
         with notes():
@@ -190,7 +204,13 @@ def _figures(
 
 
 def _on_disk(
-    file: Path, roles: Roles, form: Form, budget: Budget, wanted: Model | None
+    file: Path,
+    roles: Roles,
+    form: Form,
+    budget: Budget,
+    wanted: Model | None,
+    *,
+    unlinked: bool,
 ) -> dict[str, Any]:
     """Return what is found about a file whose rows stay on disk."""
     from shoal.core.verification import judge
@@ -204,6 +224,11 @@ def _on_disk(
         "household": tuple(names(roles.household)) or roles.known.household,
         "rows_are_people": True,
     }
+    if units["person"] and not unlinked:
+        raise InputError(
+            f"{file}: linked rows of a person are checked only in memory; state more --memory, or "
+            "--unlinked if the person column will be removed before publication"
+        )
     with bars(), notes(unless=UnassignedColumns):
         published = published_on_disk(file, known.columns, stated, units, budget)
         classes = published.classes

@@ -24,7 +24,7 @@ from shoal.support.arrays import Codes, Counts
 _PROFILE = "the rows linked to this one"
 
 
-def link_rows(table: Table, identifiers: Sequence[Any]) -> Table:
+def link_rows(table: Table, identifiers: Sequence[Any], *, as_profiles: bool = True) -> Table:
     """Return published rows with one more quasi-identifier: what the linked rows show.
 
     The people of the table are then such that k of them are at least k sets of linked rows. The
@@ -33,17 +33,25 @@ def link_rows(table: Table, identifiers: Sequence[Any]) -> Table:
     Parameters:
         table: The published rows.
         identifiers: The published columns that link them, as Arrow arrays.
+        as_profiles: Without, the quasi-identifiers stay as they are: for a guarantee that covers
+            combinations of rows of a person.
     """
-    sets = linked_sets(identifiers)
+    return link_sets(table, linked_sets(identifiers), as_profiles=as_profiles)
+
+
+def link_sets(table: Table, sets: Codes | None, *, as_profiles: bool = True) -> Table:
+    """As `link_rows`, by the number of the set that each row is linked to; None for no links."""
     if sets is None or not len(table):
         return table
+    linked = Unit((), sets, int(sets.max()) + 1)
+    person = linked if table.person is None else joined(table.person, linked)
+    if not as_profiles:
+        return replace(table, person=person)
     quasi = table.quasi_columns
     classes = group([c.codes for c in quasi], [c.domain for c in quasi])
     shown = profiles(sets, classes.ids)
     names = pa.array(np.arange(int(shown.max()) + 1))
     profile = Column(_PROFILE, Role.QUASI, Kind.NOMINAL, shown, names)
-    linked = Unit((), sets, int(sets.max()) + 1)
-    person = linked if table.person is None else joined(table.person, linked)
     return replace(table, columns=(*table.columns, profile), person=person)
 
 

@@ -127,13 +127,19 @@ def recount(
         person=None if original.person is None else original.person.take(rows),
         household=None if original.household is None else original.household.take(rows),
     )
-    linked = link_rows(table, [published.column(name) for name in links])
+    identifiers = [published.column(name) for name in links]
+    linked = link_rows(table, identifiers, as_profiles=not covers_rows(guarantee))
     if linked is not table and not all(part.by_class for part in guarantee.parts):
         raise InputError(
             f"{guarantee} compares single rows with people, but {', '.join(links)} links the rows "
             "of one person; use k-anonymity, or leave the column out"
         )
     return judge(Classes.by_quasi(linked, origin=original), guarantee, coverage)
+
+
+def covers_rows(guarantee: Guarantee) -> bool:
+    """Return whether a guarantee covers combinations of rows of a person, in all its parts."""
+    return all(part.over_rows for part in guarantee.parts)
 
 
 def bound_people(by_row: Verification, guarantee: Guarantee, rows_per_person: int) -> Verification:

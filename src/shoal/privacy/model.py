@@ -31,12 +31,15 @@ class Model(ABC):
         person is in both. Searches rely on it.
     monotone_over_people: whether this also holds if some people have rows in both.
     by_class: whether the model depends on classes only; otherwise it depends on the coverage.
+    over_rows: whether the model covers combinations of rows of a person. It is then judged on
+        all classes together, and no class meets it on its own.
     """
 
     name: ClassVar[str]
     monotone: ClassVar[bool]
     monotone_over_people: ClassVar[bool] = False
     by_class: ClassVar[bool] = True
+    over_rows: ClassVar[bool] = False
 
     @abstractmethod
     def holds(self, classes: Classes) -> Bools:
@@ -183,6 +186,7 @@ class All(Model):
         over = all(model.monotone_over_people for model in self.models)
         object.__setattr__(self, "monotone_over_people", over)
         object.__setattr__(self, "by_class", all(model.by_class for model in self.models))
+        object.__setattr__(self, "over_rows", any(model.over_rows for model in self.models))
 
     def holds(self, classes: Classes) -> Bools:
         """Return, for each class, whether it meets every model."""

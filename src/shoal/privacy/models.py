@@ -8,6 +8,7 @@ from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.freeform_anonymity import FreeformAnonymity
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.k_concealment import KConcealment
+from shoal.privacy.km_anonymity import KmAnonymity
 from shoal.privacy.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from shoal.privacy.model import Model
 from shoal.privacy.one_k_anonymity import KKAnonymity, KOneAnonymity, OneKAnonymity
@@ -15,6 +16,7 @@ from shoal.privacy.t_closeness import TCloseness
 
 __all__ = [  # noqa: RUF022  in the order of the documentation
     "KAnonymity",
+    "KmAnonymity",
     "LDiversity",
     "EntropyLDiversity",
     "RecursiveLDiversity",

@@ -77,18 +77,20 @@ def publish_table(
     done: Mapping[str, Linked],
     keys: Mapping[str, Any],
     release: Release,
+    events: Mapping[str, Codes],
     context: Context,
 ) -> Published:
     """Return one table as it is published.
 
     release: the release of the table of people.
+    events: for each table of events (rows,) the group that is published alike, −1 if left out.
     """
     linked, spec = done[name], project.tables[name]
-    rows, dropped, alone = _kept_rows(linked, release)
+    rows, dropped, alone = _kept_rows(linked, release, events.get(name))
     columns: dict[str, Any] = {}
     treatments: dict[str, str] = {}
     for column in linked.table.columns:
-        made, said = _column(project, name, column.name, done, keys, release, context)
+        made, said = _column(project, name, column.name, done, keys, release, events, context)
         treatments[column.name] = said
         if made is not None:
             columns[column.name] = made
@@ -110,8 +112,10 @@ def _kept_mask(linked: Linked, release: Release) -> Bools:
     return kept
 
 
-def _kept_rows(linked: Linked, release: Release) -> tuple[Counts, int, int]:
+def _kept_rows(linked: Linked, release: Release, events: Codes | None) -> tuple[Counts, int, int]:
     kept = _kept_mask(linked, release)
+    if events is not None:
+        kept &= events >= 0
     alone = 0 if linked.people is None else int((linked.people < 0).sum())
     rows = np.flatnonzero(kept)
     return rows, len(kept) - len(rows) - alone, alone
@@ -124,6 +128,7 @@ def _column(
     done: Mapping[str, Linked],
     keys: Mapping[str, Any],
     release: Release,
+    events: Mapping[str, Codes],
     context: Context,
 ) -> tuple[Any, str]:
     """Return a function from rows to the cells of a column, None to leave it out; and in words."""
@@ -156,7 +161,7 @@ def _column(
             f"table {name!r}: column {column!r} is quasi-identifying, but the table is not about "
             "people; make it insensitive, or add a foreign key"
         )
-    return _quasi(project, name, column, done, release)
+    return _quasi(project, name, column, done, release, events)
 
 
 def _key(made: Any) -> tuple[Any, str]:
@@ -201,21 +206,25 @@ def _foreign(
 
 
 def _quasi(
-    project: Project, name: str, column: str, done: Mapping[str, Linked], release: Release
+    project: Project,
+    name: str,
+    column: str,
+    done: Mapping[str, Linked],
+    release: Release,
+    events: Mapping[str, Codes],
 ) -> tuple[Any, str]:
     """Return a quasi-identifier, recoded like the person's own or to cover the person's class."""
-    linked, people = done[name], done[project.person].table
-    owners = linked.people
+    linked, owners = done[name], done[name].people
     assert owners is not None
     if name == project.person:
         return _recoded(release.recodings[column], release.classes.ids >= 0), "generalized"
-    if (
-        column in people
-        and people[column].role is Role.QUASI
-        and _is_same(done, name, column, project)
-    ):
+    if repeats_person(project, done, name, column):
         own = _recoded(release.recodings[column], release.classes.ids >= 0)
         return (lambda rows: own(owners[rows])), "generalized as in the table of people"
+    if name in events:
+        ids, groups = events[name], int(events[name].max(initial=-1)) + 1
+        cover = Recoding.of_groups(linked.table[column], ids, groups)
+        return _recoded(cover, ids >= 0), "generalized to what any known events of a person allow"
     ids, groups = _dense(follow(owners, release.classes.ids))
     cover = Recoding.of_groups(linked.table[column], ids, groups)
     return _recoded(cover, ids >= 0), "generalized to what all rows of a group hold"
@@ -237,10 +246,12 @@ def _dense(ids: Codes) -> tuple[Codes, int]:
     return dense, len(used)
 
 
-def _is_same(done: Mapping[str, Linked], name: str, column: str, project: Project) -> bool:
-    """Return whether a column repeats what the table of people holds."""
+def repeats_person(project: Project, done: Mapping[str, Linked], name: str, column: str) -> bool:
+    """Return whether a column repeats a quasi-identifier of the table of people."""
     linked, people = done[name], done[project.person].table
     assert linked.people is not None
+    if column not in people or people[column].role is not Role.QUASI:
+        return False
     rows = np.flatnonzero(linked.people >= 0)
     own = linked.table[column].take(rows).to_arrow()
     theirs = people[column].take(linked.people[rows]).to_arrow()

@@ -13,9 +13,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from shoal.core.classes import Classes
+from shoal.core.linked_events import count_combinations
 from shoal.core.table import Table
-from shoal.core.verification import Guarantee, judge
+from shoal.core.verification import Guarantee, covers_rows, judge
 from shoal.errors import InputError
 from shoal.privacy.expressions import parse
 from shoal.privacy.model import Model
@@ -102,7 +105,8 @@ def check_set(folder: str | Path, model: Guarantee | None = None) -> SetCheck:
             _load(connection, folder, table, name)
         problems += _key_problems(connection, tables)
         found, joins = _join_problems(connection, tables)
-        problems += found + _class_problems(connection, tables, person)
+        problems += found + _class_problems(connection, tables, person, covers_rows(model))
+        problems += _event_problems(connection, tables, person, model)
         by_rows = _unique_by_rows(connection, tables, person)
     outcome = judge(_classes(folder, tables[person]), model)
     if not outcome:
@@ -193,11 +197,16 @@ def _join_problems(
     return problems, joins
 
 
-def _class_problems(connection: Any, tables: dict[str, Any], person: str) -> list[str]:
-    """Return the tables whose quasi-identifiers distinguish people of one class."""
+def _class_problems(
+    connection: Any, tables: dict[str, Any], person: str, events: bool
+) -> list[str]:
+    """Return the tables whose quasi-identifiers distinguish people of one class.
+
+    events: whether tables of events may distinguish them, as far as the guarantee allows.
+    """
     problems = []
     for name, table in tables.items():
-        if name == person or not table["quasi"]:
+        if name == person or not table["quasi"] or (events and table.get("events")):
             continue
         if not table["people"]:
             problems.append(f"table {name!r} has quasi-identifiers, but shows no people")
@@ -209,6 +218,34 @@ def _class_problems(connection: Any, tables: dict[str, Any], person: str) -> lis
         ).fetchone()
         if pairs != classes:
             problems.append(f"the linked rows of table {name!r} single people of a class out")
+    return problems
+
+
+def _event_problems(
+    connection: Any, tables: dict[str, Any], person: str, model: Guarantee
+) -> list[str]:
+    """Return the combinations of rows, in all tables of events, that too few people have."""
+    shown = [name for name, table in tables.items() if table.get("events")]
+    if not covers_rows(model) or not shown:
+        return []
+    key, own = _name(tables[person]["key"]), _list("p", tables[person]["quasi"])
+    events = " UNION ALL ".join(
+        f"SELECT p.{key}::VARCHAR AS owner, {number} AS source, dense_rank() OVER "
+        f"(ORDER BY {own}, {_list('a', tables[name]['quasi'])}) AS event "
+        f"FROM {_owners(tables, name, person)}"
+        for number, name in enumerate(shown)
+    )
+    ids = connection.execute(
+        "SELECT dense_rank() OVER (ORDER BY owner) - 1 AS owner, "
+        f"dense_rank() OVER (ORDER BY source, event) - 1 AS event FROM ({events})"
+    ).fetchnumpy()
+    owners, items = (np.asarray(ids[name], dtype=np.int32) for name in ("owner", "event"))
+    problems = []
+    for part in model.parts:
+        found = count_combinations(owners, items, events=part.m, k=part.k)
+        if found.below.any():
+            fewer = counted(int(found.below.sum()), "person", "people")
+            problems.append(f"{part} does not hold for the linked rows of {fewer}")
     return problems
 
 

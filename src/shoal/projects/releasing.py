@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from shoal._version import __version__
 from shoal.anonymize import anonymize
 from shoal.anonymize.algorithm import Algorithm
+from shoal.anonymize.requests import as_model
 from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -26,10 +28,12 @@ from shoal.identifiers.replacement import Context
 from shoal.privacy.model import Model
 from shoal.projects.cells import Published, publish_keys, publish_table
 from shoal.projects.checking import SetCheck, check_set
+from shoal.projects.events import release_events
 from shoal.projects.files import digest, write_published, write_record
 from shoal.projects.links import Linked, link_table
 from shoal.projects.project import Project
 from shoal.projects.sources import ending_of, read_table
+from shoal.support.arrays import Codes
 from shoal.support.folders import replace_folder
 from shoal.support.options import check_seed, check_whole
 from shoal.support.progress import report
@@ -46,6 +50,7 @@ def release_project(
     domain: str = "",
     lookup: Lookup | None = None,
     people: int | None = None,
+    max_left_out: float = 0.05,
     seed: int | None = None,
     before_publishing: Callable[[], None] | None = None,
     **options: Any,
@@ -62,6 +67,7 @@ def release_project(
         domain: The recipient; it takes precedence over the project's.
         lookup: The table of random tokens, if the project uses them.
         people: Draw this many people at random, and keep all their rows in all tables.
+        max_left_out: Share of rows of events that `km-anonymity` may leave out.
         seed: For methods that draw at random, and for `people`.
         before_publishing: Called when all tables are checked, before the folder appears, such as to
             write the table of tokens.
@@ -96,12 +102,17 @@ def release_project(
     first = done[project.person].table
     if not first.quasi:
         raise InputError(f"table {project.person!r}: no column is quasi-identifying")
-    release = anonymize(_as_people(first), model, method, k=k, seed=seed, **options)
+    search = partial(anonymize, _as_people(first), method=method, seed=seed, **options)
+    wanted = as_model(model, k)
+    if wanted.over_rows:
+        release, events = release_events(project, done, wanted, search, max_left_out)
+    else:
+        release, events = search(wanted), {}
     keys = publish_keys(project, done, context)
     with replace_folder(output) as made:
-        record = _write_tables(project, made, done, keys, release, context)
+        record = _write_tables(project, made, done, keys, release, events, context)
         write_record(made, record)
-        checked = check_set(made, release.model)
+        checked = check_set(made, wanted)
         if not checked:
             raise NotAnonymous(f"{checked.problem}; nothing was written")
         if before_publishing is not None:
@@ -153,30 +164,27 @@ def _write_tables(
     done: Mapping[str, Linked],
     keys: Mapping[str, Any],
     release: Release,
+    events: Mapping[str, Codes],
     context: Context,
 ) -> dict[str, Any]:
     """Write every table and return the record of the set."""
     tables: dict[str, Any] = {}
     for number, name in enumerate(project.order):
         report("write tables", number, len(project.order))
-        published = publish_table(project, name, done, keys, release, context)
+        published = publish_table(project, name, done, keys, release, events, context)
         path = folder / f"{name}{ending_of(project, project.tables[name])}"
         write_published(published, path)
         tables[name] = _described(project, name, published, path, done[name])
+        tables[name]["events"] = name in events
     return {
         "shoal": __version__,
-        "model": [repr_model(part) for part in release.model.parts],
+        "model": [str(part) for part in release.model.parts],
         "person": project.person,
         "domain": context.domain,
         "key": None if context.key is None else context.key.fingerprint,
         "method": release.run.method,
         "tables": tables,
     }
-
-
-def repr_model(part: Any) -> str:
-    """Return a model as the text that `shoal verify` takes."""
-    return str(part)
 
 
 def _described(

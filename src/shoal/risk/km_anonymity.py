@@ -6,29 +6,18 @@ check is exact: all combinations of at most m events that a person has are count
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from shoal.core.grouping import group
+from shoal.core.linked_events import count_combinations
 from shoal.core.publishing.frames import from_frame
 from shoal.core.roles import as_names
 from shoal.core.values import encoding
 from shoal.errors import InputError, UnknownColumn
-from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.arrays import Codes
 from shoal.support.options import check_whole
-from shoal.support.progress import report
-
-_MAX_COMBINATIONS = 5_000_000_000  # counted in all
-_PART = 40_000_000  # combinations held at once, about 1 GB
-_MAX_KEY = 2**62
-
-Keys = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -119,100 +108,9 @@ def count_events(people: Codes, items: Codes, *, events: int, k: int) -> LinkedE
         people: (rows,) the number of each row's person, without gaps.
         items: (rows,) the number of each row's event, without gaps.
     """
-    if not len(people):
-        return LinkedEvents(events, k, 0, 0, 0, 0)
-    total, count = int(people.max()) + 1, int(items.max()) + 1
-    pairs = group([people, items], [total, count]).first
-    owners, held = people[pairs], items[pairs].astype(np.int64)
-    support = np.bincount(held, minlength=count)
-    below: Bools = np.zeros(total, dtype=np.bool_)
-    alone: Bools = np.zeros(total, dtype=np.bool_)
-    below[owners[support[held] < k]] = True
-    alone[owners[support[held] == 1]] = True
-    fewest = int(support.min())
-    # an event that nobody else has decides every combination with it, so larger ones leave it out
-    shared = support[held] > 1
-    owners, held = owners[shared], held[shared]
-    dense = np.cumsum(support > 1) - 1
-    sets = _Sets.of(owners, dense[held], total, int((support > 1).sum()))
-    for size in range(2, events + 1):
-        for keys, holders in sets.combinations(size):
-            least = _mark(keys, holders, k, below, alone)
-            fewest = min(fewest, least)
-    return LinkedEvents(events, k, total, fewest, int(below.sum()), int(alone.sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class _Sets:
-    """The events of each person in ascending order, one matrix for each number of events.
-
-    by_size: for each number, the people and (people, number) their events.
-    count: number of different events.
-    """
-
-    by_size: dict[int, tuple[Codes, Counts]]
-    count: int
-
-    @classmethod
-    def of(cls, owners: Codes, items: Counts, people: int, count: int) -> _Sets:
-        sizes = np.bincount(owners, minlength=people)
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        by_size = {}
-        for size in np.unique(sizes[sizes > 1]).tolist():
-            who = np.flatnonzero(sizes == size).astype(np.int32)
-            by_size[size] = (who, items[starts[who][:, None] + np.arange(size)])
-        return cls(by_size, count)
-
-    def combinations(self, size: int) -> Iterator[tuple[Keys, Codes]]:
-        """Yield all combinations of events as keys, with their people, equal keys together."""
-        total = sum(len(who) * comb(each, size) for each, (who, _) in self.by_size.items())
-        if total > _MAX_COMBINATIONS or self.count**size > _MAX_KEY:
-            raise InputError(
-                f"there are too many combinations of {size} events to count; lower events, or name "
-                "fewer known columns"
-            )
-        parts = max(-(-total // _PART), 1)
-        for part in range(parts):
-            report("count combinations", part, parts)
-            found = [each for each in self._part(size, part, parts) if len(each[0])]
-            if found:
-                keys, holders = zip(*found, strict=True)
-                yield np.concatenate(keys), np.concatenate(holders)
-
-    def _part(self, size: int, part: int, parts: int) -> Iterator[tuple[Keys, Codes]]:
-        for each, (who, items) in self.by_size.items():
-            if each < size:
-                continue
-            step = max(_PART // comb(each, size), 1)
-            for start in range(0, len(who), step):
-                rows = slice(start, start + step)
-                yield from self._keys(who[rows], items[rows], size, part, parts)
-
-    def _keys(
-        self, who: Codes, items: Counts, size: int, part: int, parts: int
-    ) -> Iterator[tuple[Keys, Codes]]:
-        """Yield the combinations of some people, at most a part of all at once."""
-        for places in combinations(range(items.shape[1]), size):
-            keys = items[:, places[0]]
-            for place in places[1:]:
-                keys = keys * self.count + items[:, place]
-            if parts == 1:
-                yield keys, who
-            else:
-                mine = keys % parts == part
-                yield keys[mine], who[mine]
-
-
-def _mark(keys: Keys, holders: Codes, k: int, below: Bools, alone: Bools) -> int:
-    """Mark the people of combinations that few people have; return the fewest."""
-    order = np.argsort(keys)
-    ordered = keys[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    support = np.diff(np.append(starts, len(ordered)))
-    for limit, marked in ((k - 1, below), (1, alone)):
-        rare = np.repeat(support <= limit, support)
-        marked[holders[order[rare]]] = True
-    return int(support.min())
+    found = count_combinations(people, items, events=events, k=k)
+    below, alone = int(found.below.sum()), int(found.alone.sum())
+    return LinkedEvents(events, k, len(found.below), found.fewest, below, alone)
 
 
 def _encoded(rows: Any, person: Sequence[str], known: Sequence[str]) -> tuple[Codes, Codes]:

@@ -99,6 +99,12 @@ def _cut() -> None:
         _use("mondrian", cuts="median", **options)
 
 
+def _divide_events() -> None:
+    from shoal.privacy import KmAnonymity
+
+    _release(_visits(), KmAnonymity(_K), "mondrian")
+
+
 def _measure() -> None:
     from shoal.metrics import evaluate
     from shoal.privacy import KAnonymity
@@ -228,6 +234,7 @@ def _match() -> None:
 
 STOPS: dict[str, Callable[[], None]] = {
     "cuts": _cut,
+    "events": _divide_events,
     "metrics": _measure,
     "own ranges": _part_ways,
     "attacks": _attack,

@@ -39,11 +39,11 @@ def lay_out(table: Table, k: int, *, use_hierarchies: bool) -> Layout:
     places, groups, costs, units, codes = [], [], [], [], []
     for column, tree in zip(columns, trees, strict=True):
         weight = column.weight * len(columns) / total
-        order = _branch_order(column) if tree else np.arange(column.domain)
+        order = branch_order(column) if tree else np.arange(column.domain)
         place = np.empty(column.domain, dtype=np.int32)
         place[order] = np.arange(column.domain, dtype=np.int32)
         codes.append(place[column.codes])
-        position, extent = _positions(column)
+        position, extent = positions(column)
         places.append(position)
         grouped, cost = _levels(column, order) if tree else (place[:0], position[:0])
         groups.append(grouped)
@@ -68,7 +68,7 @@ def lay_out(table: Table, k: int, *, use_hierarchies: bool) -> Layout:
     return Layout(np.ascontiguousarray(np.stack(codes, axis=1)), counts.copy(), space)
 
 
-def _positions(column: Column) -> tuple[Floats, float]:
+def positions(column: Column) -> tuple[Floats, float]:
     """Return positions, with missing one extent above the last value, and 1 / extent."""
     low, high = column.extent
     extent = high - low if high > low else 1.0
@@ -77,7 +77,7 @@ def _positions(column: Column) -> tuple[Floats, float]:
     return np.nan_to_num(position), 1.0 / extent
 
 
-def _branch_order(column: Column) -> Counts:
+def branch_order(column: Column) -> Counts:
     """Return the codes in an order that keeps every branch of the hierarchy together."""
     assert column.hierarchy is not None
     return np.lexsort([level.groups for level in column.hierarchy.levels])

@@ -1,0 +1,162 @@
+"""kᵐ-anonymity of releases, against counting combinations of rows by hand."""
+
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import oracle
+from tests.examples import examples
+
+import shoal
+from shoal import KAnonymity, KmAnonymity
+from shoal.anonymize.events.dividing import EventTable, divide_events
+from shoal.core.column import Column
+from shoal.identifiers import Key
+
+KEY = Key(bytes(range(32)))
+
+
+def visits(people=60, seed=0, most=5):
+    """Rows of people: age and sex do not vary, day and ward do."""
+    draw = np.random.default_rng(seed)
+    who = np.repeat(np.arange(people), draw.integers(1, most + 1, people))
+    return pa.table(
+        {
+            "who": [f"p{number}" for number in who],
+            "age": draw.integers(20, 90, people)[who],
+            "sex": draw.choice(["f", "m"], people)[who],
+            "day": draw.integers(0, 30, len(who)),
+            "ward": draw.choice(list("abcdef"), len(who)),
+            "ill": draw.choice(["flu", "gout", "cold"], len(who)),
+        }
+    )
+
+
+def released(data, k, m, method="mondrian", **options):
+    return shoal.anonymize(
+        data, KmAnonymity(k, m), method, quasi=["age", "sex", "day", "ward"], sensitive="ill",
+        person="who", replace={"who": "pseudonym"}, key=KEY, domain="d", **options,
+    )  # fmt: skip
+
+
+def fewest(rows, owners, m):
+    """Return the fewest people who have a combination of at most m rows that a person has."""
+    sets = {}
+    for who, row in zip(owners, rows, strict=True):
+        sets.setdefault(who, set()).add(row)
+    found = len(sets)
+    for items in sets.values():
+        for size in range(1, m + 1):
+            for chosen in combinations(sorted(items), size):
+                found = min(found, sum(set(chosen) <= other for other in sets.values()))
+    return found
+
+
+def shown(data):
+    columns = [map(str, data.column(name).to_pylist()) for name in ("age", "sex", "day", "ward")]
+    return list(zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize("method", ["mondrian", "greedy", "sorted", "k-member", "anneal", "auto"])
+@pytest.mark.parametrize(("k", "m"), [(2, 1), (3, 2), (4, 3)])
+def test_any_m_rows_fit_k_people(method, k, m):
+    data = visits()
+    release = released(data, k, m, method)
+    published = release.to_native()
+    assert fewest(shown(published), published["who"].to_pylist(), m) >= k
+    assert release.verify().holds
+    kept = np.flatnonzero(release.classes.ids >= 0)
+    assert len(kept) == len(published)
+    for name in ("age", "day", "ward", "sex"):
+        cells = zip(published[name].to_pylist(), data[name].take(kept).to_pylist(), strict=True)
+        assert all(oracle.covers(cell, value, {}) for cell, value in cells)
+
+
+def test_lattice_methods_group_the_people():
+    data = visits(200, seed=3)
+    trees = {"age": {"intervals": [10, 30]}, "day": {"intervals": [5, 10]}}
+    trees |= {"sex": {"suppression": True}, "ward": {"suppression": True}}
+    release = released(data, 3, 2, "flash", hierarchies=trees)
+    published = release.to_native()
+    assert fewest(shown(published), published["who"].to_pylist(), 2) >= 3
+    assert not {"0", "29"} & set(published["day"].to_pylist())  # labels of the hierarchy
+
+
+def test_events_keep_more_detail_than_under_k_anonymity_of_all_rows():
+    data = visits(300, seed=1)
+    options = {"person": "who", "replace": {"who": "pseudonym"}, "key": KEY, "domain": "d"}
+    quasi = ["age", "sex", "day", "ward"]
+    whole = shoal.anonymize(data, KAnonymity(3), quasi=quasi, sensitive="ill", **options)
+    events = released(data, 3, 2)
+    ncp = [shoal.metrics.evaluate(each)["ncp"] for each in (events, whole)]
+    assert ncp[0] < ncp[1]
+
+
+def test_no_more_rows_are_left_out_than_allowed():
+    data = visits(120, seed=2)
+    assert released(data, 3, 2, max_left_out=0).suppressed is None
+    release = released(data, 3, 2, max_left_out=0.1)
+    assert len(release.to_native()) >= 0.9 * len(data)
+    with pytest.raises(shoal.InputError, match="max_left_out"):
+        released(data, 3, 2, max_left_out=2)
+
+
+def test_people_with_one_row_each_have_k_anonymity():
+    data = visits(40, most=1)
+    quasi = ["age", "sex", "day", "ward"]
+    plain = shoal.anonymize(data, k=4, quasi=quasi, sensitive="ill", person="who")
+    assert released(data, 4, 2).to_native().drop_columns("who") == plain.to_native()
+
+
+def test_linked_rows_that_single_out_are_not_km_anonymous():
+    rows = pa.table({"who": list("aabbcc"), "ward": ["1", "2", "1", "2", "1", "1"]})
+    assert shoal.check(rows, "km-anonymity(2, 2)", quasi="ward", person="who").holds
+    with pytest.raises(shoal.NotAnonymous, match="does not hold"):
+        shoal.check(rows, "km-anonymity(3, 2)", quasi="ward", person="who")
+
+
+def test_other_models_cannot_be_joined():
+    with pytest.raises(shoal.InputError, match="cannot be joined"):
+        shoal.anonymize(
+            visits(), "km-anonymity(3, 2) & l-diversity(2, ill)", sensitive="ill", person="who",
+            quasi=["age", "sex", "day", "ward"],
+        )  # fmt: skip
+
+
+def test_more_events_than_can_be_counted_are_refused():
+    with pytest.raises(shoal.InputError, match="m must be 5 or less"):
+        KmAnonymity(2, 6)
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 7), st.integers(0, 4), st.sampled_from("abc")), min_size=1, max_size=40
+)
+
+
+@examples(150)
+@given(ROWS, ROWS, st.integers(1, 4), st.integers(1, 3), st.sampled_from([0.0, 0.1, 1.0]))
+def test_events_of_several_tables_are_counted_together(first, second, k, m, share):
+    people = 8
+    classes = np.array([0, 0, 0, 0, 0, 1, 1, -1], np.int32)
+    tables, rows = [], []
+    for data in (first, second):
+        who = np.array([row[0] for row in data], np.int32)
+        columns = [Column.encode("day", [row[1] for row in data]),
+                   Column.encode("ward", [row[2] for row in data])]  # fmt: skip
+        tables.append(EventTable(who, columns))
+        rows.append(who)
+    divided = divide_events(tables, classes, k=k, m=m, share=share)
+    sets = {}
+    for number, (who, groups) in enumerate(zip(rows, divided.groups, strict=True)):
+        for owner, event in zip(who.tolist(), groups.tolist(), strict=True):
+            assert event < 0 or classes[owner] >= 0
+            if event >= 0:
+                sets.setdefault(owner, set()).add((number, event))
+    for owner, items in sets.items():
+        others = [sets[p] for p in range(people) if p in sets and classes[p] == classes[owner]]
+        for size in range(1, m + 1):
+            for chosen in combinations(sorted(items), size):
+                assert sum(set(chosen) <= other for other in others) >= k
