@@ -155,7 +155,7 @@ def test_many_files_are_one_table(people, tmp_path):
 def test_a_search_begins_at_coarser_levels_if_tuples_are_too_many(people, monkeypatch):
     from shoal.engines.large_table import LargeTable
 
-    monkeypatch.setattr(LargeTable, "_most_tuples", lambda self, columns: 60)
+    monkeypatch.setattr(LargeTable, "most_tuples", lambda self, columns: 60)
     reading = {"roles": ROLES, "hierarchies": TREES, "missing": ["NA"]}
     reading["rows_are_people"] = True
     release = shoal.anonymize(shoal.open(people, **reading), k=10, method="ola")

@@ -80,7 +80,7 @@ def test_people_with_several_rows_count_once_in_every_partition(people, tmp_path
 def test_strict_mondrian_runs_on_partitions_if_tuples_are_too_many(people, tmp_path, monkeypatch):
     from shoal.engines.large_table import LargeTable
 
-    monkeypatch.setattr(LargeTable, "_most_tuples", lambda self, columns: 60)
+    monkeypatch.setattr(LargeTable, "most_tuples", lambda self, columns: 60)
     release = shoal.anonymize(opened(people, partition_rows=100), k=3, method="mondrian")
     assert release.write(tmp_path / "release").holds
     assert "distinct tuples do not fit" in release.run.notes[-1]

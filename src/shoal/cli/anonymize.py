@@ -212,8 +212,7 @@ def anonymize(
         return
     refuse_options({"--people": people}, "a project")
     in_memory = {"--target": target, "--keep-order": keep_order, "--ledger": ledger,
-                 "--picture": picture, "--report": report, "--evidence": evidence,
-                 "--control": control}  # fmt: skip
+                 "--evidence": evidence, "--control": control}  # fmt: skip
     choice = scale.choose(file, roles, algorithm, in_memory)
     check_outputs(output, picture, report, evidence, force=force, parts=True)
     held_out = ControlGroup.of(control, output, force=force)
@@ -249,6 +248,8 @@ def anonymize(
             from shoal.report.lattice_picture import draw_release
 
             draw_release(release, picture, force=force)
+        if report is not None:
+            _check_reportable(release)
         if output is not None:
             secrets.keep_tokens()  # before the release: no token without its entry
         form_of_file = {"order": order, "escape_formulas": escape_formulas}
@@ -361,6 +362,13 @@ def _check_target(table: Table, target: str, report: Path | None) -> None:
         raise InputError(
             f"--target: column {target!r} has the role {table[target].role}; name another column"
         )
+
+
+def _check_reportable(release: Release) -> None:
+    """Raise an error before anything is written if there can be no report."""
+    from shoal.report.on_disk import in_memory
+
+    in_memory(release)
 
 
 def _write_documents(

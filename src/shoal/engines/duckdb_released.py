@@ -66,17 +66,27 @@ class DuckDBReleased:
         found = self._session.arrow(f"SELECT {listed} FROM {self._view}").to_pylist()[0]
         return Facts.of(found)
 
-    def count_alone(self, name: str) -> int:
-        """Return how many people have a value of a column that nobody else has."""
-        column, view = self._columns[name], self._view
+    def count_alone(self, names: Sequence[str], *, with_quasi: bool = False) -> int:
+        """Return how many people have values of some columns together that nobody else has."""
+        keys = [self._columns[name] for name in names]
+        keys += [f"k{j}" for j in range(self._classes.words)] if with_quasi else []
+        columns, view = ", ".join(keys), self._view
         if PERSON not in self._units:
-            once = f"SELECT {column} FROM {view} GROUP BY ALL HAVING count(*) = 1"
+            once = f"SELECT {columns} FROM {view} GROUP BY ALL HAVING count(*) = 1"
             return int(self._session.value(f"SELECT count(*) FROM ({once})"))
         once = (
-            f"SELECT min({PERSON}) AS one FROM {view} GROUP BY {column} "
+            f"SELECT min({PERSON}) AS one FROM {view} GROUP BY {columns} "
             f"HAVING min({PERSON}) = max({PERSON})"
         )
         return int(self._session.value(f"SELECT count(DISTINCT one) FROM ({once})"))
+
+    def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
+        """Return the numbers of rows of the distinct tuples, and how many tuples have each."""
+        words = pack_words(packing, {name: self._columns[name] for name in packing.places})
+        named = ", ".join(f"{word} AS w{j}" for j, word in enumerate(words))
+        each = f"SELECT {named}, count(*) AS n FROM {self._view} GROUP BY ALL"
+        found = self._session.arrow(f"SELECT n, count(*) AS m FROM ({each}) GROUP BY n ORDER BY n")
+        return numbers_of(found, "n"), numbers_of(found, "m")
 
     @cached_property
     def total(self) -> Counted:

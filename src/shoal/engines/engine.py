@@ -166,8 +166,14 @@ class Released(Protocol):
     def facts(self, name: str, kind: Any) -> Facts:
         """Return what is known of a column that has no dictionary; kind: its Arrow type."""
 
-    def count_alone(self, name: str) -> int:
-        """Return how many people have a value of a column that nobody else has."""
+    def count_alone(self, names: Sequence[str], *, with_quasi: bool = False) -> int:
+        """Return how many people have values of some columns together that nobody else has.
+
+        with_quasi: whether the published quasi-identifiers are known too.
+        """
+
+    def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
+        """Return the numbers of rows of the distinct tuples, and how many tuples have each."""
 
     def count_classes(self, value: str | None = None) -> Counted:
         """Count the classes, by the codes of a further column if one is named."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from shoal.core.column import Role
 from shoal.core.counted_classes import Marginals
 from shoal.engines.counting import Counting, counted_classes
+from shoal.engines.engine import Released
 from shoal.engines.large_release import LargeRelease
 from shoal.risk.caveats import Caveats
 from shoal.risk.homogeneity import Homogeneity, homogeneity
@@ -14,18 +17,35 @@ from shoal.risk.singling_out import SinglingOut, Uniques
 def caveats_of(release: LargeRelease) -> Caveats:
     """Count what the guarantee of a release does not cover.
 
-    People are counted as singled out by each column alone, not by several columns together. People
-    with several rows are not counted by the values of their classes.
+    People with several rows are not counted by the values of their classes.
     """
-    return Caveats(_singling_out(release), _same_values(release))
+    return Caveats(release.singling_out, _same_values(release))
 
 
-def _singling_out(release: LargeRelease) -> SinglingOut:
-    _, rows = release.published_rows(text=False)
-    people = release.counted.released_people
+def singling_out_of(release: LargeRelease) -> SinglingOut:
+    """Count the people who are singled out by columns that are published unchanged."""
+    rows = release.published_rows(text=False)[1]
     unchanged = [n for n in release.source.published if n not in release.quasi]
-    columns = tuple(Uniques((n,), rows.count_alone(n), None, people) for n in unchanged)
-    return SinglingOut(people, columns, None, None)
+    insensitive = [n for n in unchanged if n in release.source.names(Role.INSENSITIVE)]
+    return count_singled_out(rows, unchanged, insensitive, release.counted.released_people)
+
+
+def count_singled_out(
+    rows: Released, unchanged: Sequence[str], insensitive: Sequence[str], people: int
+) -> SinglingOut:
+    """Count the people who are singled out by each column and by several together."""
+
+    def count(names: Sequence[str]) -> Uniques:
+        both = rows.count_alone(names, with_quasi=True)
+        return Uniques(tuple(names), rows.count_alone(names), both, people)
+
+    columns = tuple(count([name]) for name in unchanged)
+    together = count(unchanged) if len(unchanged) > 1 else None
+    covered = None
+    if insensitive:
+        covered = next((c for c in columns if c.columns == tuple(insensitive)), None)
+        covered = covered or count(insensitive)
+    return SinglingOut(people, columns, together, covered)
 
 
 def _same_values(release: LargeRelease) -> tuple[Homogeneity, ...]:

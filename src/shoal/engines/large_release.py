@@ -20,11 +20,14 @@ from shoal.core.release import Release
 from shoal.core.tally import Tally
 from shoal.core.verification import Verification, judge, refuse_broken
 from shoal.engines.counting import Counting, counted_classes, same_classes
+from shoal.engines.engine import Released
 from shoal.engines.ordering import Layout, lay_out
+from shoal.engines.packing import Packing
 from shoal.engines.published import Cells, plan_of, quasi_cells
 from shoal.errors import InputError, NotAnonymous
 from shoal.metrics import evaluate
 from shoal.metrics.cell_shares import cell_shares_by_attribute
+from shoal.support.arrays import Counts
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
@@ -174,6 +177,28 @@ class LargeRelease(Release):
         """Return the published rows as a frame of Spark if they are there, else as for Arrow."""
         in_spark = self.source.engine.name == "spark" and cells == "text"
         return self.to_spark() if in_spark else super().to_native(cells)
+
+    @cached_property
+    def digest(self) -> Release:
+        """A weighted release in memory with all sensitive columns, for reports."""
+        from shoal.engines.digest import digest_of
+
+        return digest_of(self)
+
+    @cached_property
+    def singling_out(self) -> Any:
+        """People who are singled out by columns that are published unchanged."""
+        from shoal.engines.large_caveats import singling_out_of
+
+        return singling_out_of(self)
+
+    @cached_property
+    def sizes_before(self) -> tuple[Counts, Counts]:
+        """Numbers of released rows of the original tuples, and how many tuples have each."""
+        columns = [self.source.encoded[name].column for name in self.quasi]
+        packing = Packing.of({column.name: column.domain for column in columns})
+        rows: Released = self.published_rows(text=False)[1]
+        return rows.tuple_sizes(packing)
 
     def to_arrow(self, cells: Any = "text") -> Any:
         """Return the published rows in canonical order, if they fit in the memory budget."""

@@ -39,8 +39,8 @@ from shoal.support.arrays import Counts
 from shoal.support.temporaries import temporary_folder
 
 _BYTES_PER_TUPLE = (120, 24)  # of a search in memory: in any case, and for each column
-_BYTES_PER_VALUE = 200  # of a dictionary
 _CORE_SHARE = 0.7  # of the budget, for a search in memory
+_BYTES_PER_VALUE = 200  # of a dictionary
 _BY_TUPLE = ("datafly", "samarati", "mingen", "incognito", "ola", "flash", "mondrian")
 
 
@@ -133,6 +133,12 @@ class LargeTable:
             return Role.IDENTIFIER
         spec = self._request.specs.get(name)
         return None if spec is None else Role(spec["role"])
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        """The role of each column that has one, in the order of the file."""
+        found = {name: self._role(name) for name in self._scan.names}
+        return {name: role for name, role in found.items() if role is not None}
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -319,7 +325,7 @@ class LargeTable:
             if name in self.encoded:
                 kept[name] = self.encoded[name].column
         packing = Packing.of({name: column.domain for name, column in kept.items()})
-        most = self._most_tuples(len(kept))
+        most = self.most_tuples(len(kept))
         nodes = base_nodes(quasi, self.encoded, model, algorithm, records)
         units = self._request.units
         people = bool(units["person"] or units["household"])
@@ -339,14 +345,14 @@ class LargeTable:
             tuple(columns),
             found.counts,
             self.unassigned,
-            _unit(units["person"], found.person),
-            _unit(units["household"], found.household),
+            unit_of(units["person"], found.person),
+            unit_of(units["household"], found.household),
             units["rows_are_people"],
             tuple(self._scan.guesses),
         )
         return table, nodes[found.node].levels
 
-    def _most_tuples(self, columns: int) -> int:
+    def most_tuples(self, columns: int) -> int:
         """Return how many distinct tuples a search in memory may have."""
         each = _BYTES_PER_TUPLE[0] + _BYTES_PER_TUPLE[1] * columns
         return self.budget.share(_CORE_SHARE) // each
@@ -360,7 +366,7 @@ class LargeTable:
         )
 
 
-def _unit(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:
+def unit_of(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:
     """Return the units of tuples, numbered without gaps."""
     if ids is None or not columns:
         return None

@@ -17,6 +17,7 @@ from shoal.core.column import Role
 from shoal.core.counted_classes import CountedClasses, Marginals
 from shoal.engines.counting import Counting, counted_classes
 from shoal.engines.engine import Plan
+from shoal.engines.large_caveats import count_singled_out
 from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
@@ -25,7 +26,6 @@ from shoal.errors import InputError
 from shoal.reading.requests import Request
 from shoal.risk.caveats import Caveats
 from shoal.risk.homogeneity import homogeneity
-from shoal.risk.singling_out import SinglingOut, Uniques
 
 _BYTES_PER_CLASS = 200
 _SHARE = 0.5  # of the budget, for the classes
@@ -92,16 +92,16 @@ class Published:
     def caveats(self) -> Caveats:
         """Count what a guarantee does not cover.
 
-        Columns are counted alone, not together, and people with several rows not by the values of
-        their classes.
+        People with several rows are not counted by the values of their classes.
         """
         classes, rows = self.classes, self._rows
         people = classes.released_people
         unchanged = [n for n in self.table.published if n not in self.quasi]
-        alone = tuple(Uniques((n,), rows.count_alone(n), None, people) for n in unchanged)
+        insensitive = [n for n in unchanged if n not in self.sensitive]
+        found = count_singled_out(rows, unchanged, insensitive, people)
         several = rows.total.people is not None
         same = () if several else tuple(homogeneity(classes, name) for name in self.sensitive)
-        return Caveats(SinglingOut(people, alone, None, None), same)
+        return Caveats(found, same)
 
 
 def _of_one_length(columns: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -10,11 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.column import Column
+from shoal.core.release import Release
 from shoal.core.values.spelled import fitted
 from shoal.engines.engine import Plan
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.packing import Packing
 from shoal.engines.published import Cells
+from shoal.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,14 @@ class PartitionedRelease(LargeRelease):
     def truthful(self) -> bool:
         """Whether every cell covers its original; each partition was checked when it was made."""
         return True
+
+    @property
+    def digest(self) -> Release:
+        """Refused: the ranges of all partitions are stored as text."""
+        raise InputError(
+            "a release that was made in partitions has no report; leave it out, or state a larger "
+            "memory"
+        )
 
     @property
     def losses(self) -> Mapping[str, float]:

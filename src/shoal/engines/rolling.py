@@ -67,6 +67,13 @@ def _groups(column: Column, level: int) -> int:
     return len(column.hierarchy.levels[level])
 
 
+def base_at(
+    columns: Sequence[Column], levels: Mapping[str, int], encoded: Mapping[str, Encoded]
+) -> Base:
+    """Return the base at these levels of columns with hierarchies, 0 if a column is not named."""
+    return _base(columns, [levels.get(column.name, 0) for column in columns], encoded)
+
+
 def _base(columns: Sequence[Column], levels: list[int], encoded: Mapping[str, Encoded]) -> Base:
     maps = {}
     for column, level in zip(columns, levels, strict=True):

@@ -35,9 +35,9 @@ from shoal.metrics.information_loss import (
     information_loss_by_record,
 )
 from shoal.metrics.kl_divergence import kl_divergence, kl_divergence_by_attribute
-from shoal.metrics.metric import Metric
+from shoal.metrics.metric import COARSER, Metric
 from shoal.metrics.ncp import gcp, ncp, ncp_by_attribute, ncp_by_record
-from shoal.metrics.needs import target_column
+from shoal.metrics.needs import refuse, target_column
 from shoal.metrics.non_uniform_entropy import (
     non_uniform_entropy,
     non_uniform_entropy_by_attribute,
@@ -105,6 +105,9 @@ def evaluate(
         if unknown_names:
             raise unknown("no metric", unknown_names[0], METRICS)
     chosen = [METRICS[name] for name in names]
+    for metric in chosen:
+        if metric.undefined(release, target) == COARSER:
+            refuse(metric.name, COARSER)
     return Losses(
         (m.name, m.raw(release, target) if raw else m.scaled(release, target)) for m in chosen
     )

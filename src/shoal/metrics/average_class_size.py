@@ -57,6 +57,7 @@ AVERAGE_CLASS_SIZE = Metric(
     "average-class-size",
     average_class_size,
     title="Average class size",
+    by_cell=True,
     meaning="how much larger classes are than required",
     formula="mean people in a class / k; a suppressed record is in a class of all people",
     use="the same, with a lower penalty for large classes",

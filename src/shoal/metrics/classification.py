@@ -70,6 +70,7 @@ CLASSIFICATION = Metric(
     "classification",
     classification,
     title="Classification metric",
+    by_cell=True,
     meaning="records whose target differs from the majority of their class",
     formula="share of records that are suppressed or lack their class's most frequent target value",
     use="classifiers trained on the release; 1 − raw is the best accuracy that they can reach",

@@ -50,6 +50,7 @@ DISCERNIBILITY = Metric(
     "discernibility",
     discernibility,
     title="Discernibility",
+    by_cell=True,
     meaning="record pairs that can no longer be distinguished",
     formula="sum of squared class sizes; a suppressed record adds the size of the table",
     use="the sizes of classes matter, not the published values",

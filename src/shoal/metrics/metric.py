@@ -10,6 +10,7 @@ from shoal.core.release import Release
 from shoal.support.arrays import Floats
 
 Reason = Callable[[Release], str | None]
+COARSER = "values were read at a coarser level: there are too many distinct tuples for the memory"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Metric:
         takes_target: Whether it takes a target column.
         by_attribute: The loss of each attribute.
         by_record: (rows,) the loss of each record.
+        by_cell: Whether it depends on published cells alone, not on the values behind them.
 
     >>> import shoal
     >>> shoal.metrics.METRICS["ncp"].formula
@@ -53,6 +55,7 @@ class Metric:
     takes_target: bool = False
     by_attribute: Callable[[Release], dict[str, float]] | None = None
     by_record: Callable[[Release], Floats] | None = None
+    by_cell: bool = False
 
     def __call__(self, release: Release) -> float:
         """Return the loss, from 0 (best) to 1."""
@@ -68,6 +71,8 @@ class Metric:
 
     def undefined(self, release: Release, target: str | None = None) -> str | None:
         """Return why the metric is undefined for the release, None if it is defined."""
+        if not self.by_cell and any(c.floor for c in release.original.quasi_columns):
+            return COARSER
         if self.lacking is None or (self.takes_target and target is not None):
             return None
         return self.lacking(release)

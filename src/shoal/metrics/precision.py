@@ -110,6 +110,7 @@ PRECISION = Metric(
     "precision",
     precision,
     title="Precision",
+    by_cell=True,
     meaning="how far up their hierarchies the cells are generalized",
     formula="mean over cells: level / height",
     use="full-domain and local recoding with the same hierarchies",

@@ -16,11 +16,22 @@ MAX_BARS = 15
 
 
 def uniqueness(
-    release: Release, found: Reidentification, k: int, mask: Mask
+    release: Release,
+    found: Reidentification,
+    k: int,
+    mask: Mask,
+    before: tuple[Counts, Counts] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return, before and after, how many people are unique or match fewer than k records."""
-    before = Reidentification.of_classes(Classes.by_quasi(release.original))
-    sides = [(name, one.sizes, one.weights) for name, one in (("before", before), ("after", found))]
+    """Return, before and after, how many people are unique or match fewer than k records.
+
+    before: the sizes of the original tuples, and how many have each, if the rows do not show them.
+    """
+    if before is None:
+        original = Reidentification.of_classes(Classes.by_quasi(release.original))
+        before = original.sizes, original.weights
+    else:
+        before = before[0], before[0] * before[1]
+    sides = [("before", *before), ("after", found.sizes, found.weights)]
     counts = []
     for side, sizes, weights in sides:
         people = int(weights.sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shoal.core.release import Release
@@ -26,9 +26,14 @@ class NotCovered:
     singling_out: dict[str, Any]
 
 
-def not_covered(kept: Release, mask: Mask) -> NotCovered:
-    """Return what the guarantee of a release does not cover; `kept` are the released records."""
+def not_covered(kept: Release, mask: Mask, singled: SinglingOut | None = None) -> NotCovered:
+    """Return what the guarantee of a release does not cover; `kept` are the released records.
+
+    singled: who is singled out, if it was counted elsewhere.
+    """
     found = caveats(kept)
+    if singled is not None:
+        found = replace(found, singling_out=singled)
 
     def say(some: int, total: int) -> str:
         shown = mask.count(some, total)

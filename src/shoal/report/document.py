@@ -24,11 +24,13 @@ from shoal.report.kept import released_only
 from shoal.report.limits import limits
 from shoal.report.losses import correlations, losses
 from shoal.report.masking import LEAST, Mask, rounded
+from shoal.report.on_disk import in_memory, is_coarser, sizes_before
 from shoal.report.page import page, verdict
 from shoal.report.people import records, released_in_words, unit
 from shoal.report.repeating import repeating
 from shoal.report.withheld import withheld_contents
 from shoal.risk.reidentification import Reidentification
+from shoal.support.arrays import Counts
 from shoal.support.files import check_writable, replace_file
 from shoal.support.progress import report as report_progress
 
@@ -158,17 +160,18 @@ def contents(
         return head | withheld_contents(
             release, guarantee, mask, command=command, released=file, order=order
         )
-    kept = released_only(release)
+    rows = in_memory(release)
+    kept = released_only(rows)
     found = Reidentification.of(kept)
     report_progress("report", 1, _STAGES)
     lost = losses(kept, mask)
     report_progress("report", 3, _STAGES)
     related = correlations(kept)
     report_progress("report", 4, _STAGES)
-    open_points = not_covered(kept, mask)
+    open_points = not_covered(kept, mask, getattr(release, "singling_out", None))
     sensitive = sensitive_columns(kept, open_points.same_value)
     learned = _learning(kept, target)
-    counts, about = records(release, mask), unit(kept)
+    counts, about = records(rows, mask), unit(kept)
     report = {
         **head,
         "verdict": verdict(released_in_words(counts), release.model.parts, open_points.warnings),
@@ -176,8 +179,8 @@ def contents(
         "least_count": mask.least,
         "records": counts,
         "unit": about,
-        "guarantee": _guarantee(release, checked),
-        "risk": _risk(kept, found, k, mask),
+        "guarantee": _guarantee(rows, checked),
+        "risk": _risk(kept, found, k, mask, sizes_before(release, rows)),
         "columns": columns(kept, mask),
         "singling_out": open_points.singling_out,
         "sensitive": sensitive,
@@ -229,7 +232,13 @@ def _guarantee(release: Release, checked: Verification) -> dict[str, Any]:
     }
 
 
-def _risk(kept: Release, found: Reidentification, k: int, mask: Mask) -> dict[str, Any]:
+def _risk(
+    kept: Release,
+    found: Reidentification,
+    k: int,
+    mask: Mask,
+    before: tuple[Counts, Counts] | None = None,
+) -> dict[str, Any]:
     """Return the re-identification risk of the released people."""
     return {
         "by_class": found.by_class,
@@ -238,21 +247,28 @@ def _risk(kept: Release, found: Reidentification, k: int, mask: Mask) -> dict[st
         "one_in": rounded(1 / found.highest_risk) if found.fewest else None,
         "average": rounded(found.average_risk),
         "k": k,
-        "uniqueness": uniqueness(kept, found, k, mask),
+        "uniqueness": uniqueness(kept, found, k, mask, before),
         "sizes": size_bars(found, mask),
         "expected": expected(kept, mask),
     }
 
 
 def _distributions(kept: Release, mask: Mask) -> list[dict[str, Any]]:
-    """Return the quasi-identifiers before and after, then the sensitive columns as released."""
+    """Return the quasi-identifiers before and after, then the sensitive columns as released.
+
+    A column that was read at a coarser level is omitted: its values are not known row by row.
+    """
     if not len(kept.original):
         return []
     shown = sorted(
         (c for c in kept.original if c.role in (Role.QUASI, Role.SENSITIVE)),
         key=lambda column: column.role is Role.SENSITIVE,
     )
-    return [distribution(c, kept.recodings.get(c.name), kept.original, mask) for c in shown]
+    return [
+        distribution(c, kept.recodings.get(c.name), kept.original, mask)
+        for c in shown
+        if not is_coarser(c)
+    ]
 
 
 def _learning(kept: Release, target: str | None) -> dict[str, Any] | None:

@@ -46,7 +46,12 @@ def repeating(
 
 
 def digest(path: Path) -> dict[str, Any]:
-    """Return a file's name, size and SHA-256."""
+    """Return a file's name, size and SHA-256; of a folder, those of its files in order of name."""
+    if path.is_dir():
+        inside = [digest(file) for file in sorted(path.iterdir())]
+        listed = "".join(f"{each['sha256']}  {each['name']}\n" for each in inside)
+        together = hashlib.sha256(listed.encode()).hexdigest()
+        return {"name": path.name, "bytes": sum(f["bytes"] for f in inside), "sha256": together}
     check_readable(path)
     sha256 = hashlib.sha256()
     with path.open("rb") as handle:

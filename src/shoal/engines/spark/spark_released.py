@@ -79,10 +79,11 @@ class SparkReleased:
         listed = [each.alias(key) for key, each in asked.items()]
         return Facts.of(self._arrow(self._frame.agg(*listed)).to_pylist()[0])
 
-    def count_alone(self, name: str) -> int:
-        """Return how many people have a value of a column that nobody else has."""
+    def count_alone(self, names: Sequence[str], *, with_quasi: bool = False) -> int:
+        """Return how many people have values of some columns together that nobody else has."""
         f = functions()
-        groups = self._frame.groupBy(self._columns[name])
+        keys = self._keys if with_quasi else []
+        groups = self._frame.groupBy(*(self._columns[name] for name in names), *keys)
         if PERSON not in self._units:
             once = groups.agg(f.count("*").alias("n")).filter("n = 1")
             return int(numbers_of(self._arrow(once.agg(f.count("*").alias("n"))), "n")[0])
@@ -90,6 +91,15 @@ class SparkReleased:
         once = groups.agg(f.min(person).alias("a"), f.max(person).alias("b")).filter("a = b")
         alone = once.agg(f.count_distinct(f.col("a")).alias("n"))
         return int(numbers_of(self._arrow(alone), "n")[0])
+
+    def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
+        """Return the numbers of rows of the distinct tuples, and how many tuples have each."""
+        f = functions()
+        cells = {name: f.col(self._columns[name]) for name in packing.places}
+        words = [w.alias(f"w{j}") for j, w in enumerate(pack_words(packing, cells))]
+        each = self._frame.groupBy(*words).agg(f.count("*").alias("n"))
+        found = self._arrow(each.groupBy("n").agg(f.count("*").alias("m")).orderBy("n"))
+        return numbers_of(found, "n"), numbers_of(found, "m")
 
     def count_classes(self, value: str | None = None) -> Counted:
         """Count the classes, by the codes of a further column if one is named; each once."""

@@ -1,0 +1,153 @@
+"""A release on disk as a weighted release in memory, for reports.
+
+Its rows are the distinct tuples of quasi-identifiers and sensitive columns. If these are too many,
+quasi-identifiers are at the level at which the release publishes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.core.column import Column, Kind, Role
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.engines.engine import Tuples
+from shoal.engines.large_table import unit_of
+from shoal.engines.packing import Packing
+from shoal.engines.published import is_one_node
+from shoal.engines.rolling import Base, base_at
+from shoal.errors import InputError
+from shoal.support.arrays import Bools, Codes, Counts
+
+if TYPE_CHECKING:
+    from shoal.engines.large_release import LargeRelease
+
+
+def digest_of(release: LargeRelease) -> Release:
+    """Return the weighted release of the distinct tuples, with all sensitive columns.
+
+    Raises:
+        InputError: There are too many of them.
+    """
+    source = release.source
+    sensitive = [n for n in source.names(Role.SENSITIVE) if n not in release.quasi]
+    columns = {n: source.encoded[n].column for n in (*release.quasi, *sensitive)}
+    columns |= {c.name: c for c in release.original.columns}
+    packing = Packing.of({name: column.domain for name, column in columns.items()})
+    bases = _bases(release)
+    units = source.units
+    people = bool(units["person"] or units["household"])
+    most = source.most_tuples(len(columns))
+    found = source.engine.tuples(packing, [base.maps for base in bases], most, people)
+    if isinstance(found, int):
+        raise InputError(
+            f"{source.files.name}: a report needs the distinct tuples with all sensitive columns, "
+            f"about {found:,}, too many for {source.budget} of memory; state a larger memory"
+        )
+    codes = {name: packing.unpack(found.words, name) for name in columns}
+    levels = bases[found.node].levels
+    held = {
+        name: replace(column, codes=codes[name], floor=levels.get(name, 0))
+        for name, column in columns.items()
+    }
+    entries, suppressed = (_by_node if len(bases) > 1 else _by_tuple)(release, held)
+    recodings = {
+        name: replace(each, column=replace(each.column, codes=codes[name]), codes=entries[name])
+        for name, each in release.recodings.items()
+    }
+    return Release(
+        _table(release, held, found),
+        recodings,
+        release.model,
+        suppressed,
+        release.run,
+        release.node,
+        release.candidates,
+        release.evaluated,
+        release.proof,
+    )
+
+
+def _bases(release: LargeRelease) -> list[Base]:
+    """Return the levels of the tuples that may be read: those of the search, then the published."""
+    quasi = [release.recodings[name].column for name in release.quasi]
+    encoded = release.source.encoded
+    bases = [base_at(quasi, release.floor, encoded)]
+    if release.node is not None and is_one_node(release):
+        bases.append(base_at(quasi, release.node, encoded))
+    return bases
+
+
+Published = tuple[dict[str, Codes], Bools | None]  # the entries by column, and what is suppressed
+
+
+def _by_tuple(release: LargeRelease, held: Mapping[str, Column]) -> Published:
+    """Return how tuples are published that are those of the search, with further columns."""
+    table = release.original
+    names = [column.name for column in table.columns]
+    packing = Packing.of({name: held[name].domain for name in names})
+    at = _places(
+        packing.pack({name: table[name].codes for name in names}),
+        packing.pack({name: held[name].codes for name in names}),
+    )
+    if (at < 0).any():
+        raise InputError(f"{release.source.files.name}: was changed while it was read; start again")
+    entries = {name: each.codes[at] for name, each in release.recodings.items()}
+    return entries, None if release.suppressed is None else release.suppressed[at]
+
+
+def _by_node(release: LargeRelease, held: Mapping[str, Column]) -> Published:
+    """Return how tuples at any level up to the node are published."""
+    assert release.node is not None
+    kept = slice(None) if release.suppressed is None else ~release.suppressed
+    entries, known, asked, domains = {}, {}, {}, {}
+    for name, each in release.recodings.items():
+        assert each.column.hierarchy is not None
+        groups = each.column.hierarchy.levels[release.node[name]].groups
+        known[name] = groups[release.original[name].codes[kept]]
+        asked[name] = groups[held[name].codes]
+        domains[name] = int(groups.max(initial=0)) + 1
+        entry = np.zeros(domains[name], dtype=np.int32)
+        entry[known[name]] = each.codes[kept]
+        entries[name] = entry[asked[name]]
+    packing = Packing.of(domains)
+    lost: Bools = _places(packing.pack(known), packing.pack(asked)) < 0
+    return entries, lost if lost.any() else None
+
+
+def _places(known: list[Counts], asked: list[Counts]) -> Counts:
+    """(asked,) a place of each asked tuple among the known ones, −1 if it is not there."""
+    both = np.concatenate((np.stack(known), np.stack(asked)), axis=1)
+    distinct, place = np.unique(both, axis=1, return_inverse=True)
+    place = place.reshape(-1)
+    count = len(known[0])
+    first = np.full(distinct.shape[1], -1, dtype=np.int64)
+    first[place[:count]] = np.arange(count)
+    found: Counts = first[place[count:]]
+    return found
+
+
+def _table(release: LargeRelease, held: Mapping[str, Column], found: Tuples) -> Table:
+    """Return the tuples with a stand-in for each column that they do not have."""
+    source, units = release.source, release.source.units
+    blank = np.zeros(len(found), dtype=np.int32)
+    columns = []
+    for name, role in source.roles.items():
+        if name in held:
+            columns.append(held[name])
+        else:
+            columns.append(Column(name, role, Kind.NOMINAL, blank, pa.array([""])))
+    return Table(
+        tuple(columns),
+        found.counts,
+        source.unassigned,
+        unit_of(units["person"], found.person),
+        unit_of(units["household"], found.household),
+        units["rows_are_people"],
+        release.original.guessed,
+    )
