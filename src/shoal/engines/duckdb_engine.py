@@ -62,17 +62,38 @@ class DuckDBEngine:
     def _open(self) -> str:
         """Return what to select from: the Parquet files, or a copy of the text."""
         if self._scan.types is not None:
-            paths = ", ".join(literal(exact_pattern(path)) for path in self._scan.files.paths)
-            return f"read_parquet([{paths}], hive_partitioning=false)"
+            return self._parquet(self._scan.types)
         report("read", 0, None)
-        for number, text in enumerate(self._scan.texts):
-            self._read_text(text, first=number == 0)
+        folders = self._scan.files.folders
+        for number, (text, cells) in enumerate(zip(self._scan.texts, folders, strict=True)):
+            self._read_text(text, cells, first=number == 0)
         return "source"
 
-    def _read_text(self, text: CsvScan, *, first: bool) -> None:
-        named = ", ".join(
+    def _parquet(self, types: Mapping[str, Any]) -> str:
+        """Return the query of the Parquet files, with the columns that only folders name."""
+        by_cells: dict[tuple[str | None, ...], list[Path]] = {}
+        for path, cells in zip(self._scan.files.paths, self._scan.files.folders, strict=True):
+            key = tuple(cells[name] for name in self._scan.folders)
+            by_cells.setdefault(key, []).append(path)
+        parts = []
+        for values, paths in by_cells.items():
+            listed = ", ".join(literal(exact_pattern(path)) for path in paths)
+            source = f"read_parquet([{listed}], hive_partitioning=false)"
+            if not values:
+                return source
+            added = [
+                f"{_cast(value, types[name])} AS {quoted(name)}"
+                for name, value in zip(self._scan.folders, values, strict=True)
+            ]
+            parts.append(f"SELECT *, {', '.join(added)} FROM {source}")
+        return f"({' UNION ALL '.join(parts)})"
+
+    def _read_text(self, text: CsvScan, cells: Mapping[str, str | None], *, first: bool) -> None:
+        columns = [
             f"{key} AS {quoted(name)}" for key, name in zip(text.keys, text.names, strict=True)
-        )
+        ]
+        columns += [f"{_cast(cells[n], pa.string())} AS {quoted(n)}" for n in self._scan.folders]
+        named = ", ".join(columns)
         made = "CREATE TABLE source AS" if first else "INSERT INTO source"
         statement = f"{made} SELECT {named} FROM ({text.statement})"
         options = {"path": exact_pattern(text.path), **text.options}
@@ -369,3 +390,9 @@ def _mixed(words: Sequence[str]) -> str:
 
 def _unsigned(domain: int) -> str:
     return "UTINYINT" if domain <= 1 << 8 else "USMALLINT" if domain <= 1 << 16 else "UINTEGER"
+
+
+def _cast(value: str | None, kind: Any) -> str:
+    """Return the value that a folder names as an expression of its type."""
+    text = "NULL" if value is None else literal(value)
+    return f"CAST({text} AS {'BIGINT' if pa.types.is_integer(kind) else 'VARCHAR'})"

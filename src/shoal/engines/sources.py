@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.engines.engine import Engine
+from shoal.engines.folders import Cells, folder_cells, folder_types, shown
 from shoal.engines.memory import Budget
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
@@ -31,11 +33,13 @@ class Files:
     """The files of one table.
 
     name: how messages name them. parquet: whether they are Parquet, else CSV.
+    folders: for each file the values that the names of its folders give to further columns.
     """
 
     name: Path
     paths: tuple[Path, ...]
     parquet: bool
+    folders: tuple[Cells, ...] = ()
 
     def __str__(self) -> str:
         return counted(len(self.paths), "file")
@@ -72,13 +76,14 @@ class Scan:
     """How an engine reads files.
 
     names: the columns. types: the Arrow type of each column of Parquet files, None for text.
-    texts: how DuckDB reads each text file.
+    texts: how DuckDB reads each text file. folders: the columns that only folders name.
     """
 
     files: Files
     names: tuple[str, ...]
     types: Mapping[str, Any] | None
     texts: Sequence[CsvScan] = field(default=())
+    folders: tuple[str, ...] = ()
 
     @property
     def guesses(self) -> dict[str, str]:
@@ -93,6 +98,7 @@ def find_files(source: str | Path) -> Files:
         raise InputError("a database is read into memory; leave out memory and engine")
     if _ADDRESS.match(str(source)):
         raise InputError(f"{source}: object stores cannot be read; copy the files to a disk first")
+    root = name
     if name.is_dir():
         inside = sorted(path for path in name.rglob("*") if _is_data(path, name))
         if not inside:
@@ -103,12 +109,14 @@ def find_files(source: str | Path) -> Files:
         inside = sorted(Path(found) for found in glob.glob(str(source), recursive=True))  # noqa: PTH207
         if not inside:
             raise InputError(f"{source}: no file matches; check the pattern")
+        plain = itertools.takewhile(lambda part: not glob.has_magic(part), name.parts)
+        root = Path(*plain)
     for path in inside:
         check_readable(path)
     kinds = {_is_parquet(path) for path in inside}
     if len(kinds) > 1:
         raise InputError(f"{name}: mixes Parquet and text files; name files of one kind")
-    return Files(name, tuple(inside), kinds.pop())
+    return Files(name, tuple(inside), kinds.pop(), folder_cells(inside, root))
 
 
 def _is_data(path: Path, folder: Path) -> bool:
@@ -139,7 +147,9 @@ def scan_files(files: Files, form: Format, expected: set[str]) -> Iterator[Scan]
         for text in texts[1:]:
             if text.names != texts[0].names:
                 raise _differing(text.source, texts[0].source, "columns")
-        yield Scan(files, texts[0].names, None, texts)
+        names = texts[0].names
+        added = _only_in_folders(files, names)
+        yield Scan(files, (*names, *added), None, texts, added)
 
 
 def _scan_parquet(files: Files) -> Scan:
@@ -152,11 +162,21 @@ def _scan_parquet(files: Files) -> Scan:
             if one != other:
                 raise _differing(path, files.paths[0], f"type of column {name!r}")
     check_names(files.paths[0], first.names)
-    return Scan(files, tuple(first.names), dict(zip(first.names, first.types, strict=True)))
+    types = dict(zip(first.names, first.types, strict=True))
+    added = _only_in_folders(files, first.names)
+    types |= {n: kind for n, kind in folder_types(files.folders).items() if n in added}
+    return Scan(files, tuple(types), types, folders=added)
+
+
+def _only_in_folders(files: Files, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that the names of folders have and the files do not."""
+    return tuple(name for name in files.folders[0] if name not in names)
 
 
 def _differing(path: Path, first: Path, what: str) -> InputError:
-    return InputError(f"{path}: its {what} differ from {first.name}; all parts must be alike")
+    return InputError(
+        f"{shown(path)}: its {what} differ from {first.name}; all parts must be alike"
+    )
 
 
 def _metadata(path: Path) -> Any:
@@ -165,4 +185,6 @@ def _metadata(path: Path) -> Any:
     try:
         return pq.read_metadata(utf8_path(path))
     except (pa.ArrowException, OSError, ValueError):
-        raise InputError(f"{path}: is damaged or not Parquet; write the file again") from None
+        raise InputError(
+            f"{shown(path)}: is damaged or not Parquet; write the file again"
+        ) from None
