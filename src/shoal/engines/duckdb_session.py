@@ -14,6 +14,7 @@ from typing import Any
 from shoal.engines.memory import Budget
 from shoal.errors import InputError, OutputError
 
+_NO_SPACE = ("No space left", "File too large", "Disk quota exceeded")
 _SHARE = 0.8  # of the budget: DuckDB's limit is not a limit of the process
 
 
@@ -121,13 +122,15 @@ class Session:
             raise InputError(
                 f"{self._source}: {self._budget} of memory are not enough; state a larger memory"
             ) from None
-        except duckdb.IOException as error:
-            if "No space left" in str(error):
-                raise self._full() from None
-            raise InputError(
-                f"{self._source}: cannot be read; a file is damaged or was changed"
-            ) from None
         except duckdb.Error as error:
+            if any(
+                why in str(error) for why in _NO_SPACE
+            ):  # also of a commit
+                raise self._full() from None
+            if isinstance(error, duckdb.IOException):
+                raise InputError(
+                    f"{self._source}: cannot be read; a file is damaged or was changed"
+                ) from None
             if explain is not None:
                 raise InputError(explain(str(error))) from None
             raise InputError(
