@@ -123,9 +123,7 @@ class Session:
                 f"{self._source}: {self._budget} of memory are not enough; state a larger memory"
             ) from None
         except duckdb.Error as error:
-            if any(
-                why in str(error) for why in _NO_SPACE
-            ):  # also of a commit
+            if any(why in str(error) for why in _NO_SPACE):  # also of a commit
                 raise self._full() from None
             if isinstance(error, duckdb.IOException):
                 raise InputError(
