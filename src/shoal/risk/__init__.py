@@ -39,6 +39,7 @@ from shoal.risk.release_attacks.attack import ReleaseAttacks, attack
 from shoal.risk.release_attacks.estimates import AttackRisk
 from shoal.risk.similarity import Similarity, similarity
 from shoal.risk.skewness import Skewness, skewness
+from shoal.risk.suda import Suda, suda
 
 __all__ = [
     "Assessment",
@@ -70,6 +71,7 @@ __all__ = [
     "Skewness",
     "Split",
     "Success",
+    "Suda",
     "Uniqueness",
     "View",
     "aligned",
@@ -103,4 +105,5 @@ __all__ = [
     "similarity",
     "skewness",
     "split_for_linkage",
+    "suda",
 ]
