@@ -47,6 +47,7 @@ def anonymize(
     sensitive: str | Sequence[str] = (),
     insensitive: str | Sequence[str] = (),
     identifier: str | Sequence[str] = (),
+    weight: str = "",
     person: str | Sequence[str] = (),
     household: str | Sequence[str] = (),
     rows_are_people: bool = False,
@@ -74,6 +75,8 @@ def anonymize(
         sensitive: Columns that others must not learn about a person; they are published unchanged.
         insensitive: Columns that are published unchanged and need no protection.
         identifier: Columns that name people; they are not published.
+        weight: The sampling weight: how many people of the population a record stands for. It is
+            not published, and k counts people of the table whatever their weight.
         person: Columns that identify the person of a row; guarantees then count people.
         household: The same for households.
         rows_are_people: State that every row is a different person, although identifiers repeat.
@@ -112,6 +115,7 @@ def anonymize(
         sensitive=sensitive,
         insensitive=insensitive,
         identifier=identifier,
+        weight=weight or (),
         person=person,
         household=household,
         rows_are_people=rows_are_people,
@@ -235,6 +239,7 @@ def _check_same(release: Release, table: Table, algorithm: Any) -> None:
         _same_units(getattr(table, what), getattr(original, what), table.counts is None)
         for what in ("person", "household")
     )
+    same = same and _same_weights(table, original)
     if not same:
         raise NotAnonymous(f"{algorithm.name} released another table; nothing was released")
 
@@ -243,6 +248,16 @@ def _same_units(one: Unit | None, other: Unit | None, by_row: bool) -> bool:
     if one is None or other is None:
         return one is other
     return one.count == other.count and (not by_row or np.array_equal(one.ids, other.ids))
+
+
+def _same_weights(table: Table, original: Table) -> bool:
+    one, other = table.weights, original.weights
+    if one is None or other is None:
+        return one is other
+    if table.counts is None:
+        return np.array_equal(one.values, other.values)
+    counts = np.ones(len(other.values)) if original.counts is None else original.counts
+    return bool(np.isclose((one.values * table.counts).sum(), (other.values * counts).sum()))
 
 
 def check_askable(table: Table, model: Model | None, *, any_size: bool = False) -> None:

@@ -34,6 +34,7 @@ class Described:
     sensitive: str | Sequence[str] = ()
     insensitive: str | Sequence[str] = ()
     identifier: str | Sequence[str] = ()
+    weight: str | Sequence[str] = ()
     person: str | Sequence[str] = ()
     household: str | Sequence[str] = ()
     rows_are_people: bool = False
@@ -54,7 +55,7 @@ class Described:
         self._check_quasi(data)
         table = Table.from_arrow(
             data,
-            roles_of(self.quasi, self.sensitive, self.insensitive, self.identifier),
+            roles_of(self.quasi, self.sensitive, self.insensitive, self.identifier, self.weight),
             self.hierarchies,
             person=self.person,
             household=self.household,

@@ -13,8 +13,9 @@ import numpy as np
 
 from shoal.core.grouping import group, sum_by
 from shoal.core.histogram import Histogram, count_values
-from shoal.core.people import Unit, count_distinct
+from shoal.core.people import Unit, count_distinct, distinct_rows
 from shoal.core.table import Table
+from shoal.errors import InputError
 from shoal.support.arrays import Codes, Counts, Floats, frozen
 
 SUPPRESSED = -1
@@ -93,6 +94,26 @@ class Classes:
 
     def _distinct(self, unit: Unit) -> Counts:
         return count_distinct(self.ids, len(self), unit)
+
+    @cached_property
+    def represented(self) -> Floats:
+        """(classes,) sum of the sampling weights of the people in each class.
+
+        Raises:
+            InputError: The table has no sampling weights.
+        """
+        table, weights = self.table, self.table.weights
+        if weights is None:
+            raise InputError("the table has no sampling weights; give a column the role weight")
+        rows = np.flatnonzero(self.ids >= 0)
+        each = weights.values if table.counts is None else weights.values * table.counts
+        if table.person is not None:
+            pairs = distinct_rows(
+                self.ids[rows], len(self), table.person.ids[rows], table.person.count
+            )
+            rows, each = rows[pairs], weights.values
+        sums = np.bincount(self.ids[rows], each[rows], minlength=len(self))
+        return frozen(sums.astype(np.float64))
 
     @cached_property
     def suppressed(self) -> int:

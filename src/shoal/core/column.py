@@ -39,6 +39,8 @@ class Role(StrEnum):
         SENSITIVE: It must not be learned about a person; it is published unchanged, and the model
             protects it.
         INSENSITIVE: It is published unchanged.
+        WEIGHT: The sampling weight: how many people of the population the record stands for. It
+            is not published unless asked for.
 
     >>> Role("quasi-identifier")
     <Role.QUASI: 'quasi'>
@@ -48,6 +50,7 @@ class Role(StrEnum):
     QUASI = "quasi"  # known to others: generalized
     SENSITIVE = "sensitive"  # must not be learned about a person: unchanged, protected by the model
     INSENSITIVE = "insensitive"  # published unchanged
+    WEIGHT = "weight"  # people of the population that the record stands for
 
     @classmethod
     def _missing_(cls, value: object) -> Role:
@@ -74,6 +77,7 @@ _ROLE_WORDS = {
     ),
     Role.SENSITIVE: ("sensitive", "sensitiveattribute", "sa", "confidential"),
     Role.INSENSITIVE: ("insensitive", "nonsensitive", "notsensitive", "insensitiveattribute"),
+    Role.WEIGHT: ("weight", "weights", "samplingweight", "surveyweight", "designweight"),
 }
 
 
@@ -298,6 +302,11 @@ class Column:
         ('f', 'm', None)
         """
         role, weight = Role(role), _weight(name, weight)
+        if role is Role.WEIGHT:
+            raise InputError(
+                f"column {name!r}: a sampling weight is no column of its own; "
+                "declare it with the roles of Table.from_arrow or shoal.read"
+            )
         wanted = domains.declared_type(type, values, name)
         if role in (Role.IDENTIFIER, Role.INSENSITIVE):
             return cls._unchanged(name, data, role, kind, weight, wanted, values, bounds)

@@ -59,6 +59,7 @@ def roles_of(
     sensitive: str | Sequence[str] = (),
     insensitive: str | Sequence[str] = (),
     identifier: str | Sequence[str] = (),
+    weight: str | Sequence[str] = (),
 ) -> dict[str, Role]:
     """Return the role of each named column.
 
@@ -70,6 +71,7 @@ def roles_of(
         Role.SENSITIVE: sensitive,
         Role.INSENSITIVE: insensitive,
         Role.IDENTIFIER: identifier,
+        Role.WEIGHT: weight,
     }
     roles: dict[str, Role] = {}
     for role, columns in named.items():

@@ -15,13 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.column import Column, Role
-from shoal.core.grouping import group, sum_by
+from shoal.core.grouping import Grouping, group, sum_by
 from shoal.core.people import Unit, check_repeated, distinct_rows, is_person_number, joined
 from shoal.core.publishing.frames import check_unique, from_frame
 from shoal.core.publishing.native import Origin
 from shoal.core.roles import as_names
 from shoal.core.values.midnights import as_dates
 from shoal.core.values.specs import checked_spec, encoding_options, without_missing
+from shoal.core.weights import Weights, weights_of
 from shoal.errors import InputError, UnknownColumn, did_you_mean
 from shoal.support.arrays import Codes, Counts, Floats, frozen
 from shoal.support.notebook import html_table
@@ -57,6 +58,7 @@ class Table:
         guessed: File settings that were neither declared nor the default, such as the encoding.
         origin: The type of frame it was read from, None for a file.
         replacements: How identifiers are replaced in a release, by column; others are left out.
+        weights: The sampling weights, None if the table declares none.
 
     >>> Table((Column.encode("age", [31, 42]), Column.encode("ill", ["flu", "gout"], "sensitive")))
     Table(rows=2, quasi=['age'], sensitive=['ill'])
@@ -71,6 +73,7 @@ class Table:
     guessed: tuple[str, ...] = ()
     origin: Origin | None = None
     replacements: Mapping[str, Any] = field(default_factory=dict)
+    weights: Weights | None = None
     _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,6 +90,8 @@ class Table:
         for unit in (self.person, self.household):
             if unit is not None and len(unit.ids) != len(self.columns[0]):
                 raise InputError("a table needs the person of every row, or of none")
+        if self.weights is not None and len(self.weights.values) != len(self.columns[0]):
+            raise InputError("a table needs the sampling weight of every row, or of none")
         self._by_name.update(zip(names, self.columns, strict=True))
 
     def _check_counts(self, counts: Counts) -> None:
@@ -116,7 +121,8 @@ class Table:
         roles = {role: [c.name for c in self.columns if c.role is role] for role in Role}
         columns = ", ".join(f"{role}={names}" for role, names in roles.items() if names)
         people = "" if self.person is None else f", people={self.people}"
-        return f"Table(rows={len(self)}{people}, {columns})"
+        weight = "" if self.weights is None else f", weight={self.weights.column!r}"
+        return f"Table(rows={len(self)}{people}, {columns}{weight})"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -223,9 +229,18 @@ class Table:
                 found.sizes(self.counts),
                 person=_of_rows(self.person if people else None, found.first),
                 household=_of_rows(self.household if people else None, found.first),
+                weights=self._weights_of(found, people),
             )
             cache[key] = Distinct(tuples, found.ids)
         return cache[key]
+
+    def _weights_of(self, tuples: Grouping, people: bool) -> Weights | None:
+        """Return the weights of tuples: of their people, or the average of their records."""
+        if self.weights is None or (self.person is not None and not people):
+            return None
+        if self.person is None:
+            return self.weights.averaged(tuples, self.counts)
+        return self.weights.take(tuples.first)
 
     def take(self, rows: Any) -> Table:
         """Return the rows at these positions, with the same domains."""
@@ -236,6 +251,7 @@ class Table:
             person=None if self.person is None else self.person.take(rows),
             household=None if self.household is None else self.household.take(rows),
             origin=None if self.origin is None else self.origin.take(rows),
+            weights=None if self.weights is None else self.weights.take(rows),
         )
 
     def with_column(self, column: Column) -> Table:
@@ -265,7 +281,9 @@ class Table:
         Parameters:
             data: The frame or Arrow table.
             roles: For each column its role, or a mapping with role, kind, weight, bounds, order,
-                hierarchy, type, values, missing, replace. A column without a role is not stored.
+                hierarchy, type, values, missing, replace, publish. A column without a role is not
+                stored. The role weight is for the sampling weight: how many people of the
+                population a record stands for; it is published only with `publish`.
             hierarchies: For some of these columns a hierarchy or its recipe.
             counts: (rows,) records of each row, which makes the table weighted.
             person: The columns that identify the person of a row; never published.
@@ -296,7 +314,8 @@ class Table:
                 raise InputError(f"column {name!r} has a hierarchy but no role; give it one")
             specs[name]["hierarchy"] = hierarchy
         arrow = without_missing(arrow, specs)
-        columns = tuple(_column(arrow, name, specs) for name in names if name in specs)
+        weights, stored = weights_of(arrow, specs)
+        columns = tuple(_column(arrow, name, stored) for name in names if name in stored)
         if not units["person"] and not rows_are_people:
             identifiers = [c.name for c in columns if c.role is Role.IDENTIFIER]
             identifiers += [n for n in names if n not in specs and is_person_number(n)]
@@ -305,6 +324,8 @@ class Table:
             what: Unit.of(arrow, identifying, what) if identifying else None
             for what, identifying in units.items()
         }
+        if weights is not None and known["person"] is not None:
+            weights.check_people(known["person"])
         return cls(
             columns,
             None if counts is None else np.asarray(counts),
@@ -313,6 +334,7 @@ class Table:
             known["household"],
             rows_are_people,
             replacements={n: s["replace"] for n, s in specs.items() if s.get("replace")},
+            weights=weights,
         )
 
 

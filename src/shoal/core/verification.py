@@ -126,6 +126,7 @@ def recount(
         counts=counts,
         person=None if original.person is None else original.person.take(rows),
         household=None if original.household is None else original.household.take(rows),
+        weights=None if original.weights is None else original.weights.take(rows),
     )
     identifiers = [published.column(name) for name in links]
     linked = link_rows(table, identifiers, as_profiles=not covers_rows(guarantee))

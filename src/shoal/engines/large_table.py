@@ -143,7 +143,7 @@ class LargeTable:
     @property
     def published(self) -> tuple[str, ...]:
         """The names of the columns that are released, in the order of the file."""
-        passing = (None, Role.IDENTIFIER)
+        passing = (None, Role.IDENTIFIER, Role.WEIGHT)
         return tuple(name for name in self._scan.names if self._role(name) not in passing)
 
     @property

@@ -105,7 +105,8 @@ def evidence_contents(
 
 
 def _check_columns(table: Table, questionnaire: Questionnaire) -> None:
-    names = [*(column.name for column in table), *table.unassigned]
+    weight = [] if table.weights is None else [table.weights.column]
+    names = [*(column.name for column in table), *weight, *table.unassigned]
     for name in questionnaire.columns:
         if name not in names:
             raise unknown("questionnaire: no column", name, names)
@@ -142,6 +143,7 @@ def _schema(table: Table) -> dict[str, Any]:
             for column in table
         },
         "without_role": list(table.unassigned),
+        "weight": None if table.weights is None else table.weights.column,
         "person": [] if table.person is None else list(table.person.columns),
         "household": [] if table.household is None else list(table.household.columns),
     }

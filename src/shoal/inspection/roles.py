@@ -29,12 +29,24 @@ def suggest_role(name: str, column: Column | None, names: Collection[str] = ()) 
         return Role.IDENTIFIER, "a list of values"
     shape = Shape.of(column)
     return (
-        _identifier(name, shape)
+        _sampling_weight(name, shape, names)
+        or _identifier(name, shape)
         or _position(name, shape, names)
         or _number_or_text(name, shape)
         or _private(name, shape)
         or _by_values(name, shape)
     )
+
+
+def _sampling_weight(name: str, shape: Shape, names: Collection[str]) -> Suggestion | None:
+    """Return the role of the first column that is named like a sampling weight."""
+    named = [other for other in names or [name] if words.is_sampling_weight(other)]
+    positive = shape.distinct and shape.lies_within(math.inf) and min(shape.extent) > 0
+    if name not in named or not positive:
+        return None
+    if name != named[0]:
+        return Role.IDENTIFIER, "another sampling weight"
+    return Role.WEIGHT, "a sampling weight"
 
 
 def _identifier(name: str, shape: Shape) -> Suggestion | None:

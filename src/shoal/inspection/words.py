@@ -65,6 +65,12 @@ _AMOUNT = (
     r"amount|price|cost|balance|fee($|_)|fare|charge|income|salary|wage|revenue|total|payment|paid"
     r"|billing|budget|(^|_)(tax|rent|rate|value|sum|limit|sales)($|_)|betrag|preis|kosten|gehalt"
 )
+_SAMPLING_WEIGHT = (
+    r"(^|_)(sampl(e|ing)|survey|design|person|pers|final|fin|population|pop|household|hh|calib\w*"
+    r"|grossing|expansion|post_?strat\w*)_?(wt|wgt|weight|weighting|factor)s?($|_)"
+    r"|^(wt|wgt|fnlwgt|pweight|pwgt|perwt|hhwt|pwgtp|wgtp|finalwt|hochrechnungsfaktor)$"
+    r"|gewichtungsfaktor|hochrechnungs_?faktor|poids_?(sondage|final)|ponderation"
+)
 _DEGREES = (
     r"(^|_)(lat|lon|lng|long)(_?\d+|_deg\w*)?$|latitude|longitude|latitud|longitud"
     r"|breitengrad|laengengrad"
@@ -133,6 +139,11 @@ def is_amount(name: str) -> bool:
     return _says(_AMOUNT, name)
 
 
+def is_sampling_weight(name: str) -> bool:
+    """Return whether a name means a sampling weight; `weight` alone means that of a body."""
+    return _says(_SAMPLING_WEIGHT, name)
+
+
 def is_degrees(name: str) -> bool:
     """Return whether a name means a latitude or a longitude."""
     return _says(_DEGREES, name)
@@ -159,5 +170,6 @@ __all__ = [
     "is_person_number",
     "is_plane",
     "is_private",
+    "is_sampling_weight",
     "may_be_text",
 ]

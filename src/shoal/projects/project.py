@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from shoal.core.column import Role
+from shoal.core.values.specs import checked_words
 from shoal.errors import InputError, unknown
 from shoal.identifiers.pseudonym import Pseudonym
 from shoal.identifiers.replacements import as_replacement
@@ -154,6 +155,7 @@ def _table(name: str, data: Any, others: Mapping[str, Any]) -> ProjectTable:
         if column == key:
             raise InputError(f"{where}: column {column!r} is its key and a foreign key")
     columns = dict(data.get("columns") or {})
+    _refuse_weights(where, columns)
     if key is not None:
         columns.setdefault(str(key), "identifier")
     for column in foreign:
@@ -169,6 +171,17 @@ def _table(name: str, data: Any, others: Mapping[str, Any]) -> ProjectTable:
     return ProjectTable(
         name, str(data.get("from", name)), None if key is None else str(key), dict(foreign), schema
     )
+
+
+def _refuse_weights(where: str, columns: Mapping[str, Any]) -> None:
+    """Reject sampling weights, which are for single tables."""
+    for name, spec in columns.items():
+        stated = spec.get("role") if isinstance(spec, Mapping) else spec
+        if isinstance(stated, str) and checked_words(name, {"role": stated})["role"] is Role.WEIGHT:
+            raise InputError(
+                f"{where}: column {name!r}: a project has no sampling weights; leave the column "
+                "out, or give it the role insensitive to publish it unchanged"
+            )
 
 
 def key_replacement(project: Project, name: str) -> Any:

@@ -108,7 +108,7 @@ def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[s
     if not merged:
         raise InputError(
             "no column has a role; pass a schema, or roles={column: "
-            "'quasi' | 'sensitive' | 'identifier' | 'insensitive'}"
+            "'quasi' | 'sensitive' | 'identifier' | 'insensitive' | 'weight'}"
         )
     for name, spec in merged.items():
         if "role" not in spec:

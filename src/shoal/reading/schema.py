@@ -35,7 +35,7 @@ _FILE = (
     "query",
 )
 _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
-    "role": ((str,), "quasi, sensitive, identifier or insensitive"),
+    "role": ((str,), "quasi, sensitive, identifier, insensitive or weight"),
     "type": ((str,), f"one of {', '.join(TYPES)}, or decimal(2)"),
     "kind": ((str,), "numeric, ordinal or nominal"),
     "weight": ((int, float), f"a number from 0 to {MAX_WEIGHT:g}"),
@@ -45,6 +45,7 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "missing": ((list, tuple), "a list of texts such as ['?', 'NA']"),
     "hierarchy": ((str, Path, Mapping, Hierarchy), "a file, or a recipe such as {mask: right}"),
     "replace": ((str, Mapping, Replacement), "a replacement such as pseudonym"),
+    "publish": ((bool,), "true or false"),
 }
 
 
@@ -176,6 +177,8 @@ def check_spec(where: str, name: str, entry: Any) -> dict[str, Any]:
 
 def _is_allowed(option: str, value: Any) -> bool:
     types: Any = _SPEC[option][0]
+    if option == "publish":
+        return isinstance(value, bool)
     if isinstance(value, bool) or not isinstance(value, types):
         return False
     if option == "weight":

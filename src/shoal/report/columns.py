@@ -35,7 +35,15 @@ def columns(kept: Release, mask: Mask) -> list[dict[str, Any]]:
         {"name": name, "role": None, **blank, "treatment": "left out: it has no role"}
         for name in table.unassigned
     ]
-    return held + unassigned
+    return held + left_out_weight(table, blank) + unassigned
+
+
+def left_out_weight(table: Table, blank: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the line of a sampling weight that is not published."""
+    if table.weights is None or table.weights.column in table:
+        return []
+    treatment = "left out: a weight can single people out; used to estimate the population"
+    return [{"name": table.weights.column, "role": "weight", **blank, "treatment": treatment}]
 
 
 def _column(table: Table, column: Column, recoding: Recoding | None, mask: Mask) -> dict[str, Any]:

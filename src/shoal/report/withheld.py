@@ -13,6 +13,7 @@ from typing import Any
 from shoal.core.column import Column
 from shoal.core.release import Release
 from shoal.report.candidates import size_bars
+from shoal.report.columns import left_out_weight
 from shoal.report.kept import released_only
 from shoal.report.limits import limit
 from shoal.report.masking import Mask, rounded
@@ -80,6 +81,7 @@ def _columns(release: Release) -> list[dict[str, Any]]:
         {"name": c.name, "role": str(c.role), "treatment": _treatment(release, c, node.get(c.name))}
         for c in table
     ]
+    held += left_out_weight(table, {})
     no_role = "left out: it has no role"
     return held + [{"name": n, "role": None, "treatment": no_role} for n in table.unassigned]
 

@@ -8,6 +8,7 @@ from shoal.risk.graphs import Graph, consistency
 from shoal.risk.homogeneity import Homogeneity, homogeneity
 from shoal.risk.household import HouseholdRisk
 from shoal.risk.identifying import ColumnSet, IdentifyingColumns, identifying_columns
+from shoal.risk.individual_risk import IndividualRisk, individual_risk
 from shoal.risk.intersection import (
     Composition,
     Crowds,
@@ -55,6 +56,7 @@ __all__ = [
     "Homogeneity",
     "HouseholdRisk",
     "IdentifyingColumns",
+    "IndividualRisk",
     "IndividualUniqueness",
     "Intersection",
     "KMap",
@@ -87,6 +89,7 @@ __all__ = [
     "heuristic",
     "homogeneity",
     "identifying_columns",
+    "individual_risk",
     "individual_uniqueness",
     "intersect",
     "intersect_classes",

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.core.grouping import group
+from shoal.core.grouping import group, sum_by
 from shoal.core.table import Table
 from shoal.risk.people import at_least_once
-from shoal.support.arrays import Bools, Floats
+from shoal.support.arrays import Bools, Counts, Floats
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,14 @@ class HouseholdRisk:
         k: Smallest number of households in a class, 0 if none is released.
         expected: Expected number of households found.
         highest: Highest risk of a household.
+        people: Expected number of people in the households found, as sdcMicro counts them.
     """
 
     households: int
     k: int
     expected: float
     highest: float
+    people: float = 0.0
 
     @property
     def average(self) -> float:
@@ -67,7 +69,24 @@ def household_risk(table: Table, risks: Floats, classes: Classes) -> HouseholdRi
         k=int(classes.households.min()) if len(classes) else 0,
         expected=float(chances.sum()),
         highest=float(chances.max(initial=0.0)),
+        people=float((chances * _members(table, classes.ids >= 0)).sum()),
     )
+
+
+def _members(table: Table, released: Bools) -> Counts:
+    """(households with a released row,) the number of people with a released row in each."""
+    household, person = table.household, table.person
+    assert household is not None
+    rows = np.flatnonzero(released)
+    ids = household.ids[rows]
+    if person is None:
+        people = sum_by(ids, household.count, None if table.counts is None else table.counts[rows])
+    elif len(rows):
+        once = group([ids, person.ids[rows]], [household.count, person.count]).first
+        people = np.bincount(ids[once], minlength=household.count)
+    else:
+        return np.zeros(0, dtype=np.int64)
+    return people[np.unique(ids)]
 
 
 def household_chances(table: Table, risks: Floats, released: Bools) -> Floats:

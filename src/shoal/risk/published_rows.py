@@ -45,6 +45,7 @@ def _published(release: Release, known: Sequence[str] | None) -> Table:
         counts=kept.counts,
         person=kept.person,
         household=kept.household,
+        weights=kept.weights,
     )
 
 

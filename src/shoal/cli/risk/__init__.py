@@ -13,6 +13,7 @@ from shoal.cli.risk import link as risk_link
 from shoal.cli.risk import linked as risk_linked
 from shoal.cli.risk import record as risk_record
 from shoal.cli.risk import rehearse as risk_rehearse
+from shoal.cli.risk import suda as risk_suda
 from shoal.cli.shared.console import bars, emit, grid, note, notes, number, out, share
 from shoal.cli.shared.options import Command, Group, Hierarchies, Json, Key
 from shoal.cli.shared.sources import (
@@ -46,6 +47,7 @@ for command in (
     risk_link.link,
     risk_linked.linked,
     risk_rehearse.rehearse,
+    risk_suda.suda,
 ):
     app.command(cls=Command)(command)
 

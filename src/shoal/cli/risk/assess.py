@@ -140,6 +140,7 @@ def add_household(rows: Any, household: dict[str, Any]) -> None:
     rows.add_row("households released", f"{household['households']:,}")
     rows.add_row("  fewest in a class", f"{household['k']:,}")
     rows.add_row("  expected to be found", _people(household["expected"]))
+    rows.add_row("  people in these households", _people(household["people"]))
     rows.add_row("  highest risk of a household", share(household["highest"]))
     rows.add_row("  average risk of a household", share(household["average"]))
 

@@ -50,18 +50,23 @@ def records(
 
     With --person, a column of FILE, the risk of a person is the highest risk of their rows. With
     --household, the command also reports the risk of households.
+
+    With --weight, a column of FILE that states how many people a row stands for, the command also
+    reports the individual risk after Benedetti and Franconi, and how many people are expected to be
+    found.
     """
-    from shoal.risk import population_uniqueness, record_risk
+    from shoal.risk import individual_risk, population_uniqueness, record_risk
     from shoal.risk.k_map import count_people
 
-    known = _quasi(roles)
+    known = quasi_of(roles)
     stated = {**roles.known.file, **form.stated}
     found = None
     with bars():
         own = as_written(file, stated)
         data = arrow_of(file, own, known)
         texts = with_missing_as_text(data, file, own, known)
-        table = _as_text(texts, known, file, _units(roles, data, file))
+        units, weight = units_of(roles, data, file), weight_of(roles, data, file)
+        table = as_text(texts, known, file, units, weight)
         if population is not None:
             everybody = arrow_of(population, as_written(population, stated), [], known)
             with about(population):
@@ -79,6 +84,8 @@ def records(
         results: dict[str, Any] = {"file": str(file), "quasi": known, **risk.to_dict()}
         if found is not None:
             results["k_map"] = found.to_dict()
+        if table.weights is not None:
+            results["individual"] = individual_risk(table, threshold=threshold).to_dict()
         unique = population_uniqueness(table, sampling_fraction or 1.0)
         results["uniqueness"] = unique.to_dict()
     emit(json, results, lambda: _show_records(results, threshold))
@@ -125,7 +132,8 @@ def columns(
     emit(json, results, lambda: _show_columns(results))
 
 
-def _quasi(roles: Roles) -> list[str]:
+def quasi_of(roles: Roles) -> list[str]:
+    """Return the quasi-identifiers that schema or options name; none is an error."""
     roles.check()
     found = [name for name, spec in roles.columns.items() if spec.get("role") == "quasi"]
     if not found:
@@ -133,7 +141,7 @@ def _quasi(roles: Roles) -> list[str]:
     return found
 
 
-def _units(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
+def units_of(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
     """Return the columns of the file that identify people and households.
 
     Columns that the schema names may be missing, because a release does not have them.
@@ -152,16 +160,35 @@ def _units(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
     return found
 
 
+def weight_of(roles: Roles, data: Any, file: Path) -> str | None:
+    """Return the column of the file that has the sampling weight.
+
+    One that the schema names may be missing, because a release does not have it.
+    """
+    asked = names(roles.weight)
+    if asked and asked[0] not in data.column_names:
+        raise InputError(f"{file}: has no column {asked[0]!r} with the sampling weight")
+    found = [name for name, spec in roles.columns.items() if spec.get("role") == "weight"]
+    if len(found) > 1:
+        raise InputError(f"{', '.join(found)} have the role weight; name one column")
+    return found[0] if found and found[0] in data.column_names else None
+
+
 def _present(columns: Sequence[str], data: Any) -> tuple[str, ...]:
     """Return the columns if the data has all of them, or else none."""
     return tuple(columns) if set(columns) <= set(data.column_names) else ()
 
 
-def _as_text(data: Any, known: list[str], file: Path, units: dict[str, Any]) -> Table:
+def as_text(
+    data: Any, known: list[str], file: Path, units: dict[str, Any], weight: str | None = None
+) -> Table:
+    """Return a file as a table whose quasi-identifiers are text, with its people and weights."""
     from shoal.core.table import Table
 
     with about(file):
-        roles = {name: {"role": "quasi", "kind": "nominal"} for name in known}
+        roles: dict[str, Any] = {name: {"role": "quasi", "kind": "nominal"} for name in known}
+        if weight is not None:
+            roles[weight] = "weight"
         return Table.from_arrow(data, roles, **units)
 
 
@@ -208,7 +235,27 @@ def _show_records(data: dict[str, Any], threshold: float) -> None:
             "table is incomplete, and the people of FILE were counted instead",
             soft_wrap=True,
         )
+    if "individual" in data:
+        _show_individual(data["individual"])
     show_uniqueness(data["uniqueness"])
+
+
+def _show_individual(found: dict[str, Any]) -> None:
+    """Print the risk that follows from the sampling weights."""
+    out.print(
+        "\nindividual risk by sampling weights (Benedetti and Franconi), for a population of "
+        f"about {found['represented']:,.0f}:",
+        soft_wrap=True,
+    )
+    rows = grid("", "")
+    rows.add_row("expected re-identifications", number(found["expected"]))
+    rows.add_row("average risk", share(found["average"]))
+    rows.add_row("highest risk", share(found["highest"]))
+    above = f"{found['at_risk']:,} ({share(found['share_at_risk'])})"
+    rows.add_row(f"people above {number(found['threshold'])}", above)
+    if found["household"] is not None:
+        add_household(rows, found["household"])
+    out.print(rows)
 
 
 def show_uniqueness(found: dict[str, Any]) -> None:

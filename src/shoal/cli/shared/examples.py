@@ -66,6 +66,9 @@ EXAMPLES: dict[str, list[str]] = {
         "shoal risk rehearse patients.csv --schema patients.yaml -k 5 "
         "--known birth_date,sex,postcode",
     ],
+    "shoal risk suda": [
+        "shoal risk suda patients.csv --quasi sex,postcode,occupation --sampling-fraction 0.05",
+    ],
     "shoal dp plan": ["shoal dp plan --rows 30000 --epsilon 1.31 --delta 1e-6"],
     "shoal dp audit": ["shoal dp audit --runs 500"],
     "shoal dp ledger grant": ["shoal dp ledger grant ledger.json --epsilon 2 --delta 1e-6"],

@@ -186,7 +186,7 @@ def _part_ways() -> None:
 
 def _attack() -> None:
     from shoal.privacy import FreeformAnonymity, KAnonymity
-    from shoal.risk import assess, attack
+    from shoal.risk import assess, attack, suda
     from shoal.risk.attacks import frequency_attack
     from shoal.utility import predictive
 
@@ -203,6 +203,7 @@ def _attack() -> None:
                 with suppress(ShoalError):
                     predictive(release, target=table.sensitive[0])
         attack(table, table, attacks=5)
+        suda(table)
     observed = np.arange(30.0)
     frequency_attack(np.stack([observed - 2, observed + 2], axis=1), observed).psi()
 

@@ -61,6 +61,13 @@ RowsArePeople = Annotated[
         help="State that every row is a different person, even if identifiers repeat.",
     ),
 ]
+Weight = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN",
+        help="The sampling weight: how many people of the population a row stands for.",
+    ),
+]
 SchemaFile = Annotated[
     Path | None,
     typer.Option("--schema", metavar="FILE", help="A YAML schema: roles, kinds, hierarchies."),

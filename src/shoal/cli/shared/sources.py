@@ -32,6 +32,7 @@ from shoal.cli.shared.options import (
     SchemaFile,
     Sensitive,
     Sheet,
+    Weight,
     names,
 )
 from shoal.errors import InputError
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _NUMBERED = re.compile(r"\bcolumn_[0-9]+\b")
-_ROLES = ("quasi", "sensitive", "identifier", "insensitive")
+_ROLES = ("quasi", "sensitive", "identifier", "insensitive", "weight")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -107,6 +108,7 @@ class Roles:
     person: Person = ""
     household: Household = ""
     rows_are_people: RowsArePeople = False
+    weight: Weight = ""
 
     @property
     def units(self) -> dict[str, Any]:

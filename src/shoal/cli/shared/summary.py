@@ -44,6 +44,7 @@ _COLUMNS = {
     "sensitive, unchanged": "sensitive",
     "insensitive, unchanged": "insensitive",
     "left out, identifying": "dropped_identifiers",
+    "left out, sampling weight": "dropped_weight",
     "left out, no role": "dropped_without_role",
 }
 
@@ -92,6 +93,7 @@ def summarize(release: Release, checked: Verification, output: Path | None) -> d
         "insensitive": list(names(Role.INSENSITIVE)),
         "replaced_identifiers": {n: dict(each.record) for n, each in replaced.items()},
         "dropped_identifiers": [name for name in names(Role.IDENTIFIER) if name not in replaced],
+        "dropped_weight": _dropped_weight(release),
         "dropped_without_role": list(table.unassigned),
         "output": None if output is None else str(output),
     }
@@ -108,6 +110,14 @@ def _unit_columns(release: Release) -> dict[str, list[str]]:
         "person_columns": list(table.person.columns if table.person else ()),
         "household_columns": list(table.household.columns if table.household else ()),
     }
+
+
+def _dropped_weight(release: Release) -> list[str]:
+    """Return the column of a sampling weight that is not published."""
+    if is_large(release):
+        return list(release.source.names(Role.WEIGHT))
+    weights = release.original.weights
+    return [] if weights is None or weights.column in release.original else [weights.column]
 
 
 def _tally(release: Release) -> Tally:

@@ -12,7 +12,11 @@ from shoal.errors import InputError, did_you_mean
 _OPTIONS = (
     *("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values", "missing"),
     "replace",
+    "publish",
 )
+
+
+_APART = ("missing", "replace", "publish")  # options that do not concern the encoding
 
 
 def checked_spec(name: str, stated: Role | str | Mapping[str, Any]) -> dict[str, Any]:
@@ -52,6 +56,10 @@ def checked_words(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(
             f"column {name!r}: replace applies to the role identifier, not to {found['role']}"
         )
+    if "publish" in spec and found.get("role", Role.WEIGHT) != Role.WEIGHT:
+        raise InputError(
+            f"column {name!r}: publish applies to the role weight, not to {found['role']}"
+        )
     return found
 
 
@@ -80,4 +88,4 @@ def without_missing(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> Any:
 
 def encoding_options(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options for encoding a column, without those that apply before or after it."""
-    return {name: value for name, value in spec.items() if name not in ("missing", "replace")}
+    return {name: value for name, value in spec.items() if name not in _APART}

@@ -1,0 +1,77 @@
+"""`shoal risk suda`, and sampling weights on the command line."""
+
+import json
+
+import pytest
+
+ROWS = """age,job,ill,w
+31,nurse,qxa,10
+31,nurse,qxb,30
+47,miner,qxc,25
+48,baker,qxa,5
+"""
+
+
+@pytest.fixture
+def rows(folder):
+    (folder / "rows.csv").write_text(ROWS)
+
+
+def parsed(outcome):
+    assert (outcome.status, outcome.err) == (0, "")
+    return json.loads(outcome.out)
+
+
+def test_suda_reports_sets_and_columns_but_no_cell(shoal, rows):
+    asked = ("risk", "suda", "rows.csv", "--quasi", "age,job,ill")
+    found = parsed(shoal(*asked, "--sampling-fraction", "0.1", "--json"))
+    assert (found["people"], found["at_risk"], found["uniques"], found["pairs"]) == (4, 4, 4, 0)
+    assert found["by_size"] == [6, 2, 0]
+    assert found["dis"] == 1  # no pairs: every match with a unique is taken to be correct
+    shown = shoal(*asked).out
+    assert "minimal sample uniques" in shown
+    assert "state --sampling-fraction or --weight" in shown
+    for cell in ("qx", "nurse", "miner", "baker", "47", "48"):
+        assert cell not in shown
+
+
+def test_suda_takes_the_fraction_from_the_weights(shoal, rows):
+    asked = ("risk", "suda", "rows.csv", "--quasi", "job", "--weight", "w")
+    found = parsed(shoal(*asked, "--most", "1", "--json"))
+    assert found["sampling_fraction"] == 4 / 70
+    assert found["dis"] == pytest.approx(2 * 4 / 70 / (2 * 4 / 70 + 2 * 66 / 70))
+    assert "DIS-SUDA score" in shoal(*asked).out
+
+
+def test_records_have_an_individual_risk_by_weights(shoal, rows):
+    asked = ("risk", "records", "rows.csv", "--quasi", "job", "--weight", "w")
+    found = parsed(shoal(*asked, "--json"))["individual"]
+    assert found["represented"] == 70
+    assert found["highest"] == pytest.approx(0.402359, abs=1e-6)  # a baker, weight 5: ln 5 / 4
+    assert found["at_risk"] == 1
+    shown = shoal(*asked).out
+    assert "expected re-identifications" in shown
+    assert "baker" not in shown
+
+
+def test_a_weight_that_is_not_there_is_an_error(shoal, rows):
+    outcome = shoal("risk", "records", "rows.csv", "--quasi", "job", "--weight", "nothing")
+    assert outcome.status != 0
+    assert "no column 'nothing' with the sampling weight" in outcome.err
+
+
+def test_a_weight_is_left_out_of_a_release_and_named(shoal, rows, folder):
+    asked = ("anonymize", "rows.csv", "--quasi", "age,job", "--sensitive", "ill", "--weight", "w")
+    outcome = shoal(*asked, "-k", "2", "-o", "out.csv")
+    assert outcome.status == 0
+    assert "left out, sampling weight" in outcome.out
+    assert (folder / "out.csv").read_text().splitlines()[0] == "age,job,ill"
+
+
+def test_inspect_suggests_a_sampling_weight(shoal, folder):
+    lines = [f"{30 + i % 9},{100 + i},{60 + i}" for i in range(40)]
+    (folder / "survey.csv").write_text("\n".join(["age,sampling_weight,weight", *lines]))
+    found = parsed(shoal("inspect", "survey.csv", "--json"))
+    roles = {column["name"]: column["role"] for column in found["columns"]}
+    assert roles["sampling_weight"] == "weight"
+    assert roles["weight"] == "quasi"  # of a body
