@@ -6,16 +6,18 @@ import csv
 
 from tests import oracle
 
+WHOLE = frozenset(["average-risk", "k-map", "delta-presence"])  # of all classes together
 COVERAGE = frozenset(
     ["freeform-anonymity", "k-concealment", "k-k-anonymity", "one-k-anonymity", "k-one-anonymity"]
 )
 
 
-def judge(table, model, release, *, whole=False, rows=None):
+def judge(table, model, release, *, whole=False, rows=None, population=None):
     """Let the oracle check model, truthfulness, row order, columns and suppressed rows.
 
     whole: a column without a hierarchy must be kept or hidden as a whole.
     rows: what was published, as read from a file; by default the release's own.
+    population: the rows of everyone, for models that compare with them.
     """
     rows = release.to_arrow().to_pylist() if rows is None else rows
     everybody = with_units(table.to_arrow().to_pylist(), table)
@@ -23,7 +25,7 @@ def judge(table, model, release, *, whole=False, rows=None):
     before = [row for row, out in zip(everybody, hidden, strict=True) if not out]
     assert rows
     assert len(rows) == len(before)
-    by_class = [part for part in model.parts if part.name not in COVERAGE]
+    by_class = [part for part in model.parts if part.name not in COVERAGE | WHOLE]
     units = [{unit: row[unit] for unit in oracle.UNITS} for row in before]
     known = [{**row, **unit} for row, unit in zip(rows, units, strict=True)]
     sizes = {}
@@ -31,7 +33,12 @@ def judge(table, model, release, *, whole=False, rows=None):
         sizes |= dict.fromkeys(map(id, members), oracle.size(members))
         for part in by_class:
             assert oracle.keeps(part, members, everybody)
-    for part in set(model.parts) - set(by_class):
+    for part in model.parts:
+        if part.name in WHOLE:
+            found = oracle.classes(known, table.quasi)
+            paths = {name: paths_of(table, name, release) for name in table.quasi}
+            assert oracle.keeps_release(part, found, population, table.quasi, paths)
+    for part in [part for part in model.parts if part.name in COVERAGE]:
         graph = oracle.fits(rows, before, table.quasi, {})
         assert oracle.keeps_coverage(part, graph, before, [sizes[id(row)] for row in known])
     kept = [c.name for c in table if c.role not in ("quasi", "identifier")]
@@ -41,9 +48,7 @@ def judge(table, model, release, *, whole=False, rows=None):
     if options.get("summary") == "representative":
         return
     for name in table.quasi:
-        tree = table[name].hierarchy
-        paths = {r[0]: r for r in tree.rows()} if tree and options.get("hierarchies", True) else {}
-        paths = {_typed(table[name], text): labels for text, labels in paths.items()}
+        tree, paths = table[name].hierarchy, paths_of(table, name, release)
         for row, was in zip(rows, before, strict=True):
             assert oracle.covers(row[name], was[name], paths)
             if whole and tree is None:
@@ -51,6 +56,14 @@ def judge(table, model, release, *, whole=False, rows=None):
     most = options.get("max_suppression", 0)
     if most is not None:  # datafly's own rule is a number of records
         assert sum(hidden) <= most * len(table) + 1e-9
+
+
+def paths_of(table, name, release):
+    """Return the labels of each value of a column up its hierarchy, if the release uses it."""
+    tree = table[name].hierarchy
+    if not tree or not release.run.options.get("hierarchies", True):
+        return {}
+    return {_typed(table[name], labels[0]): labels for labels in tree.rows()}
 
 
 def written_rows(release, path):
@@ -71,7 +84,12 @@ def with_units(rows, table):
 def is_possible(table, model):
     """Tell whether the table as one class keeps the model."""
     rows = with_units(table.to_arrow().to_pylist(), table)
-    return all(oracle.keeps(part, rows, rows) for part in model.parts)
+    return all(
+        oracle.keeps_release(part, [rows], None, table.quasi, {})
+        if part.name in WHOLE
+        else oracle.keeps(part, rows, rows)
+        for part in model.parts
+    )
 
 
 def _typed(column, text):

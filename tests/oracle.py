@@ -34,6 +34,8 @@ def keeps(part, members, everybody):
     """
     if part.name == "k-anonymity":
         return size(members) >= part.k
+    if part.name == "risk":
+        return max(chances(members).values()) <= part.maximum + 1e-12
     seen, people = people_with(part.column, members)
     before, everyone = people_with(part.column, everybody)
     share = {value: count / people for value, count in seen.items()}
@@ -56,6 +58,37 @@ def keeps(part, members, everybody):
             for v, p in usual.items()
         }
         return all(p <= usual[v] * (1 + limits[v]) + 1e-9 for v, p in share.items())
+    raise AssertionError(f"the oracle does not know {part.name}")
+
+
+def chances(members):
+    """Return how likely an attacker who knows a class finds each of its people."""
+    whose = Counter(_whose(members, PERSON))
+    return {who: max(1 / size(members), rows / len(members)) for who, rows in whose.items()}
+
+
+def keeps_release(part, classes, population, quasi, paths):
+    """Tell whether all classes together keep one model, from its definition.
+
+    population: the rows of everyone, None if it is not stated.
+    paths: for each column with a hierarchy, the labels of each value.
+    """
+    if part.name == "average-risk":
+        found = defaultdict(float)
+        for members in classes:
+            for who, chance in chances(members).items():
+                found[who] = max(found[who], chance)
+        return sum(found.values()) / len(found) <= part.maximum + 1e-12
+    boxes = [members[0] for members in classes]
+    fitting = fits(boxes, population, quasi, paths)  # the classes that each may be in
+    everyone = [sum(box in each for each in fitting) for box in range(len(boxes))]
+    if part.name == "k-map":
+        return min(everyone) >= part.k
+    if part.name == "delta-presence":
+        here = [len(set(_whose(members, PERSON))) for members in classes]
+        shares = [[here[box] / everyone[box] for box in each] for each in fitting]
+        low, high = part.low - 1e-12, part.high + 1e-12
+        return all(sum(each) <= high and max(each, default=0) >= low for each in shares)
     raise AssertionError(f"the oracle does not know {part.name}")
 
 

@@ -22,19 +22,23 @@ from tests.nasty import NASTY, people, tables
 import shoal
 from shoal import (
     AlphaKAnonymity,
+    AverageRisk,
     BetaLikeness,
     DeltaDisclosure,
+    DeltaPresence,
     EntropyLDiversity,
     FreeformAnonymity,
     KAnonymity,
     KConcealment,
     KKAnonymity,
     KmAnonymity,
+    KMap,
     KOneAnonymity,
     LDiversity,
     OneKAnonymity,
     RecursiveLDiversity,
     Release,
+    Risk,
     Table,
     TCloseness,
 )
@@ -120,7 +124,10 @@ MODELS = [
     DeltaDisclosure(1.9, "illness"),
     BetaLikeness(1.5, "illness"),
     KAnonymity(2) & BetaLikeness(2, "illness", enhanced=False),
+    Risk(0.3),
+    AverageRisk(0.3),
 ]
+POPULATION = [KMap(4), DeltaPresence(0, 0.5)]  # these compare with a table of everyone
 COVERAGE = [
     FreeformAnonymity(2),
     FreeformAnonymity(7),
@@ -468,5 +475,30 @@ def test_every_method_is_under_contract():
 
 
 def test_every_model_is_under_contract():
-    asked = [*MODELS, *COVERAGE, KmAnonymity(2)]  # the last one in tests/anonymize/test_events.py
+    # the last one in tests/anonymize/test_events.py
+    asked = [*MODELS, *COVERAGE, *POPULATION, KmAnonymity(2)]
     assert {part.name for model in asked for part in model.parts} == set(shoal.MODELS)
+
+
+# the boxes of these may overlap, so they may fail to hide who is in the release
+OVERLAPPING = {*PARTING, "mondrian"}
+
+
+@pytest.mark.parametrize("name", ["people", "one odd row", "all different", "visits alike"])
+@pytest.mark.parametrize("method", [name for name in VARIANTS if name != "auto"])
+def test_a_population_protects_or_the_method_says_that_it_cannot(method, name):
+    """The population is everyone three times, so two of three people are never released."""
+    table = NASTY[name]
+    own = replace(table, person=None, household=None)
+    everyone = own.take(np.tile(np.arange(len(own)), 3))
+    rows = everyone.to_arrow().to_pylist()
+    for model in POPULATION:
+        with told(model):
+            options = VARIANTS[method][0]
+            try:
+                release = shoal.anonymize(table, model, method, population=everyone, **options)
+            except shoal.Infeasible:
+                assert isinstance(model, DeltaPresence)
+                assert method in OVERLAPPING
+                continue
+            judge(table, model, release, whole=method in LATTICE, population=rows)

@@ -12,11 +12,11 @@ from tests.risk import naive
 from tests.risk.with_people import unit
 
 import shoal
+from shoal.core.fitting import Published, fit_people, subsets_of
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.risk import assignment, link, split_for_linkage
 from shoal.risk.assignment import best_assignment
-from shoal.risk.fitting import Published, fit_people, subsets_of
 
 
 def table_of(**columns):

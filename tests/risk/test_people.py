@@ -4,7 +4,8 @@ from hypothesis import given
 from tests.examples import examples
 from tests.risk.with_people import grouped_people, prosecutor, several_rows, tallies, unit
 
-from shoal.risk.people import KindEdges, Members, at_least_once, by_person
+from shoal.core.members import KindEdges, Members
+from shoal.risk.people import at_least_once, by_person
 
 
 @given(drawn=several_rows())

@@ -19,6 +19,7 @@ from shoal.anonymize.requests import Described, OnDisk, as_model, is_spark_frame
 from shoal.core.column import Role
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.provenance import Run
+from shoal.core.publishing.frames import from_frame
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError, NotAnonymous, unknown
@@ -57,6 +58,7 @@ def anonymize(
     domain: str = "",
     lookup: Lookup | None = None,
     max_left_out: float = 0.05,
+    population: Any = None,
     seed: int | None = None,
     ledger: Ledger | None = None,
     what: str = "",
@@ -89,6 +91,8 @@ def anonymize(
         domain: The recipient or project: only releases of one key and domain can be joined.
         lookup: The table of random tokens, to which new tokens are added.
         max_left_out: Share of rows that `km-anonymity` may leave out to keep other rows detailed.
+        population: A table or frame of everyone, with all quasi-identifiers, for k-map and
+            delta-presence.
         seed: For methods that draw at random; the same seed gives the same release.
         ledger: The ledger that a release with a differential privacy claim is charged to before
             anything is drawn. A ledger of a table with another schema is rejected.
@@ -127,7 +131,7 @@ def anonymize(
     if is_spark_frame(data):
         data, described = described.opened(data), Described()
     if isinstance(data, OnDisk):
-        if described or ledger is not None or replace or key is not None:
+        if described or ledger is not None or replace or key is not None or population is not None:
             raise InputError(
                 "a table that is not in memory has its roles already, and takes no ledger, "
                 "replacements or key"
@@ -135,7 +139,7 @@ def anonymize(
         if model.over_rows:
             raise InputError(f"{model} needs the rows of each person; read the table into memory")
         return data.anonymized(model, algorithm, partial(_search, model, algorithm, seed))
-    table = _with_replacements(described.table(data), replace)
+    table = _with_population(_with_replacements(described.table(data), replace), population)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
     if ledger is None:
@@ -143,6 +147,17 @@ def anonymize(
     price, schema = _price(algorithm, table, model), schema_fingerprint(table)
     with ledger.spend(price, what=what or algorithm.name, schema=schema):
         return _released(table, model, algorithm, seed)
+
+
+def _with_population(table: Table, population: Any) -> Table:
+    """Return the table with a population, given as a table or a frame."""
+    if population is None:
+        return table
+    if not isinstance(population, Table):
+        frame = from_frame(population)
+        roles = {name: Role.QUASI for name in table.quasi if name in frame.column_names}
+        population = Table.from_arrow(frame, roles, rows_are_people=True)
+    return replace(table, population=population)
 
 
 def _with_replacements(table: Table, stated: Mapping[str, Any] | None) -> Table:
@@ -197,11 +212,11 @@ def _released(
     max_left_out: float = 0.0,
 ) -> Release:
     """Search for a release, check it, and record how it was produced."""
-    from shoal.anonymize.linked_people import search_people
+    from shoal.anonymize.whole_release import search_model
 
     begun = working_time()
     report("search", 0, None)
-    release = search_people(table, model, algorithm, replaced or {}, max_left_out)
+    release = search_model(table, model, algorithm, replaced or {}, max_left_out)
     searched = working_time()
     report("verify", 0, None)
     _check_same(release, table, algorithm)
@@ -239,7 +254,7 @@ def _check_same(release: Release, table: Table, algorithm: Any) -> None:
         _same_units(getattr(table, what), getattr(original, what), table.counts is None)
         for what in ("person", "household")
     )
-    same = same and _same_weights(table, original)
+    same = same and _same_weights(table, original) and original.population is table.population
     if not same:
         raise NotAnonymous(f"{algorithm.name} released another table; nothing was released")
 

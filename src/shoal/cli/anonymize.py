@@ -41,6 +41,7 @@ from shoal.cli.shared.options import (
     seed_option,
     wanted_model,
 )
+from shoal.cli.shared.populations import PopulationFile, with_population
 from shoal.cli.shared.repeating import typed
 from shoal.cli.shared.scaling import Partitioned, check_source, load_or_open
 from shoal.cli.shared.sources import EveryRole, Form, grouped
@@ -163,6 +164,7 @@ def anonymize(
     model: Models = None,
     roles: EveryRole,
     hierarchy: Hierarchies = None,
+    population: PopulationFile = None,
     method: Method = "mondrian",
     option: MethodOptions = None,
     seed: Seed = None,
@@ -212,7 +214,8 @@ def anonymize(
         return
     refuse_options({"--people": people}, "a project")
     in_memory = {"--target": target, "--keep-order": keep_order, "--ledger": ledger,
-                 "--evidence": evidence, "--control": control}  # fmt: skip
+                 "--evidence": evidence, "--control": control,
+                 "--population": population}  # fmt: skip
     choice = scale.choose(file, roles, algorithm, in_memory)
     check_outputs(output, picture, report, evidence, force=force, parts=True)
     held_out = ControlGroup.of(control, output, force=force)
@@ -223,6 +226,7 @@ def anonymize(
     order: Order = "original" if keep_order else "canonical"
     with bars():
         table: Any = load_or_open(file, roles, hierarchy, form, choice, scale.partition_rows)
+        table = with_population(table, population, roles, hierarchy, form)
         table = held_out.held_back(table, seed)
         check_outputs(
             output, picture, report, evidence, force=force, parts=True
@@ -286,7 +290,7 @@ def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
     """Return the options that only a single table takes, with their values."""
     roles, form = stated["roles"], stated["form"]
     named = ("report", "target", "picture", "ledger", "hierarchy", "keep_order", "escape_formulas",
-             "evidence", "questionnaire", "sign_key", "control")  # fmt: skip
+             "evidence", "questionnaire", "sign_key", "control", "population")  # fmt: skip
     found = {f"--{name.replace('_', '-')}": stated[name] for name in named}
     found |= {f"--{field.name.replace('_', '-')}": getattr(roles, field.name)
               for field in fields(roles)}  # fmt: skip

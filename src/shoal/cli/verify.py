@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +23,12 @@ from shoal.cli.shared.console import (
     verdict,
 )
 from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wanted_model
+from shoal.cli.shared.populations import (
+    PopulationFile,
+    fit_file,
+    needs_population,
+    read_population,
+)
 from shoal.cli.shared.scaling import Scale, check_source
 from shoal.cli.shared.sources import (
     Form,
@@ -39,6 +45,7 @@ from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
+    from shoal.core.population_fit import PopulationFit
     from shoal.core.table import Table
     from shoal.core.verification import Verification
     from shoal.engines.memory import Budget
@@ -78,6 +85,7 @@ def verify(
         ),
     ] = None,
     key: Key = None,
+    population: PopulationFile = None,
     hierarchy: Hierarchies = None,
     unlinked: Annotated[
         bool,
@@ -97,7 +105,8 @@ def verify(
     the model must hold for all rows of a person together; --unlinked checks each row on its own.
 
     Models about matching people and records, such as 'freeform-anonymity(5)', also need --original:
-    the cells of FILE are compared with it, using the hierarchies if these are given.
+    the cells of FILE are compared with it, using the hierarchies if these are given. 'k-map(5)' and
+    'delta-presence(0, 0.5)' need --population, a table of everyone.
 
     If FILE is the folder of a released project, its keys, joins and guarantee are checked.
 
@@ -112,11 +121,14 @@ def verify(
         return
     check_source(file)
     needs = {"--original": original, "--key": key, "--hierarchy": hierarchy}
+    needs["--population"] = population
     choice = scale.choose(file, roles, None, needs)
     if choice.on_disk:
         data = _on_disk(file, roles, form, choice.budget, wanted, unlinked=unlinked)
     else:
-        data = _in_memory(file, wanted, roles, original, key, hierarchy, form, unlinked=unlinked)
+        data = _in_memory(
+            file, wanted, roles, original, key, population, hierarchy, form, unlinked=unlinked
+        )
     emit(json, data, lambda: _show(data))
     if wanted is not None and not data["check"]["holds"]:
         raise typer.Exit(1)
@@ -128,6 +140,7 @@ def _in_memory(
     roles: Roles,
     original: Path | None,
     key: str | None,
+    population: Path | None,
     hierarchy: list[str] | None,
     form: Form,
     *,
@@ -173,13 +186,18 @@ def _in_memory(
             f"{file}: has no column {roles.person!r} to count people; name the original that has "
             "it with --original"
         )
-    check_askable(classes.table, wanted)
+    everyone = None
+    if population is not None:
+        everyone = read_population(population, published.quasi, roles, hierarchy, form)
+        source = None if source is None else replace(source, population=everyone)
+    check_askable(replace(classes.table, population=everyone), wanted)
     reached = profile(classes, published.sensitive)
     data = _figures(published.records, classes, published, reached, caveats(classes))
     data["people"] = None if classes.table.person is None else classes.released_people
     data["households"] = classes.table.household is not None
     if wanted is not None:
-        data["check"] = _check(wanted, classes, file, source, key, stated).to_dict()
+        fit = None if everyone is None else fit_file(file, classes, everyone, stated)
+        data["check"] = _check(wanted, classes, file, source, key, stated, fit).to_dict()
     return data
 
 
@@ -257,6 +275,7 @@ def _check(
     original: Table | None,
     key: str | None,
     stated: dict[str, Any],
+    fit: Callable[[], PopulationFit] | None,
 ) -> Verification:
     """Check the model on the classes or, if they do not decide it, with the original.
 
@@ -265,8 +284,9 @@ def _check(
     from shoal.core.verification import judge
     from shoal.reading import read_released
 
-    if all(part.by_class or bool(part.holds(classes).all()) for part in wanted.parts):
-        return judge(classes, wanted)
+    by_file = original is None or not needs_population(wanted)
+    if by_file and all(_is_decided(part, classes) for part in wanted.parts):
+        return judge(classes, wanted, fit=fit)
     if original is None:
         raise InputError(
             f"{wanted} compares the release with the original; name the original with --original"
@@ -274,6 +294,11 @@ def _check(
     with notes():
         options = of_release(file, stated)
         return read_released(file, original, key=key, model=wanted, **options).verify()
+
+
+def _is_decided(part: Any, classes: Classes) -> bool:
+    """Return whether classes and population decide a part of the model."""
+    return part.by_class or part.by_release or bool(part.holds(classes).all())
 
 
 def _published(

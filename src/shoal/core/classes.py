@@ -96,6 +96,18 @@ class Classes:
         return count_distinct(self.ids, len(self), unit)
 
     @cached_property
+    def heaviest(self) -> Counts:
+        """(classes,) the most records that one person has in each class."""
+        from shoal.core.members import Members
+
+        person = self.table.person
+        if person is None or not len(self):
+            return np.ones(len(self), dtype=np.int64)
+        members = Members.of(self.ids, person, self.table.counts)
+        starts = np.searchsorted(members.place, np.arange(len(self)))
+        return np.maximum.reduceat(members.rows, starts)
+
+    @cached_property
     def represented(self) -> Floats:
         """(classes,) sum of the sampling weights of the people in each class.
 

@@ -14,6 +14,7 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.histogram import Histogram
 from shoal.core.table import Table
+from shoal.errors import InputError
 from shoal.support.arrays import Counts
 
 
@@ -53,6 +54,20 @@ class CountedClasses(Classes):
     """
 
     tallies: Tallies
+
+    @cached_property
+    def heaviest(self) -> Counts:
+        """(classes,) the most records that one person has in each class.
+
+        Raises:
+            InputError: People have several records, of which only the classes were counted.
+        """
+        if not np.array_equal(self.rows, self.people):
+            raise InputError(
+                "the rows of each person were not counted on disk, so their risk is not known; "
+                "use k-anonymity, or a table that fits in memory"
+            )
+        return np.ones(len(self), dtype=np.int64)
 
     @classmethod
     def counted(cls, table: Table, tallies: Tallies, origin: Table | None = None) -> CountedClasses:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.column import Column, Role
 from shoal.core.coverage import Coverage
 from shoal.core.grouping import group
+from shoal.core.population_fit import PopulationFit
 from shoal.core.provenance import Candidate, Promise, Proof, Run
 from shoal.core.publishing.cells import Cells, check_cells, with_bounds, with_intervals
 from shoal.core.publishing.frames import to_pandas, to_polars
@@ -29,13 +30,7 @@ from shoal.core.publishing.writing import decoded
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
 from shoal.core.values.spelled import fitted
-from shoal.core.verification import (
-    Guarantee,
-    Verification,
-    bound_people,
-    recount,
-    refuse_broken,
-)
+from shoal.core.verification import Guarantee, Verification, bound_people, recount, refuse_broken
 from shoal.errors import InputError
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.notebook import html_rows
@@ -297,7 +292,8 @@ class Release:
             return self.coverage.take(rows)
 
         links = [name for name, each in self.replaced.items() if each.links]
-        found = recount(published, self.original, self.model, rows, coverage, links, counts)
+        fit = partial(PopulationFit.of, self, rows)
+        found = recount(published, self.original, self.model, rows, coverage, links, counts, fit)
         if found.holds and self.shown is not self:
             by_row = recount(published, self.shown.original, self.model, rows)
             found = bound_people(by_row, self.model, self.rows_per_person)

@@ -59,6 +59,7 @@ class Table:
         origin: The type of frame it was read from, None for a file.
         replacements: How identifiers are replaced in a release, by column; others are left out.
         weights: The sampling weights, None if the table declares none.
+        population: A table of everyone, for models that compare with it; None if none is stated.
 
     >>> Table((Column.encode("age", [31, 42]), Column.encode("ill", ["flu", "gout"], "sensitive")))
     Table(rows=2, quasi=['age'], sensitive=['ill'])
@@ -74,6 +75,7 @@ class Table:
     origin: Origin | None = None
     replacements: Mapping[str, Any] = field(default_factory=dict)
     weights: Weights | None = None
+    population: Table | None = None
     _by_name: dict[str, Column] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:

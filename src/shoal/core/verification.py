@@ -18,6 +18,7 @@ from shoal.core.column import Column, Kind, Role
 from shoal.core.counted_classes import CountedClasses
 from shoal.core.coverage import Coverage
 from shoal.core.linked_rows import link_rows
+from shoal.core.population_fit import PopulationFit
 from shoal.core.table import Table
 from shoal.core.values import encoding
 from shoal.errors import InputError, NotAnonymous
@@ -112,6 +113,7 @@ def recount(
     coverage: Callable[[], Coverage] | None = None,
     links: Sequence[str] = (),
     counts: Counts | None = None,
+    fit: Callable[[], PopulationFit] | None = None,
 ) -> Verification:
     """Check published rows against the guarantee, with the distributions of the original.
 
@@ -119,6 +121,7 @@ def recount(
         rows: (published rows,) the original row of each, which identifies its person.
         links: Published columns whose values link the rows of one person.
         counts: (published rows,) how many times each row is published; None for once.
+        fit: Returns who of the population fits the published rows.
     """
     table = published_table(published, original)
     table = replace(
@@ -135,7 +138,7 @@ def recount(
             f"{guarantee} compares single rows with people, but {', '.join(links)} links the rows "
             "of one person; use k-anonymity, or leave the column out"
         )
-    return judge(Classes.by_quasi(linked, origin=original), guarantee, coverage)
+    return judge(Classes.by_quasi(linked, origin=original), guarantee, coverage, fit)
 
 
 def covers_rows(guarantee: Guarantee) -> bool:
@@ -159,16 +162,25 @@ def bound_people(by_row: Verification, guarantee: Guarantee, rows_per_person: in
 
 
 def judge(
-    classes: Classes, guarantee: Guarantee, coverage: Callable[[], Coverage] | None = None
+    classes: Classes,
+    guarantee: Guarantee,
+    coverage: Callable[[], Coverage] | None = None,
+    fit: Callable[[], PopulationFit] | None = None,
 ) -> Verification:
     """Check the guarantee on every class, and on the coverage if classes do not decide it.
 
     Parameters:
         coverage: Returns the coverage, with the rows of the classes.
+        fit: Returns who of the population fits the rows of the classes.
     """
     broken = np.zeros(len(classes.ids), dtype=np.bool_)
     levels = {}
     for part in guarantee.parts:
+        if part.by_release:
+            measured = fit() if fit is not None and part.needs_population else None
+            failing, levels[str(part)] = part.judge_release(classes, measured)
+            broken |= failing
+            continue
         kept, level = part.holds(classes), part.level(classes)
         failing = ~kept[classes.ids]
         if not part.by_class and not kept.all():

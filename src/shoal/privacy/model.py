@@ -12,6 +12,7 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.column import Role
 from shoal.core.coverage import Coverage
+from shoal.core.population_fit import PopulationFit
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.support.arrays import Bools
@@ -33,6 +34,7 @@ class Model(ABC):
     by_class: whether the model depends on classes only; otherwise it depends on the coverage.
     over_rows: whether the model covers combinations of rows of a person. It is then judged on
         all classes together, and no class meets it on its own.
+    by_release: whether it is a condition on all classes together; see `ReleaseModel`.
     """
 
     name: ClassVar[str]
@@ -40,6 +42,7 @@ class Model(ABC):
     monotone_over_people: ClassVar[bool] = False
     by_class: ClassVar[bool] = True
     over_rows: ClassVar[bool] = False
+    by_release: ClassVar[bool] = False
 
     @abstractmethod
     def holds(self, classes: Classes) -> Bools:
@@ -64,6 +67,10 @@ class Model(ABC):
         column = getattr(self, "column", None)
         return () if column is None else (column,)
 
+    def for_search(self, table: Table) -> Model:
+        """Return the model that methods search for: an equivalent one that they know better."""
+        return self
+
     def monotone_on(self, table: Table) -> bool:
         """Return whether merged classes keep meeting the model, in releases of this table."""
         return self.monotone and (table.unit is None or self.monotone_over_people)
@@ -71,7 +78,8 @@ class Model(ABC):
     @property
     def least_size(self) -> int:
         """Least number of people in a class."""
-        return max(int(getattr(part, "k", 1)) for part in self.parts)
+        sizes = (int(getattr(part, "k", 1)) for part in self.parts if not part.by_release)
+        return max(sizes, default=1)
 
     @property
     def by_size(self) -> bool:
@@ -165,6 +173,76 @@ class CoverageModel(SizeModel):
         """Return the k that the coverage reaches."""
 
 
+class ReleaseModel(Model):
+    """A guarantee about the release as a whole, which no class decides alone.
+
+    Methods do not search for it: they search for k-anonymity, with the least k whose release meets
+    the guarantee.
+    """
+
+    monotone: ClassVar[bool] = True
+    by_release: ClassVar[bool] = True
+    needs_population: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def sufficient(self) -> int:
+        """The largest k to try, unless it turns out not to be enough."""
+
+    @abstractmethod
+    def judge_release(
+        self, classes: Classes, fit: PopulationFit | None = None
+    ) -> tuple[Bools, float]:
+        """Return which rows break the model, and the parameter that the release reaches.
+
+        fit: the people of the population who fit the rows, for models that need them.
+        """
+
+    def holds(self, classes: Classes) -> Bools:
+        """Return, for each class, whether none of its rows breaks the model."""
+        failing = self.judge_release(classes)[0] & (classes.ids >= 0)
+        kept = np.ones(len(classes), dtype=np.bool_)
+        kept[classes.ids[failing]] = False
+        return kept
+
+    def level(self, classes: Classes) -> float:
+        """Return the parameter that the release reaches."""
+        return self.judge_release(classes)[1]
+
+
+class PopulationModel(ReleaseModel):
+    """A guarantee about the people of the population who fit the released records."""
+
+    needs_population: ClassVar[bool] = True
+
+    @abstractmethod
+    def judge_fit(self, classes: Classes, fit: PopulationFit) -> tuple[Bools, float]:
+        """Return which rows break the model, and the parameter that the release reaches."""
+
+    def judge_release(
+        self, classes: Classes, fit: PopulationFit | None = None
+    ) -> tuple[Bools, float]:
+        """Return which rows break the model, and the parameter that the release reaches."""
+        if fit is None:
+            raise InputError(
+                f"{self} compares the release with a population; name a table of everyone as the "
+                "population"
+            )
+        return self.judge_fit(classes, fit)
+
+    def check(self, table: Table) -> None:
+        """Reject a table without a population, or one that lacks a quasi-identifier."""
+        check_enough(table, 2)
+        if table.population is None:
+            raise InputError(f"{self} needs a population; name a table of everyone")
+        lacking = [name for name in table.quasi if name not in table.population]
+        if lacking:
+            raise InputError(
+                f"{self}: the population has no column {lacking[0]!r}; it needs all "
+                "quasi-identifiers"
+            )
+
+
 _PLAIN = re.compile(r"[^\s,()\"'\\](?:[^,()\n\r]*[^\s,()])?")
 
 
@@ -187,6 +265,7 @@ class All(Model):
         object.__setattr__(self, "monotone_over_people", over)
         object.__setattr__(self, "by_class", all(model.by_class for model in self.models))
         object.__setattr__(self, "over_rows", any(model.over_rows for model in self.models))
+        object.__setattr__(self, "by_release", any(model.by_release for model in self.models))
 
     def holds(self, classes: Classes) -> Bools:
         """Return, for each class, whether it meets every model."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from shoal.core.members import KindEdges, Members
 from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.errors import InputError
@@ -23,7 +24,7 @@ from shoal.risk.beliefs import Prior, believed
 from shoal.risk.graphs import Graph, check_known, consistency
 from shoal.risk.household import HouseholdRisk, household_risk
 from shoal.risk.known_rows import KnownRows, known_rows
-from shoal.risk.people import KindEdges, Members, by_person
+from shoal.risk.people import by_person
 from shoal.support.arrays import Bools, Counts, Floats, frozen
 from shoal.support.notebook import html_table
 from shoal.support.options import check_choice, check_range, check_whole

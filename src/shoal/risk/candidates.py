@@ -17,8 +17,8 @@ from shoal.core.column import Column
 from shoal.core.coverage import Fits
 from shoal.core.grouping import group
 from shoal.core.histogram import Histogram, count_values
+from shoal.core.members import KindEdges, Members
 from shoal.core.release import Release
-from shoal.risk.people import KindEdges, Members
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 Source = Release | Classes

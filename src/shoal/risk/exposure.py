@@ -21,12 +21,12 @@ import numpy as np
 from shoal.core.classes import SUPPRESSED
 from shoal.core.coverage import as_published
 from shoal.core.grouping import Grouping, group
+from shoal.core.members import Members
 from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.errors import InputError
 from shoal.risk.assessment import Method, assess
 from shoal.risk.graphs import check_known, published_as
-from shoal.risk.people import Members
 from shoal.support.options import check_whole
 from shoal.support.progress import report
 

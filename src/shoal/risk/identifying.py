@@ -19,10 +19,11 @@ import numpy as np
 
 from shoal.core.column import Column, Role
 from shoal.core.grouping import Grouping, group
+from shoal.core.members import Members
 from shoal.core.people import Unit
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.risk.people import Members, highest_by_person
+from shoal.risk.people import highest_by_person
 from shoal.risk.population.frequencies import chosen_columns
 from shoal.risk.proportion import proportion
 from shoal.support.arrays import Codes, Counts

@@ -17,12 +17,13 @@ import numpy as np
 
 from shoal.core.classes import SUPPRESSED, Classes
 from shoal.core.grouping import group
+from shoal.core.members import Members
 from shoal.core.release import Release
 from shoal.errors import InputError
 from shoal.metrics.ncp import ncp_by_attribute
 from shoal.risk.homogeneity import homogeneity
 from shoal.risk.overlaps import overlay
-from shoal.risk.people import Members, by_person, row_weights
+from shoal.risk.people import by_person, row_weights
 from shoal.risk.reidentification import Reidentification
 from shoal.support.arrays import Codes, Counts
 

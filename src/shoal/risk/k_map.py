@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.grouping import group
-from shoal.core.people import Unit
-from shoal.core.release import Release
-from shoal.core.table import Table
-from shoal.risk.fitting import (
+from shoal.core.fitting import (
     Published,
     codes_in,
     fit_people,
     published_cells,
     shared_columns,
 )
-from shoal.risk.people import Members, by_person, row_weights
+from shoal.core.grouping import group
+from shoal.core.members import Members
+from shoal.core.people import Unit
+from shoal.core.release import Release
+from shoal.core.table import Table
+from shoal.risk.people import by_person, row_weights
 from shoal.support.arrays import Counts
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes
-from shoal.risk.people import Members
+from shoal.core.members import Members
 from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.options import check_whole
 from shoal.support.progress import report

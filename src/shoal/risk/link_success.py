@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.core.fitting import Fitting
+from shoal.core.members import KindEdges, Members
 from shoal.core.people import Unit
 from shoal.risk.assignment import Assignment
-from shoal.risk.fitting import Fitting
-from shoal.risk.people import KindEdges, Members, at_least_once
+from shoal.risk.people import at_least_once
 from shoal.risk.proportion import Interval, clustered_proportion, proportion, sum_of_chances
 from shoal.support.arrays import Bools, Codes, Counts
 

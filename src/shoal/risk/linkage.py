@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from shoal.core.fitting import Published, fit_people, published_cells, shared_columns
 from shoal.core.people import Unit
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.risk.assignment import best_assignment
-from shoal.risk.fitting import Published, fit_people, published_cells, shared_columns
 from shoal.risk.link_success import ABSENT, Success, Truth, people_success, success_of
 from shoal.risk.people import by_person
 from shoal.support.arrays import Counts

@@ -16,12 +16,12 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.grouping import group
+from shoal.core.members import Members
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.risk.candidates import is_freeform
 from shoal.risk.cuts import cuts
-from shoal.risk.people import Members
 from shoal.support.arrays import Bools, Codes
 
 

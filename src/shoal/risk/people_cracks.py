@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import gammaln
 
+from shoal.core.members import KindEdges, Members
 from shoal.core.people import Unit
 from shoal.risk.cracks import (
     count_waiting,
@@ -27,7 +28,6 @@ from shoal.risk.cracks import (
 from shoal.risk.graphs import Graph
 from shoal.risk.matchings.people_walk import Owners, PeopleSample, log_missed, walk_people
 from shoal.risk.matchings.worm import balanced
-from shoal.risk.people import KindEdges, Members
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 
 _UNIT = 2.0**-53

@@ -13,13 +13,12 @@ import numpy as np
 
 from shoal.core.classes import Classes
 from shoal.core.coverage import Coverage
+from shoal.core.members import KindEdges, Members
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.core.verification import judge
 from shoal.risk.candidates import loose_parts
 from shoal.risk.people import (
-    KindEdges,
-    Members,
     by_person,
     chance_of_rows,
     highest_by_person,

@@ -16,9 +16,9 @@ from shoal.errors import InputError, did_you_mean
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
+    from shoal.core.fitting import Published
     from shoal.core.table import Table
     from shoal.reading import Schema
-    from shoal.risk.fitting import Published
 
 
 @grouped
@@ -162,8 +162,8 @@ def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Publi
 
     Cells that cannot be read are an error: they would seem to match no one.
     """
+    from shoal.core.fitting import Published
     from shoal.reading.linked import read_published
-    from shoal.risk.fitting import Published
 
     found = read_published(data, table, columns, refuse_unread=True)
     return {name: Published(*cells) for name, cells in found.items()}

@@ -19,13 +19,13 @@ from shoal.core.column import Column
 from shoal.core.coverage import Fits, as_published
 from shoal.core.grouping import group
 from shoal.core.hierarchies.hierarchy import ROOT
+from shoal.core.members import KindEdges, Members
 from shoal.core.people import Unit
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.risk.people import KindEdges, Members
 from shoal.support.arrays import Bools, Codes, Counts, frozen
 
 if TYPE_CHECKING:
