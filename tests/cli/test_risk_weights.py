@@ -75,3 +75,26 @@ def test_inspect_suggests_a_sampling_weight(shoal, folder):
     roles = {column["name"]: column["role"] for column in found["columns"]}
     assert roles["sampling_weight"] == "weight"
     assert roles["weight"] == "quasi"  # of a body
+
+
+def test_a_population_file_is_compared_with_the_release(shoal, folder):
+    (folder / "sample.csv").write_text("age\n" + "\n".join(str(30 + i % 5) for i in range(20)))
+    (folder / "everyone.csv").write_text("age\n" + "\n".join(str(30 + i % 9) for i in range(90)))
+    model = ("--model", "k-map(9)", "--population", "everyone.csv")
+    made = shoal("anonymize", "sample.csv", "--quasi", "age", *model, "-o", "out.csv", "--json")
+    assert parsed(made)["levels"]["k-map(k=9)"] >= 9
+    assert shoal("verify", "out.csv", "--quasi", "age", *model).status == 0
+    fewer = ("--model", "delta-presence(0, 0.01)", "--population", "everyone.csv")
+    assert shoal("verify", "out.csv", "--quasi", "age", *fewer).status == 1
+    outcome = shoal("verify", "out.csv", "--quasi", "age", "--model", "k-map(9)")
+    assert outcome.status != 1
+    assert "needs a population" in outcome.err
+
+
+def test_a_maximum_risk_is_asked_for(shoal, folder):
+    (folder / "sample.csv").write_text("age\n" + "\n".join(str(30 + i % 9) for i in range(36)))
+    asked = ("anonymize", "sample.csv", "--quasi", "age", "--model", "risk(0.09)")
+    made = parsed(shoal(*asked, "-o", "out.csv", "--json"))
+    assert made["smallest_class"] >= 12
+    assert shoal("verify", "out.csv", "--quasi", "age", "--model", "risk(0.09)").status == 0
+    assert shoal("verify", "out.csv", "--quasi", "age", "--model", "risk(0.05)").status == 1

@@ -32,6 +32,7 @@ _BY_CLASS = (  # models that depend on a class alone, not on the distribution in
     "entropy-l-diversity",
     "recursive-diversity",
     "alpha-k-anonymity",
+    "risk",
 )
 PARTITION_ROWS = 500_000
 _SAMPLE = 1_000_000  # tuples from which the cuts are chosen

@@ -18,10 +18,11 @@ from shoal.core.classes import Classes
 from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.model import ROUNDING, Model, check_enough
+from shoal.privacy.model import ROUNDING, Model
 from shoal.support.arrays import Bools, Floats
 from shoal.support.negative_binomial import expected_inverse
 from shoal.support.options import check_choice, check_range
+from shoal.support.wording import counted
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,13 @@ class Risk(Model):
             raise InputError(
                 f"{self} needs sampling weights; give the column that has them the role weight"
             )
-        check_enough(table, self.k)
+        units = [table.people, table.people if table.household is None else table.household.count]
+        if min(units) < self.k:
+            what = counted(min(units), "person or household", "people or households")
+            raise InputError(
+                f"{self} needs classes of {self.k} people, but the table has {what}; allow a "
+                "higher risk"
+            )
 
     def describe(self) -> str:
         """Return what the model guarantees."""

@@ -1,0 +1,172 @@
+"""Maximum and average risk, k-map and delta-presence, as models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import oracle
+from tests.examples import examples
+
+import shoal
+from shoal import (
+    AverageRisk,
+    Classes,
+    DeltaPresence,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    Release,
+    Risk,
+    Table,
+)
+from shoal.privacy import parse
+
+
+def table(ages, person=None, weight=None, **more):
+    data = {"age": ages, **more}
+    roles = dict.fromkeys(data, "quasi")
+    if weight is not None:
+        data["w"], roles["w"] = weight, "weight"
+    if person is not None:
+        data["who"] = person
+    return Table.from_arrow(pa.table(data), roles, person="who" if person is not None else ())
+
+
+@pytest.mark.parametrize(("maximum", "k"), [(0.09, 12), (0.2, 5), (1 / 3, 3), (0.5, 2), (0.6, 2)])
+def test_a_maximum_risk_is_a_size_of_classes(maximum, k):
+    assert Risk(maximum).k == k
+    assert (Risk(maximum) & LDiversity(2, "x")).least_size == k
+    ages = table([30] * k + [40] * (k - 1))
+    assert Risk(maximum).holds(Classes.by_quasi(ages)).tolist() == [True, k - 1 > 1 / maximum]
+
+
+def test_methods_reach_a_maximum_risk_as_they_reach_k():
+    patients = shoal.datasets.patients(300, seed=1)
+    for method in ("mondrian", "flash", "sorted"):
+        risk = shoal.anonymize(patients, "risk(0.09)", method)
+        size = shoal.anonymize(patients, KAnonymity(12), method)
+        assert risk.to_arrow().equals(size.to_arrow())
+        assert str(risk.model) == "risk(maximum=0.09, by=sample)"
+        assert risk.verify().levels[str(risk.model)] <= 0.09
+
+
+def test_a_person_with_most_rows_of_a_class_has_a_higher_risk():
+    visits = table([30] * 10, person=[1] * 6 + [2, 3, 4, 5])
+    assert KAnonymity(5).holds(Classes.by_quasi(visits)).all()
+    assert Risk(0.2).level(Classes.by_quasi(visits)) == 0.6
+    with pytest.raises(shoal.Infeasible):
+        shoal.anonymize(visits, Risk(0.2))
+    assert shoal.anonymize(visits, Risk(0.6)).verify()
+
+
+@pytest.mark.parametrize("method", ["mondrian", "sorted", "greedy", "flash", "datafly"])
+def test_methods_reach_a_maximum_risk_by_weights(method):
+    random = np.random.default_rng(3)
+    weighted = table(random.integers(20, 60, 200), weight=random.uniform(1, 30, 200))
+    ages = weighted["age"].with_hierarchy({"intervals": [5, 10, 20]})
+    weighted = weighted.with_column(ages)
+    model = Risk(0.02, by="weights")
+    release = shoal.anonymize(weighted, model, method)
+    assert release.verify().levels[str(model)] <= 0.02
+    assert shoal.risk.individual_risk(release).highest <= 0.02
+    assert len(release.classes) > 1
+    with pytest.raises(shoal.InputError, match="role weight"):
+        shoal.anonymize(replace(weighted, weights=None), model, method)
+
+
+def test_an_average_risk_allows_smaller_classes():
+    ages = table([30] * 2 + [40] * 18)
+    assert AverageRisk(0.1).level(Classes.by_quasi(ages)) == 0.1
+    patients = shoal.datasets.patients(300, seed=1)
+    average = shoal.anonymize(patients, AverageRisk(0.09))
+    maximum = shoal.anonymize(patients, Risk(0.09))
+    assert average.verify().levels[str(average.model)] <= 0.09
+    assert average.verify().smallest < 12
+    assert len(average.classes) > len(maximum.classes)
+
+
+def test_a_sampling_method_takes_no_average():
+    with pytest.raises(shoal.InputError, match="differential privacy"):
+        shoal.anonymize(
+            shoal.datasets.patients(100), AverageRisk(0.1), "safe-la", allow_large_delta=True
+        )
+
+
+def test_k_counts_the_sample_and_k_map_the_population():
+    """Nobody else in the sample has the age, but two others in the population do."""
+    sample, everyone = table([30, 31, 40]), table([30] * 3 + [31] * 3 + [40] * 3)
+    release = shoal.anonymize(sample, KMap(3), population=everyone)
+    assert release.verify().levels == {"k-map(k=3)": 9.0}  # classes have two people at least
+    raw = Release(
+        replace(sample, population=everyone),
+        {"age": shoal.Recoding.identity(sample["age"])},
+        KMap(3),
+    )
+    assert raw.verify().holds
+    assert raw.verify().smallest == 1
+    assert not replace(raw, model=KMap(4)).verify().holds
+
+
+def test_a_population_must_be_stated_and_have_all_columns():
+    ages = table([30, 31, 40, 41])
+    with pytest.raises(shoal.InputError, match="needs a population"):
+        shoal.anonymize(ages, KMap(2))
+    with pytest.raises(shoal.InputError, match="no column 'age'"):
+        shoal.anonymize(ages, KMap(2), population=Table.from_arrow(
+            pa.table({"x": [1]}), {"x": "quasi"}
+        ))  # fmt: skip
+    with pytest.raises(shoal.InputError, match="compares the release with a population"):
+        shoal.check(pa.table({"age": [1, 1]}), replace_check(KMap(2)), quasi="age")
+    with pytest.raises(shoal.Infeasible, match="cannot be met"):
+        shoal.anonymize(ages, KMap(5), population=table([30]))
+
+
+def replace_check(model):
+    """Return the model without its check of the table, to reach the check of the release."""
+    object.__setattr__(model, "check", lambda table: None)
+    return model
+
+
+@st.composite
+def populations(draw):
+    values = st.tuples(st.integers(0, 4), st.integers(0, 2))
+    everyone = draw(st.lists(values, min_size=6, max_size=24))
+    size = draw(st.integers(4, len(everyone)))
+    groups = draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
+    return everyone, everyone[:size], groups
+
+
+@examples(80, deep=2000)
+@given(populations(), st.sampled_from([0.0, 0.2]), st.sampled_from([0.4, 0.7, 1.0]))
+def test_fits_of_a_population_are_counted_as_by_hand(case, low, high):
+    """Releases of any groups, whose boxes may overlap."""
+    everyone, sample, groups = case
+    both = [table([a for a, _ in rows], town=[b for _, b in rows]) for rows in (everyone, sample)]
+    ids = np.unique(groups, return_inverse=True)[1].astype(np.int32)
+    original = replace(both[1], population=both[0])
+    release = Release.of_groups(
+        original, ids, int(ids.max()) + 1, KAnonymity(2), use_hierarchies=False
+    )
+    rows = release.to_arrow().to_pylist()
+    population = both[0].to_arrow().to_pylist()
+    known = [{**row, oracle.PERSON: i} for i, row in enumerate(rows)]
+    classes = oracle.classes(known, original.quasi)
+    for model in (KMap(2), KMap(5), KMap(9), DeltaPresence(low, high)):
+        found = replace(release, model=model).verify()
+        assert found.holds == oracle.keeps_release(model, classes, population, original.quasi, {})
+
+
+def test_models_are_written_and_read_as_text():
+    for text in ("risk(maximum=0.09, by=weights)", "average-risk(maximum=0.1)", "k-map(k=5)"):
+        assert str(parse(text)) == text
+    assert parse("delta-presence(0, .5)") == DeltaPresence(0, 0.5)
+    for wrong in ("risk(0)", "risk(1)", "average-risk(2)", "k-map(1)", "delta-presence(0.6, 0.5)"):
+        with pytest.raises(shoal.InputError):
+            parse(wrong)
+    with pytest.raises(shoal.InputError, match="sample, weights"):
+        Risk(0.1, by="heart")
