@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +101,10 @@ def release_project(
     first = done[project.person].table
     if not first.quasi:
         raise InputError(f"table {project.person!r}: no column is quasi-identifying")
-    search = partial(anonymize, _as_people(first), method=method, seed=seed, **options)
+
+    def search(model: Model) -> Release:
+        return anonymize(_as_people(first), model, method, seed=seed, **options)
+
     wanted = as_model(model, k)
     if wanted.over_rows:
         release, events = release_events(project, done, wanted, search, max_left_out)

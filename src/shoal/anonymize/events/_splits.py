@@ -40,15 +40,15 @@ class Holdings(NamedTuple):
 class Scratch(NamedTuple):
     """Working arrays of one class.
 
-    count: (groups,) people with each group, zero between calls. stamp: (groups,) the person who was
-    counted last, −1 between calls. marked: (people,) false between calls.
+    having: (groups,) people with each group, zero between calls. stamp: (groups,) the person who
+    was counted last, −1 between calls. marked: (people,) false between calls.
     lists: (m + 1, people) for each depth the people who share the groups chosen so far; `sizes`:
     their numbers. opened: (m + 1, groups) groups to choose next; `opens`: their number; `turn`: the
     next of them; `last`: the latest chosen group. undo: holdings that the present cut left out.
     values: (holdings,) for sorting. cuts: (_CUTS,) places to cut.
     """
 
-    count: Counts
+    having: Counts
     stamp: Counts
     marked: Bools
     lists: Counts
@@ -90,7 +90,7 @@ def count_groups(x, depth, k, deeper, held, work):
             y = held.group[held.events[h]]
             if held.alive[h] and y != x and y > last and work.stamp[y] != p:
                 work.stamp[y] = p
-                work.count[y] += 1
+                work.having[y] += 1
     opens = 0
     for i in range(work.sizes[depth]):
         p = people[i]
@@ -98,10 +98,10 @@ def count_groups(x, depth, k, deeper, held, work):
             y = held.group[held.events[h]]
             if not held.alive[h] or y == x or y <= last:
                 continue
-            if work.count[y] < k and not work.marked[p]:
+            if work.having[y] < k and not work.marked[p]:
                 work.marked[p] = True
                 marked += 1
-            if deeper and work.count[y] >= k and work.stamp[y] >= 0:
+            if deeper and work.having[y] >= k and work.stamp[y] >= 0:
                 work.opened[depth, opens] = y
                 opens += 1
                 work.stamp[y] = -1
@@ -109,7 +109,7 @@ def count_groups(x, depth, k, deeper, held, work):
     for i in range(work.sizes[depth]):
         p = people[i]
         for h in range(held.start[p], held.start[p + 1]):
-            work.count[held.group[held.events[h]]] = 0
+            work.having[held.group[held.events[h]]] = 0
             work.stamp[held.group[held.events[h]]] = -1
     return marked
 
