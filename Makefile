@@ -80,11 +80,11 @@ format: install
 bench: install
 	$(BIN)/python benchmarks/run.py
 
-# Tables larger than memory: `make bench-scale ROWS=1e8 MEMORY=4GB METHOD=ola`.
+# Tables larger than memory: `make bench-scale ROWS=1e8 MEMORY=4GB METHOD=ola ARGS='--growth 10'`.
 ROWS ?= 1e6
 MEMORY ?= 2GB
 bench-scale: install
-	$(BIN)/python benchmarks/scale.py --rows $(ROWS) --memory $(MEMORY) $(if $(METHOD),--method $(METHOD)) $(if $(FOLDER),--folder $(FOLDER))
+	$(BIN)/python benchmarks/scale.py --rows $(ROWS) --memory $(MEMORY) $(if $(METHOD),--method $(METHOD)) $(if $(FOLDER),--folder $(FOLDER)) $(ARGS)
 
 # A published study: `make study` lists them, `make study NAME=risk` runs one, FULL=1 at its published size.
 study: install

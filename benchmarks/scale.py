@@ -2,18 +2,25 @@
 
 Generates a table of 8 quasi-identifiers (about 75 ages, 2, 7, 6, 17, 83 and 47 categories and 1,000
 postcodes, skewed), one sensitive and two unchanged columns, as Parquet, and prints for each method
-the time, the peak memory of the process and the loss. Each method runs in its own process.
+the time, the peak memory of the process and the loss. Each method runs in its own process. The
+method `given-node` is a single node of the lattice, without a search.
+
+`--growth 10` repeats the methods on a tenth of the rows and prints the exponent of their CPU time.
+`--unpartitioned` compares the loss of a method on partitions with its loss in memory. `--in-memory`
+reads a CSV file and writes Parquet and a report, without an engine.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 QUASI = ("age", "sex", "marital", "race", "education", "occupation", "state", "postcode")
 ROLES = {
@@ -48,87 +55,108 @@ DRAWS = ", ".join(
     f"hash(n * 16 + {place}) / 18446744073709551616.0 AS {letter}"
     for place, letter in enumerate("abcdefghijk")
 )
-RUN = """
-import json, resource, sys, time, warnings
-import shoal
-
-warnings.simplefilter("ignore")
-given = json.loads(sys.argv[1])
-begun = time.perf_counter()
-table = shoal.open(given["source"], roles=given["roles"], hierarchies=given["trees"],
-    memory=given["memory"], partition_rows=given["partition_rows"])
-release = shoal.anonymize(table, k=given["k"], method=given["method"], **given["options"])
-checked = release.write(given["output"], force=True)
-assert checked.holds
-children = resource.getrusage(resource.RUSAGE_CHILDREN)
-own = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps({
-    "seconds": time.perf_counter() - begun,
-    "cpu": own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime,
-    "peak": own.ru_maxrss * 1024, "ncp": release.losses["ncp"], "classes": checked.classes,
-    "released": checked.records, "notes": release.run.notes}))
-"""
+NODE = {"age": 2, "education": 1, "occupation": 1, "state": 1, "postcode": 3}
+RUN = Path(__file__).with_name("scale_runs.py")
 
 
 def generate(rows: int, path: Path) -> float:
-    """Write the table, and return the seconds that it took."""
+    """Write the table as Parquet or CSV, and return the seconds that it took."""
     import duckdb
 
     begun = time.perf_counter()
     database = duckdb.connect(config={"autoinstall_known_extensions": "false"})
     query = TABLE.format(draws=DRAWS, rows=rows)
-    database.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+    database.execute(f"COPY ({query}) TO '{path}' (FORMAT {path.suffix[1:]})")
     database.close()
     return time.perf_counter() - begun
 
 
-def main() -> None:
+def measure(asked: dict[str, Any]) -> dict[str, Any] | None:
+    """Run in a process of its own and print a line; return the costs, None if it failed."""
+    done = subprocess.run(
+        [sys.executable, str(RUN), json.dumps(asked)], capture_output=True, text=True, check=False
+    )
+    method = asked["method"]
+    if done.returncode:
+        print(f"{method:12}  failed: {done.stderr.strip().splitlines()[-1]}")
+        return None
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    print(
+        f"{method:12} {found['seconds']:8.1f} {found['cpu']:12.1f} {found['peak'] / 1e9:8.2f} "
+        f"{found['worker_peak'] / 1e9:7.2f} {found['ncp']:6.4f} {found['classes']:11,} "
+        f"{found['released']:11,}"
+    )
+    for note in found["notes"]:
+        print(f"             {note}")
+    return found
+
+
+def options() -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description="Measure tables that are larger than memory.")
     parser.add_argument("--rows", type=float, default=1e6, help="rows of the table, such as 1e8")
     parser.add_argument("--memory", default="2GB", help="the memory budget")
-    parser.add_argument("--method", action="append", help="a method; by default ola and mondrian")
+    parser.add_argument(
+        "--method", action="append", help="a method; by default given-node, ola and mondrian"
+    )
     parser.add_argument("--option", action="append", default=[], help="NAME=VALUE of the methods")
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--partition-rows", type=int)
+    parser.add_argument("--growth", type=float, help="also on the rows divided by this number")
+    parser.add_argument("--unpartitioned", action="store_true", help="also without partitions")
+    parser.add_argument("--in-memory", action="store_true", help="CSV to Parquet with a report")
     parser.add_argument("--folder", type=Path, help="where the table and the releases are written")
-    given = parser.parse_args()
-    options = {n: json.loads(v) for n, _, v in (text.partition("=") for text in given.option)}
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = options()
+    named = (text.partition("=") for text in given.option)
+    asked: dict[str, Any] = {
+        "roles": ROLES,
+        "trees": TREES,
+        "node": NODE,
+        "memory": given.memory,
+        "partition_rows": given.partition_rows,
+        "k": given.k,
+        "options": {name: json.loads(value) for name, _, value in named},
+        "in_memory": given.in_memory,
+        "report": given.in_memory,
+    }
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        source = Path(folder, "rows.parquet")
-        seconds = generate(int(given.rows), source)
-        size = source.stat().st_size / 1e9
-        print(f"{int(given.rows):,} rows generated in {seconds:.0f} s, {size:.2f} GB")
-        print(f"memory {given.memory}, k = {given.k}")
-        print("method        seconds  CPU seconds  peak GB    ncp     classes    released")
-        for method in given.method or ("ola", "mondrian"):
-            asked = {
-                "source": str(source),
-                "output": str(Path(folder, "release")),
-                "roles": ROLES,
-                "trees": TREES,
-                "memory": given.memory,
-                "partition_rows": given.partition_rows,
-                "k": given.k,
-                "method": method,
-                "options": options,
-            }
-            done = subprocess.run(
-                [sys.executable, "-c", RUN, json.dumps(asked)],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode:
-                print(f"{method:12}  failed: {done.stderr.strip().splitlines()[-1]}")
-                continue
-            found = json.loads(done.stdout.splitlines()[-1])
+        output = "release.parquet" if given.in_memory else "release"
+        asked["output"] = str(Path(folder, output))
+        costs = {}
+        for rows in [int(given.rows), *([int(given.rows / given.growth)] if given.growth else [])]:
+            source = Path(folder, f"rows.{'csv' if given.in_memory else 'parquet'}")
+            seconds = generate(rows, source)
+            size = source.stat().st_size / 1e9
+            print(f"{rows:,} rows generated in {seconds:.0f} s, {size:.2f} GB")
+            print(f"memory {'not limited' if given.in_memory else given.memory}, k = {given.k}")
             print(
-                f"{method:12} {found['seconds']:8.1f} {found['cpu']:12.1f} "
-                f"{found['peak'] / 1e9:8.2f} {found['ncp']:6.4f} {found['classes']:11,} "
-                f"{found['released']:11,}"
+                "method        seconds  CPU seconds  peak GB  worker    ncp     classes    released"
             )
-            for note in found["notes"]:
-                print(f"             {note}")
+            for method in given.method or ("given-node", "ola", "mondrian"):
+                case = {**asked, "source": str(source), "method": method}
+                costs[method, rows] = measure(case)
+                if given.unpartitioned:
+                    alone = measure({**case, "in_memory": True})
+                    if alone and (parts := costs[method, rows]):
+                        more = 100 * (parts["ncp"] / alone["ncp"] - 1)
+                        print(f"             loss on partitions: {more:+.2f} %")
+        print_growth(costs)
+
+
+def print_growth(costs: dict[tuple[str, int], dict[str, Any] | None]) -> None:
+    """Print the exponent of the CPU time of each method that ran on two sizes."""
+    for method in dict.fromkeys(method for method, _ in costs):
+        runs = sorted(
+            (rows, cost["cpu"]) for (m, rows), cost in costs.items() if m == method and cost
+        )
+        if len(runs) > 1:
+            (few, less), (many, more) = runs[0], runs[-1]
+            exponent = math.log(more / less) / math.log(many / few)
+            print(f"{method:12} CPU seconds grow with rows to the power of {exponent:.2f}")
 
 
 if __name__ == "__main__":

@@ -35,13 +35,18 @@ def base_nodes(
     algorithm: Any,
     records: int,
 ) -> list[Base]:
-    """Return where a search may begin, finest first; only the finest if the method needs it."""
-    nodes = [Base({}, {})]
-    if not _may_roll(algorithm):
-        return nodes
+    """Return where a search may begin, finest first; only the finest if the method needs it.
+
+    A method with `levels` of its own evaluates that node alone, so it begins there.
+    """
     columns = [
         c if c.hierarchy is not None else c.with_hierarchy({"suppression": None}) for c in quasi
     ]
+    if getattr(algorithm, "levels", None) is not None:
+        return [base_at(columns, algorithm.levels, encoded)]
+    nodes = [Base({}, {})]
+    if not _may_roll(algorithm):
+        return nodes
     levels = [0] * len(columns)
     while True:
         finer = [j for j, c in enumerate(columns) if levels[j] < c.hierarchy.height]  # type: ignore[union-attr]
