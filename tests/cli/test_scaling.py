@@ -43,6 +43,7 @@ def test_the_summary_has_the_same_figures(shoal):
     for name in ("records", "released", "classes", "levels", "loss", "cells", "node", "sensitive"):
         assert first[name] == second[name], name
     assert first["unprotected"] == second["unprotected"]
+    assert first["singling_out"] == second["singling_out"]
     assert first["dropped_identifiers"] == second["dropped_identifiers"] == ["name"]
 
 
@@ -55,7 +56,7 @@ def test_a_folder_and_a_pattern_are_one_table(shoal, folder):
 
 
 @pytest.mark.parametrize(
-    "more", [("--keep-order",), ("--report", "r.html"), ("--picture", "p.html")]
+    "more", [("--keep-order",), ("--evidence", "pack"), ("--ledger", "ledger.json")]
 )
 def test_options_that_need_the_rows_in_memory_are_refused(shoal, more):
     done = shoal("anonymize", "people.csv", *ROLES, *FLASH, "--engine", "duckdb", *more)
@@ -98,6 +99,22 @@ def test_a_file_is_verified_on_disk_as_in_memory(shoal, folder, person, model):
         assert first[name] == second[name], name
     if not person:
         assert first["same_value"] == second["same_value"]
+
+
+@pytest.mark.parametrize("person", [(), ("--person", "patient", "--unlinked")])
+def test_an_original_is_the_baseline_on_disk_as_in_memory(shoal, folder, person):
+    (folder / "visits.csv").write_text(VISITS)
+    rows = VISITS.splitlines()
+    (folder / "released.csv").write_text("\n".join([rows[0], *rows[1:6]]) + "\n")
+    asked = ("verify", "released.csv", *CHECKED, *person, "--model", "t-closeness(0.1, ill)")
+    one = shoal(*asked, "--original", "visits.csv")
+    other = shoal(*asked, "--original", "visits.csv", "--engine", "duckdb")
+    assert one.status == other.status == 1, one.err + other.err
+    first, second = json.loads(one.out), json.loads(other.out)
+    for name in ("records", "people", "classes", "reached", "check"):
+        assert first[name] == second[name], name
+    alone = json.loads(shoal(*asked, "--engine", "duckdb").out)
+    assert alone["reached"]["t(ill)"] != second["reached"]["t(ill)"]
 
 
 def test_people_with_a_value_are_counted_once_on_disk(shoal, folder):

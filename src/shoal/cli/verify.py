@@ -120,11 +120,10 @@ def verify(
             raise typer.Exit(1)
         return
     check_source(file)
-    needs = {"--original": original, "--key": key, "--hierarchy": hierarchy}
-    needs["--population"] = population
+    needs = {"--key": key, "--hierarchy": hierarchy, "--population": population}
     choice = scale.choose(file, roles, None, needs)
     if choice.on_disk:
-        data = _on_disk(file, roles, form, choice.budget, wanted, unlinked=unlinked)
+        data = _on_disk(file, roles, form, choice.budget, wanted, original, unlinked=unlinked)
     else:
         data = _in_memory(
             file, wanted, roles, original, key, population, hierarchy, form, unlinked=unlinked
@@ -227,12 +226,13 @@ def _on_disk(
     form: Form,
     budget: Budget,
     wanted: Model | None,
+    original: Path | None,
     *,
     unlinked: bool,
 ) -> dict[str, Any]:
     """Return what is found about a file whose rows stay on disk."""
     from shoal.core.verification import judge
-    from shoal.engines.large_verification import published_on_disk
+    from shoal.engines.large_verification import baseline_on_disk, published_on_disk
     from shoal.privacy import profile
 
     known = _known(roles)
@@ -248,7 +248,11 @@ def _on_disk(
             "--unlinked if the person column will be removed before publication"
         )
     with bars(), notes(unless=UnassignedColumns):
-        published = published_on_disk(file, known.columns, stated, units, budget)
+        baseline = None
+        if original is not None:
+            own = {**known.file, **as_written(original, form.stated)}
+            baseline = baseline_on_disk(original, known.columns, own, units, budget)
+        published = published_on_disk(file, known.columns, stated, units, budget, baseline)
         classes = published.classes
         _check_columns(wanted, published.sensitive)
         reached = profile(classes, published.sensitive)

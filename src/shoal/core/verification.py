@@ -241,12 +241,13 @@ def published_table(published: Any, original: Table) -> Table:
             codes, values = encoding.encode(published.column(column.name), column.name)
             columns.append(Column(column.name, Role.QUASI, Kind.NOMINAL, codes, values))
         elif column.role is Role.SENSITIVE:
-            codes = _old_codes(published.column(column.name), column)
+            codes = old_codes(published.column(column.name), column)
             columns.append(replace(column, codes=codes))
     return Table(tuple(columns))
 
 
-def _old_codes(cells: Any, column: Column) -> Codes:
+def old_codes(cells: Any, column: Column) -> Codes:
+    """Return the codes of published cells in a column of the original."""
     plain = encoding.combined(cells, column.name)
     if column.missing is not None:
         plain = encoding.without_blanks(plain)

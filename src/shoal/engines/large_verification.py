@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.column import Role
+from shoal.core.column import Column, Role
 from shoal.core.counted_classes import CountedClasses, Marginals
+from shoal.core.verification import old_codes
 from shoal.engines.counting import Counting, counted_classes
-from shoal.engines.engine import Plan
+from shoal.engines.engine import Counted, Plan, Released
 from shoal.engines.large_caveats import count_singled_out
 from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
@@ -36,9 +37,11 @@ class Published:
     """A published file whose rows stay on disk; `published_on_disk` returns one.
 
     table: the file, with its quasi-identifiers as text.
+    original: how many people of the original have each sensitive value; None for the file itself.
     """
 
     table: LargeTable
+    original: Marginals | None = None
 
     @property
     def records(self) -> int:
@@ -82,12 +85,21 @@ class Published:
         rows, table = self._rows, self.table
         cells = {n: table.encoded[n].column.values for n in table.names(Role.QUASI)}
         sensitive = {name: table.encoded[name].column for name in self.sensitive}
-        counting = Counting(rows.count_classes, rows.count_with_value, cells, rows.total)
-        people = rows.total.rows if rows.total.people is None else rows.total.people
-        by_value = {name: rows.people_with(name, c.domain) for name, c in sensitive.items()}
-        columns = tuple(table.encoded[n].column for n in (*cells, *sensitive))
-        origin = Marginals(_of_one_length(columns), total=int(people[0]), by_value=by_value)
-        return counted_classes(counting, sensitive, origin)
+        if self.original is None:
+            counting = Counting(rows.count_classes, rows.count_with_value, cells, rows.total)
+            return counted_classes(counting, sensitive, _marginals(rows, sensitive))
+        known = {name: self.original[name] for name in sensitive}
+        codes = {name: old_codes(c.values, known[name]) for name, c in sensitive.items()}
+
+        def count_with_value(name: str, _: int) -> Counted:
+            missing = sensitive[name].missing
+            found: Counted = (
+                rows.count_classes() if missing is None else rows.count_with_value(name, missing)
+            )
+            return found
+
+        counting = Counting(rows.count_classes, count_with_value, cells, rows.total, codes)
+        return counted_classes(counting, known, self.original)
 
     def caveats(self) -> Caveats:
         """Count what a guarantee does not cover.
@@ -104,9 +116,35 @@ class Published:
         return Caveats(found, same)
 
 
-def _of_one_length(columns: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return columns without rows, for their domains."""
-    return tuple(column.take(np.zeros(0, dtype=np.int64)) for column in columns)
+def _marginals(rows: Released, columns: Mapping[str, Column]) -> Marginals:
+    """Return how many people have each value of some columns, which have no rows any more."""
+    people = rows.total.rows if rows.total.people is None else rows.total.people
+    by_value = {name: rows.people_with(name, c.domain) for name, c in columns.items()}
+    empty = tuple(column.take(np.zeros(0, dtype=np.int64)) for column in columns.values())
+    return Marginals(empty, total=int(people[0]), by_value=by_value)
+
+
+def baseline_on_disk(
+    file: Path,
+    columns: Mapping[str, Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    units: Mapping[str, Any],
+    budget: Budget,
+) -> Marginals:
+    """Return how many people of an original table have each sensitive value.
+
+    Parameters: as for `published_on_disk`; only sensitive columns are read.
+    """
+    specs = {n: dict(spec) for n, spec in columns.items() if spec["role"] == Role.SENSITIVE}
+    if not specs:
+        raise InputError("the original is the baseline of sensitive columns; name them first")
+    with LargeTable(find_files(file), Request(specs, {}, units, dict(settings)), budget) as table:
+        table.records  # noqa: B018  encodes the rows
+        found = {name: table.encoded[name].column for name in specs}
+        first = next(iter(found.values()))
+        maps = {first.name: np.arange(first.domain, dtype=np.int32)}
+        plan = Plan(Packing.of({first.name: first.domain + 1}), maps)
+        return _marginals(table.engine.release(plan), found)
 
 
 def published_on_disk(
@@ -115,6 +153,7 @@ def published_on_disk(
     settings: Mapping[str, Any],
     units: Mapping[str, Any],
     budget: Budget,
+    original: Marginals | None = None,
 ) -> Published:
     """Open a published file.
 
@@ -124,6 +163,7 @@ def published_on_disk(
         settings: The file format, as far as it is stated.
         units: The columns that identify people and households, if the file has them.
         budget: The memory that may be used.
+        original: The baseline of the sensitive columns; by default the file itself.
     """
     stated = dict(settings)
     missing = tuple(stated.pop("missing", ()) or ())
@@ -134,4 +174,5 @@ def published_on_disk(
         else:
             both = (*missing, *spec.get("missing", ()))
             specs[name] = {**spec, "missing": both} if both else dict(spec)
-    return Published(LargeTable(find_files(file), Request(specs, {}, units, stated), budget))
+    table = LargeTable(find_files(file), Request(specs, {}, units, stated), budget)
+    return Published(table, original)
