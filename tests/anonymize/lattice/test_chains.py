@@ -13,16 +13,19 @@ from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, LDiversity, Table
-from shoal.anonymize.lattice import _class_moves, chains, count_layout, node_counts
+from shoal.anonymize.lattice import _class_moves, chains, count_layout, node_counts, optimum
 from shoal.anonymize.lattice.chains import find_feasible
 from shoal.anonymize.lattice.lattice import Lattice
+from shoal.anonymize.lattice.mingen import _examine_all
+from shoal.anonymize.lattice.objectives import Costs
+from shoal.anonymize.lattice.optimum import find_tied
 from shoal.anonymize.lattice.searching import Ground
 
 
 @contextmanager
 def only_chains(**more):
     """Use chains for every lattice, however small; `more` are other limits of the module."""
-    limits = {"_LEAST_SWEEP": 0, "_TRIAL": np.inf, "_MOST": np.inf, **more}
+    limits = {"sweep_reads": lambda rows, nodes: 10**12, **more}
     with ExitStack() as stack:
         for name, value in limits.items():
             stack.enter_context(mock.patch.object(chains, name, value))
@@ -66,7 +69,7 @@ def test_counts_stop_early_only_if_the_limit_is_exceeded(bits, columns, limit):
         counts = node_counts.NodeCounts(lattice, (0,) * columns, 3, limit)
     measured, stopped = lattice.measure(3).suppressed, 0
     for node in np.ndindex(*lattice.shape):
-        found = counts.suppressed(np.array(node, np.int16), keep=sum(node) % 2 == 0)
+        found = counts.suppressed(np.array(node, np.int16))
         assert found == measured[node] or (found > limit and measured[node] > limit)
         stopped += found != measured[node]
     assert stopped > 5
@@ -85,6 +88,22 @@ def test_chains_change_no_release_and_no_candidate(method, model, share):
     assert release.node == swept.node
 
 
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 4), share=st.sampled_from([0, 0.1, 0.3, 0.8]))
+@examples(60)
+def test_mingen_finds_the_ties_of_the_sweep_by_branch_and_bound(seed, k, share):
+    ground = Ground.above_corner(
+        Lattice.of(draw_table(np.random.default_rng(seed)).table), KAnonymity(k), share
+    )
+    costs = Costs(ground.lattice, "precision")
+    with mock.patch.object(optimum, "_TIED_SHARE", 1):
+        tied, evaluated = find_tied(ground, costs)
+    expected, nodes = _examine_all(ground, costs)
+    assert [(c.node, c.suppressed) for c in tied] == [(c.node, c.suppressed) for c in expected]
+    assert np.allclose([c.loss for c in tied], [c.loss for c in expected], rtol=0, atol=1e-12)
+    assert nodes == ground.lattice.nodes
+    assert not tied or evaluated
+
+
 def test_ola_counts_few_nodes_if_few_are_minimal():
     table = shoal.datasets.patients(150, seed=4)
     with only_chains():
@@ -94,7 +113,11 @@ def test_ola_counts_few_nodes_if_few_are_minimal():
 
 @pytest.mark.parametrize(
     "limits",
-    [{"_LEAST_SWEEP": np.inf}, {"_TRIAL": 0, "_DECIDED": 1}, {"_MOST": 0}],
+    [
+        {"_LEAST_SWEEP": 10**13},
+        {"_TRIAL": 0, "_DECIDED": 1},
+        {"_TRIAL": 0, "_DECIDED": 0, "_MOST": 0},
+    ],
     ids=["small lattice", "few nodes decided", "too many rows read"],
 )
 def test_the_sweep_takes_over_if_it_is_likely_to_be_cheaper(limits):

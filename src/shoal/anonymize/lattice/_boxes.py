@@ -12,15 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.lattice._class_counts import count_node, find_source, keep_table
+from shoal.anonymize.lattice._class_counts import count_node
+from shoal.anonymize.lattice._class_sources import add_source, find_source
 from shoal.support.compiling import njit
 
 TIE = 1e-12  # costs that differ by no more are equal; the first node in order is then chosen
 ROUNDING = 1e-13  # of a cost
-STORED = 0.6  # a table is stored if it has at most this share of the rows of its source
-SHORT = 0.15  # a source is too long if a node has less than this share of its rows
-GROWTH = 0.7  # share of the rows of a source that a table made from it may have
-OWED = 3  # a table is made when a source was read so many times for nodes that are much shorter
 DONE, PAUSED, ASK, FULL = range(4)
 
 
@@ -186,48 +183,6 @@ def weigh(losses, node, lost):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def lower(levels, node, growth, to):
-    """Write a node below another one that has at most about `growth` times as many classes.
-
-    The level that adds the least entropy is lowered first, so that as many as possible are lower.
-    """
-    for j in range(len(node)):
-        to[j] = node[j]
-    left = np.log(growth)
-    while True:
-        best, least = -1, left
-        for j in range(len(node)):
-            if to[j] > 0:
-                more = levels.entropy[j, to[j] - 1] - levels.entropy[j, to[j]]
-                if more <= least:
-                    best, least = j, more
-        if best < 0:
-            return
-        to[best] -= 1
-        left -= least
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def add_source(levels, store, demand, losses, boxes, source, node, rows):
-    """Store a table between a source and a node with few rows, if the source is read too often."""
-    store.debt[source] += 1
-    if store.debt[source] < OWED:
-        return
-    store.debt[source] = 0
-    below, wanted = boxes.node, np.int64(STORED * store.rows[source])
-    lower(levels, node, GROWTH * store.rows[source] / max(rows, 1), below)
-    for j in range(len(node)):
-        below[j] = max(below[j], store.node[source, j])
-    made, suppressed, words, complete = count_node(
-        levels, store, demand, source, below, boxes.extra, wanted
-    )
-    if losses.by_size and suppressed <= demand.limit:
-        offer(boxes, below, weigh(losses, below, boxes.extra))
-    if complete and made <= wanted:
-        keep_table(store, below, made, words)
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
 def search_boxes(levels, store, demand, losses, boxes, reads):
     """Search until the best node is proven, or so many rows are read; returns why it stopped.
 
@@ -266,8 +221,13 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
                 cost = weigh(losses, high, lost)
                 if losses.by_size:
                     offer(boxes, high, cost)
-            if complete and rows < SHORT * store.rows[source]:
-                add_source(levels, store, demand, losses, boxes, source, high, rows)
+            if complete:
+                node, extra = boxes.node, boxes.extra
+                suppressed_below = add_source(
+                    levels, store, demand, source, high, rows, node, extra
+                )
+                if losses.by_size and suppressed_below <= demand.limit:
+                    offer(boxes, node, weigh(losses, node, extra))
             if suppressed > demand.limit:
                 continue
             boxes.counted[box] = True

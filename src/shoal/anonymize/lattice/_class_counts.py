@@ -19,21 +19,6 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def find_source(store, node):
-    """Return the shortest stored table whose node is not above this one in any attribute."""
-    for i in range(store.tables[0]):
-        table = store.by_rows[i]
-        fits = True
-        for j in range(len(node)):
-            if store.node[table, j] > node[j]:
-                fits = False
-                break
-        if fits:
-            return table
-    return -1
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
 def count_dense(levels, store, demand, source, cells, wanted):
     """Add up counts by cell, until too many records are in small classes.
 
@@ -182,13 +167,13 @@ def count_node(levels, store, demand, source, node, lost, wanted):
     Returns the number of classes, of suppressed records, of words of a key, and whether the
     numbers are complete; if they are not, more than the limit are suppressed. Writes to `lost` by
     how much suppression raises the loss of each attribute, summed over records, unless more than
-    the limit are suppressed.
+    the limit are suppressed or `lost` is empty.
 
     wanted: count all classes, and list them, if they are no more than this.
     """
     store.clock[0] += 1
     store.used[source] = store.clock[0]
-    for j in range(len(node)):
+    for j in range(len(lost)):
         lost[j] = 0.0
     most = min(np.int64(len(store.dense)), CELLS_A_ROW * store.rows[source] + 64)
     cells = count_cells(levels, node, most)
@@ -196,14 +181,14 @@ def count_node(levels, store, demand, source, node, lost, wanted):
     words = plan_moves(levels, store, source, node, by_cell)
     if by_cell:
         end, suppressed, used, complete = count_dense(levels, store, demand, source, cells, wanted)
-        if end <= wanted or 0 < suppressed <= demand.limit:
+        if end <= wanted or (len(lost) and 0 < suppressed <= demand.limit):
             list_classes(levels, store, node, cells)
         else:
             for cell in range(used):
                 store.dense[cell] = 0
     else:
         end, suppressed, complete = count_hashed(levels, store, demand, source, words, wanted)
-    if 0 < suppressed <= demand.limit:
+    if len(lost) and 0 < suppressed <= demand.limit:
         size_at = demand.size_at
         records = (np.int64(1) << size_at) - 1 if size_at else np.int64(-1)
         for row in range(end):
@@ -214,35 +199,3 @@ def count_node(levels, store, demand, source, node, lost, wanted):
                     code = (key >> store.fields[4, j]) & store.fields[5, j]
                     lost[j] += weight * levels.gains[levels.gain_first[j, node[j]] + code]
     return end, suppressed, words, complete
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def keep_table(store, node, rows, words):
-    """Store the classes of the node that was counted last, if there is room."""
-    table = store.tables[0]
-    first_key = first = np.int64(0)
-    for i in range(table):
-        first_key = max(first_key, store.first_key[i] + store.rows[i] * store.words[i])
-        first = max(first, store.first[i] + store.rows[i])
-    if (
-        table == len(store.rows)
-        or first_key + rows * words > len(store.keys)
-        or first + rows > len(store.counts)
-    ):
-        store.refused[0] += 1
-        return
-    for i in range(rows * words):
-        store.keys[first_key + i] = store.to_keys[i]
-    for i in range(rows):
-        store.counts[first + i] = store.to_counts[i]
-    for j in range(len(node)):
-        store.node[table, j] = node[j]
-    store.first_key[table], store.first[table] = first_key, first
-    store.rows[table], store.words[table], store.used[table] = rows, words, store.clock[0]
-    store.debt[table] = 0
-    at = table
-    while at > 0 and store.rows[store.by_rows[at - 1]] > rows:
-        store.by_rows[at] = store.by_rows[at - 1]
-        at -= 1
-    store.by_rows[at] = table
-    store.tables[0] = table + 1

@@ -68,7 +68,7 @@ class Store(NamedTuple):
     node: (tables, attributes) the node of each table.
     first_key, first, rows, words: (tables,) start in `keys` and in `counts`, rows, words of a row.
     by_rows: (tables,) tables, the shortest first. used: (tables,) when each was last read.
-    debt: (tables,) rows read for nodes with far fewer classes, since a table was last made from it.
+    debt: (tables,) reads for nodes with far fewer classes, since a table was last made from it.
     tables, clock, reads, refused: (1,) number of tables, counted nodes, rows read so far, and
         tables that found no room.
     to_keys, to_counts: the classes of the last counted node.

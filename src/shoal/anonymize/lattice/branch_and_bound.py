@@ -107,6 +107,10 @@ class BoxSearch:
             cost = float(self._costs.scaled(self._costs.exact(node, found)))
             offer(self._boxes, relative, cost)
 
+    def suppressed(self, node: Node) -> int:
+        """Return the records in small classes of a node, or a number above the limit."""
+        return self._counts.suppressed(np.subtract(node, self._ground.corner).astype(np.int16))
+
     def _absolute(self, node: Any) -> Node:
         corner = self._ground.corner
         return tuple(int(level) + least for level, least in zip(node, corner, strict=True))

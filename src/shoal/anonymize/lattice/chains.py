@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,12 @@ from shoal.support.progress import report
 if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Lattice, Node
 
-_FEASIBLE, _INFEASIBLE = 1, -1
-_READS_OF_CALL = 4_000  # rows that could be read in the time of one call
+_READS_OF_CALL = 400  # rows that could be read in the time of counting a node
 _LEAST_SWEEP = 2_000_000  # rows; a sweep that reads fewer is always used
-_TRIAL = 0.05  # share of the rows of a sweep after which chains must have decided enough nodes
+_TRIAL = 0.1  # share of the rows of a sweep after which chains must have decided enough nodes
 _DECIDED = 0.3  # share of all nodes
-_MOST = 0.5  # share of the rows of a sweep after which chains give up
+_MOST = 0.8  # share of the rows of a sweep after which chains give up
+_STEP = 10_000_000  # rows between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,84 +47,70 @@ def find_feasible(lattice: Lattice, corner: Node, k: int, limit: int) -> Feasibl
     Returns None if a sweep of the lattice is likely to be cheaper: if there are many minimal nodes,
     few nodes are decided early on. Also if people are in several tuples.
     """
+    from shoal.anonymize.lattice._boundary import FEASIBLE
+
+    shape = tuple(size - least for size, least in zip(lattice.shape, corner, strict=True))
+    if sweep_reads(len(lattice.tuples().table), prod(shape)) < _LEAST_SWEEP:
+        return None
     counts = NodeCounts(lattice, corner, k, limit)
     if not counts.additive:
         return None
-    shape = tuple(size - least for size, least in zip(lattice.shape, corner, strict=True))
-    sweep, on_trial = sweep_reads(counts.rows, prod(shape)), True
+    sweep = sweep_reads(counts.rows, prod(shape))
     if sweep < _LEAST_SWEEP:
         return None
-    boundary = _Boundary(counts, shape)
-    for index in _from_the_top(shape):
-        if boundary.states.flat[index]:
-            continue
-        if on_trial and boundary.cost > _TRIAL * sweep:
-            on_trial = False
-            if np.count_nonzero(boundary.states) < _DECIDED * boundary.states.size:
-                return None
-        if boundary.cost > _MOST * sweep:
+    boundary = _boundary_of(shape)
+    if not _run(counts, boundary, int(_TRIAL * sweep)):
+        if np.count_nonzero(boundary.states) < _DECIDED * len(boundary.states):
             return None
-        node = tuple(int(level) for level in np.unravel_index(index, shape))
-        if boundary.ask(node):
-            boundary.sink(node)
-        report("search", boundary.counted, None)
+        if not _run(counts, boundary, int(_MOST * sweep)):
+            return None
     nodes = np.zeros(lattice.shape, dtype=np.bool_)
-    nodes[tuple(slice(least, None) for least in corner)] = boundary.states == _FEASIBLE
-    suppressed = {
-        tuple(level + least for level, least in zip(node, corner, strict=True)): records
-        for node, records in boundary.suppressed.items()
-    }
-    return Feasible(nodes, suppressed, boundary.counted)
+    above = tuple(slice(least, None) for least in corner)
+    nodes[above] = (boundary.states == FEASIBLE).reshape(shape)
+    asked, feasible = boundary.counted.tolist()
+    found = np.stack(np.unravel_index(boundary.found[:feasible], shape), axis=1) + corner
+    suppressed = dict(
+        zip(map(tuple, found.tolist()), boundary.suppressed[:feasible].tolist(), strict=True)
+    )
+    return Feasible(nodes, suppressed, asked)
 
 
-def _from_the_top(shape: tuple[int, ...]) -> list[int]:
-    """Return the places of all nodes, coarse ones first."""
+def _boundary_of(shape: tuple[int, ...]) -> Any:
+    """Return a boundary of which nothing is known."""
+    from shoal.anonymize.lattice._boundary import Boundary
+
+    nodes, attributes = prod(shape), len(shape)
     heights = np.zeros(shape, dtype=np.int32)
     for axis, levels in enumerate(shape):
-        heights += np.arange(levels).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-    order: list[int] = np.argsort(-heights, axis=None, kind="stable").tolist()
-    return order
+        heights += np.arange(levels).reshape([-1 if a == axis else 1 for a in range(attributes)])
+    return Boundary(
+        np.array(shape, np.int64),
+        np.zeros(nodes, np.int8),
+        np.argsort(-heights, axis=None, kind="stable"),
+        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(attributes, np.int16),
+        np.zeros(attributes, np.int16),
+        np.zeros(attributes, np.int16),
+        np.zeros(attributes, np.int64),
+        np.zeros(0),
+    )
 
 
-class _Boundary:
-    """What is known about the nodes so far, relative to the corner.
+def _run(counts: NodeCounts, boundary: Any, until: int) -> bool:
+    """Search until so many rows are read; returns whether all nodes are decided."""
+    from shoal.anonymize.lattice._boundary import find_boundary
 
-    states: whether each node is feasible, infeasible, or unknown (0).
-    suppressed: records in small classes of each counted node that is feasible.
-    counted: number of counted nodes.
-    """
-
-    def __init__(self, counts: NodeCounts, shape: tuple[int, ...]) -> None:
-        self._counts = counts
-        self.states = np.zeros(shape, dtype=np.int8)
-        self.suppressed: dict[Node, int] = {}
-        self.counted = 0
-
-    @property
-    def cost(self) -> int:
-        """Rows read so far, with the time of calls as rows."""
-        return self._counts.reads + _READS_OF_CALL * self.counted
-
-    def ask(self, node: Node) -> bool:
-        """Return whether a node is feasible; if it was unknown, mark the nodes that it decides."""
-        state = self.states[node]
-        if not state:
-            suppressed = self._counts.suppressed(np.array(node, np.int16), keep=True)
-            self.counted += 1
-            if suppressed <= self._counts.limit:
-                state, self.suppressed[node] = _FEASIBLE, suppressed
-                self.states[tuple(slice(level, None) for level in node)] = state
-            else:
-                state = _INFEASIBLE
-                self.states[tuple(slice(0, level + 1) for level in node)] = state
-        return bool(state == _FEASIBLE)
-
-    def sink(self, node: Node) -> None:
-        """Lower a feasible node as far as it stays feasible, one attribute at a time."""
-        lowest = list(node)
-        for j, level in enumerate(node):
-            low, high = 0, level
-            while low < high:
-                lowest[j] = (low + high) // 2
-                low, high = (low, lowest[j]) if self.ask(tuple(lowest)) else (lowest[j] + 1, high)
-            lowest[j] = high
+    store = counts.store
+    while True:
+        spent = int(store.reads[0]) + _READS_OF_CALL * int(boundary.counted[0])
+        stop = min(until, spent + _STEP)
+        if find_boundary(counts.levels, store, counts.demand, boundary, stop, _READS_OF_CALL):
+            return True
+        report("search", int(boundary.counted[0]), None)
+        if store.refused[0]:
+            counts.make_room()
+        elif stop >= until:
+            return False

@@ -13,7 +13,7 @@ from typing import ClassVar, get_args
 
 import numpy as np
 
-from shoal.anonymize.lattice.lattice import Lattice, Node
+from shoal.anonymize.lattice.lattice import Node
 from shoal.anonymize.lattice.objectives import Objective
 from shoal.anonymize.lattice.searching import Ground, ask_upwards, check_share, minimal, weigh
 from shoal.anonymize.lattice.views import release_at
@@ -76,12 +76,12 @@ def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
     for size in range(1, width + 1):
         fresh: dict[Node, Bools] = {}
         for attributes in combinations(range(width), size):
-            part = ground.lattice.over(attributes)
-            allowed = np.ones(part.shape, dtype=np.bool_)
+            possible = _over(ground, attributes)
+            allowed = np.ones(possible.shape, dtype=np.bool_)
             for left_out in range(size):
                 rest = attributes[:left_out] + attributes[left_out + 1 :]
                 allowed &= np.expand_dims(known[rest], left_out)
-            fresh[attributes], looked = _grow(ground, part, allowed)
+            fresh[attributes], looked = _grow(ground, attributes, allowed, possible & allowed)
             seen += looked
             done += 1
             report("search", done, 2**width - 1)
@@ -89,10 +89,18 @@ def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
     return known[tuple(range(width))], seen
 
 
-def _grow(ground: Ground, part: Lattice, allowed: Bools) -> tuple[Bools, int]:
-    """Return which of the allowed nodes are anonymous, and the number of evaluated nodes."""
-    suppressed = part.measure(ground.model.least_size).suppressed
-    possible = allowed & (suppressed <= ground.limit)
+def _over(ground: Ground, attributes: Node) -> Bools:
+    """Return the nodes of some attributes that may be anonymous.
+
+    A node of some attributes has the classes of the node of all attributes whose other levels are
+    the highest ones, at which all values are equal.
+    """
+    every = range(len(ground.lattice.columns))
+    return ground.possible[tuple(slice(None) if j in attributes else -1 for j in every)]
+
+
+def _grow(ground: Ground, attributes: Node, allowed: Bools, possible: Bools) -> tuple[Bools, int]:
+    """Return which of the possible nodes are anonymous, and the number of evaluated nodes."""
     if ground.by_size:
         return possible, int(allowed.sum())
-    return ask_upwards(ground, part, possible)
+    return ask_upwards(ground, ground.lattice.over(attributes), possible)

@@ -50,7 +50,6 @@ class NodeCounts:
         self.levels = levels_of(entries, lead, counts, corner, gains)
         self.demand = Demand(k, limit, entries.size_at, _most_classes(entries, k, limit))
         self.store = store_of(entries, self.levels)
-        self._lost = np.zeros(len(corner))
         merged = any(corner) or entries.people is not None
         if merged or len(lattice.columns) < len(lattice.table.quasi_columns):
             self._merge_equal_tuples()
@@ -65,27 +64,17 @@ class NodeCounts:
         """Number of rows read so far."""
         return int(self.store.reads[0])
 
-    def suppressed(self, node: Any, *, keep: bool = False) -> int:
+    def suppressed(self, node: Any) -> int:
         """Return the number of records in classes that are too small at a node.
 
         If it exceeds the limit, a smaller number above the limit may be returned.
-
-        keep: store the table of the node if it is much shorter than the one it was counted from,
-            and complete.
         """
-        from shoal.anonymize.lattice._class_counts import count_node, find_source, keep_table
+        from shoal.anonymize.lattice._class_counts import count_node
+        from shoal.anonymize.lattice._class_sources import find_source
 
-        store = self.store
-        source = find_source(store, node)
-        wanted = min(self.demand.most, int(store.rows[source]) // 2) if keep else 0
-        rows, suppressed, words, complete = count_node(
-            self.levels, store, self.demand, source, node, self._lost, wanted
-        )
-        if keep and complete and rows <= wanted:
-            keep_table(store, node, rows, words)
-            if store.refused[0]:
-                self.make_room()
-        return int(suppressed)
+        source = find_source(self.store, node)
+        lost = np.zeros(0)
+        return int(count_node(self.levels, self.store, self.demand, source, node, lost, 0)[1])
 
     def make_room(self) -> None:
         """Forget the tables that were not read for longest, until half of the room is free."""
@@ -128,8 +117,8 @@ class NodeCounts:
             store,
             self.demand,
             0,
-            np.zeros(len(self._lost), np.int16),
-            self._lost,
+            np.zeros(len(self.levels.domain), np.int16),
+            np.zeros(0),
             len(store.to_counts),
         )
         store.keys[: rows * words] = store.to_keys[: rows * words]

@@ -122,6 +122,16 @@ class Costs:
             kept += weight * means[level]
         return float(kept * (1 - lost) + lost)
 
+    def between(self, cost: float, limit: int, corner: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return the nodes above a corner that may have a cost, if it depends on levels as in `at`.
+
+        limit: the most suppressed records.
+        """
+        most, rounding = limit / max(self._lattice.table.records, 1), 1e-9
+        alone = self._levels_alone()[tuple(slice(least, None) for least in corner)]
+        fits = (alone <= cost + rounding) & (alone * (1 - most) + most >= cost - rounding)
+        return [tuple(map(int, node)) for node in np.argwhere(fits) + np.array(corner)]
+
     @cached_property
     def means(self) -> list[list[float]]:
         """For each attribute and level, the mean cost of all records if none is suppressed."""

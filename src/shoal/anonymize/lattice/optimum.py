@@ -26,6 +26,7 @@ TIE = 1e-12  # costs that differ by no more are equal
 _ROUNDING = 1e-13  # of a cost
 _ALWAYS_READ = 10_000_000  # rows that branch and bound may read on any lattice
 _READ_COST = 3  # rows of a sweep that take as long as one row of branch and bound
+_TIED_SHARE = 0.1  # of all nodes; if more could be tied, the sweep is cheaper
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,35 @@ def find_optimum(ground: Ground, costs: Costs, seconds: float) -> Optimum:
                 return _optimum(ground, costs, search.best, search.evaluated)
     node, evaluated = sweep(ground, costs)
     return _optimum(ground, costs, node, evaluated)
+
+
+def find_tied(ground: Ground, costs: Costs) -> tuple[list[Candidate], int] | None:
+    """Return all nodes with the least cost, in the order of levels, and the evaluated count.
+
+    Returns None if the sweep is cheaper or has to be used: the levels and the number of suppressed
+    records must determine the cost, and class sizes whether a node is anonymous.
+    """
+    if not (ground.by_size and costs.by_level):
+        return None
+    search = BoxSearch(ground, costs)
+    if not search.by_size:
+        return None
+    search.run(reads=_reads_allowed(ground, search.rows))
+    if not search.complete:
+        return None
+    if search.best is None:
+        return [], search.evaluated
+    least = costs.at(search.best, search.suppressed(search.best))
+    nodes = costs.between(least, ground.limit, ground.corner)
+    if len(nodes) > _TIED_SHARE * ground.lattice.nodes:
+        return None
+    tied = []
+    for node in nodes:
+        suppressed = search.suppressed(node)
+        cost = costs.at(node, suppressed)
+        if suppressed <= ground.limit and cost <= least + TIE:
+            tied.append(Candidate(ground.lattice.named(node), cost, suppressed))
+    return tied, search.evaluated + len(nodes)
 
 
 def _reads_allowed(ground: Ground, rows: int) -> int:

@@ -1,0 +1,128 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+"""Kernel: the boundary between nodes that suppress few enough records and nodes that do not.
+
+Nodes are relative to a corner of the lattice, and numbered with the last attribute fastest.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.anonymize.lattice._class_counts import count_node
+from shoal.anonymize.lattice._class_sources import add_source, find_source
+from shoal.support.compiling import njit
+
+FEASIBLE, INFEASIBLE = 1, -1
+
+
+class Boundary(NamedTuple):
+    """What is known about the nodes so far.
+
+    levels: (attributes,) number of levels. states: (nodes,) FEASIBLE, INFEASIBLE, or 0 if unknown.
+    order: (nodes,) all nodes, coarse ones first; at: (1,) how many of them are decided.
+    counted: (2,) number of counted nodes, and of feasible ones.
+    found, suppressed: (nodes,) the counted nodes that are feasible, and their suppressed records.
+    node, lowest, below, place: (attributes,) scratch.
+    lost: (0,) no losses are counted.
+    """
+
+    levels: Any
+    states: Any
+    order: Any
+    at: Any
+    counted: Any
+    found: Any
+    suppressed: Any
+    node: Any
+    lowest: Any
+    below: Any
+    place: Any
+    lost: Any
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def mark(boundary, node, state):
+    """Mark the nodes above a feasible node, or those below an infeasible one.
+
+    Invariant: `place` is the first node of the next run, in which the last attribute varies.
+    """
+    levels, place, last = boundary.levels, boundary.place, len(node) - 1
+    up = state == FEASIBLE
+    for j in range(last + 1):
+        place[j] = node[j] if up else 0
+    first, stop = (node[last], levels[last]) if up else (0, node[last] + 1)
+    while True:
+        index = np.int64(0)
+        for j in range(last):
+            index = (index + place[j]) * levels[j + 1]
+        for i in range(index + first, index + stop):
+            boundary.states[i] = state
+        j = last - 1
+        while j >= 0 and place[j] + 1 >= (levels[j] if up else node[j] + 1):
+            place[j] = node[j] if up else 0
+            j -= 1
+        if j < 0:
+            return
+        place[j] += 1
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def ask(levels, store, demand, boundary, node):
+    """Return whether a node is feasible; if it was unknown, mark the nodes that it decides."""
+    index = np.int64(0)
+    for j in range(len(node)):
+        index = index * boundary.levels[j] + node[j]
+    state = boundary.states[index]
+    if state == 0:
+        source = find_source(store, node)
+        rows, suppressed, _, complete = count_node(
+            levels, store, demand, source, node, boundary.lost, 0
+        )
+        boundary.counted[0] += 1
+        state = INFEASIBLE
+        if suppressed <= demand.limit:
+            state = FEASIBLE
+            boundary.found[boundary.counted[1]] = index
+            boundary.suppressed[boundary.counted[1]] = suppressed
+            boundary.counted[1] += 1
+        mark(boundary, node, state)
+        if complete:
+            below, lost = boundary.below, boundary.lost
+            add_source(levels, store, demand, source, node, rows, below, lost)
+    return state == FEASIBLE
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def find_boundary(levels, store, demand, boundary, until, a_call):
+    """Decide all nodes, or stop if so many rows are read or no table can be stored.
+
+    Each feasible node is lowered, one attribute at a time and by bisection, to a minimal one.
+    Returns whether all nodes are decided.
+
+    until: number of rows. a_call: rows that could be read in the time of counting a node.
+    """
+    node, lowest = boundary.node, boundary.lowest
+    while boundary.at[0] < len(boundary.order):
+        index = boundary.order[boundary.at[0]]
+        if boundary.states[index] == 0:
+            if store.reads[0] + a_call * boundary.counted[0] > until or store.refused[0]:
+                return False
+            for j in range(len(node) - 1, -1, -1):
+                node[j] = index % boundary.levels[j]
+                index //= boundary.levels[j]
+            if ask(levels, store, demand, boundary, node):
+                for j in range(len(node)):
+                    lowest[j] = node[j]
+                for j in range(len(node)):
+                    low, high = 0, node[j]
+                    while low < high:
+                        lowest[j] = (low + high) // 2
+                        if ask(levels, store, demand, boundary, lowest):
+                            high = lowest[j]
+                        else:
+                            low = lowest[j] + 1
+                    lowest[j] = high
+        boundary.at[0] += 1
+    return True
