@@ -16,6 +16,7 @@ from shoal.anonymize.lattice.views import view
 from shoal.core.labels import set_labels
 from shoal.core.subsets import Subsets
 from shoal.evidence import write_evidence
+from shoal.evidence.language import codes
 
 SECRETS = ("quokka", "wombat", "numbat", "bilby")
 SPEC = {
@@ -65,8 +66,45 @@ def test_the_labels_themselves_do_show_cells(table):
 def test_no_evidence_shows_a_cell_of_a_single_person(name, tmp_path):
     release = report_tables.release(name)
     release.write(tmp_path / "released.csv")
-    write_evidence(release, tmp_path / "pack", tmp_path / "released.csv")
+    for language in codes():
+        write_evidence(release, tmp_path / language, tmp_path / "released.csv", language=language)
+        assert not secrets_in(tmp_path / language)
+
+
+@pytest.mark.parametrize("language", codes())
+def test_no_evidence_with_attacks_shows_a_cell_of_a_single_person(language, tmp_path):
+    odd = {"age": 9717, "town": "quokka", "ill": "wombat"}
+    rows = [{"age": 20 + i % 50, "town": f"t{i % 7}", "ill": f"i{i % 5}"} for i in range(299)]
+    roles = {"age": "quasi", "town": "quasi", "ill": "sensitive"}
+    table = Table.from_arrow(pa.Table.from_pylist([*rows, odd]), roles)
+    control = Table.from_arrow(pa.Table.from_pylist([*rows[:150], odd]), roles)
+    release = shoal.anonymize(table, KAnonymity(5))
+    release.write(tmp_path / "released.csv")
+    folder = tmp_path / "pack"
+    options = {"control": control, "language": language}
+    write_evidence(release, folder, tmp_path / "released.csv", **options)
+    assert '"measured": true' in (folder / "evidence.json").read_text(encoding="utf-8")
+    assert not secrets_in(folder, ("9717", "quokka", "wombat"))
+
+
+def secrets_in(folder, secrets=report_tables.SECRETS):
+    """Return the secrets that the page or the data of a pack show, with any separators."""
+    found = []
     for file in ("index.html", "evidence.json"):
-        text = (tmp_path / "pack" / file).read_text(encoding="utf-8").replace(",", "")
+        text = re.sub(r"(?<=\d)[,.\u202f](?=\d)", "", (folder / file).read_text(encoding="utf-8"))
         text = re.sub("[0-9a-f]{64}", "", text)  # digests contain any digits
-        assert not [secret for secret in report_tables.SECRETS if secret in text]
+        found += [secret for secret in secrets if secret in text]
+    return found
+
+
+@pytest.mark.parametrize("step", ["attack", "link"])
+def test_an_error_while_evidence_is_written_shows_no_cell(step, table, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise shoal.InputError("the column holds quokka")
+
+    monkeypatch.setattr(f"shoal.evidence.attacking.{step}", fail)
+    monkeypatch.setattr("shoal.evidence.attacking.LEAST_PEOPLE", 2)
+    release = shoal.anonymize(table, KAnonymity(2))
+    release.write(tmp_path / "released.csv")
+    write_evidence(release, tmp_path / "pack", tmp_path / "released.csv", control=table)
+    assert not secrets_in(tmp_path / "pack", ("holds quokka",))

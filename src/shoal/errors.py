@@ -4,6 +4,7 @@
     ├── InputError        the input or an option is wrong             exit status 2  (ValueError)
     │   ├── UnknownColumn   no column of that name                               (KeyError)
     │   ├── HierarchyError  a hierarchy lacks values or is not nested
+    │   ├── NotCovering     released rows are not generalizations of original rows
     │   ├── RepeatedIdentifier  several rows about one person, and no person column
     │   └── OutputError     a file cannot be written                             (OSError)
     ├── MissingExtra      an optional dependency is not installed     exit status 2  (ImportError)
@@ -106,6 +107,14 @@ class UnknownColumn(InputError, KeyError):  # noqa: N818
     """
 
     __str__ = Exception.__str__  # KeyError would quote the message
+
+
+class NotCovering(InputError):  # noqa: N818
+    """Released rows are not generalizations of original rows: noise, swapping, synthetic rows.
+
+    >>> issubclass(NotCovering, InputError)
+    True
+    """
 
 
 class OutputError(InputError, OSError):

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.shared.console import announce_compilation, bars, emit, grid, number, out, share
+from shoal.cli.shared.distributions import show_distributions
 from shoal.cli.shared.options import Hierarchies, Json, Key
 from shoal.cli.shared.pairs import Original, Released, load_pair
 from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.core.tally import Tally, released_of
+from shoal.errors import NotCovering
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
@@ -55,6 +57,9 @@ def metrics(
 ) -> None:
     """Measure the information loss between ORIGINAL and RELEASED.
 
+    If RELEASED is not a generalization of ORIGINAL, such as a file with noise, swapped values or
+    synthetic rows, only distributions are compared.
+
     Published cells may be values, ranges such as [20, 30[ or 20-30, periods, sets, masks such as
     284**, and labels of hierarchies. Each released row must cover its original.
 
@@ -66,9 +71,22 @@ def metrics(
     claim = None if k is None else KAnonymity(k)
     otherwise: dict[str | None, str] = {target: "insensitive"}
     with bars():
-        release = load_pair(
-            original, released, roles, hierarchy, form, key=key, otherwise=otherwise, claim=claim
-        )
+        try:
+            release = load_pair(
+                original,
+                released,
+                roles,
+                hierarchy,
+                form,
+                key=key,
+                otherwise=otherwise,
+                claim=claim,
+            )
+        except NotCovering as error:
+            if metric or raw or by_attribute or target:
+                raise
+            show_distributions(original, released, roles, hierarchy, form, error, json=json)
+            return
         with announce_compilation(quiet=json):
             data = _measure(release, metric, target, raw=raw, by_attribute=by_attribute)
     emit(json, data, lambda: _show(data))

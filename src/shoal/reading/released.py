@@ -26,7 +26,7 @@ from shoal.core.values.encoding import combined, texts, without_blanks
 from shoal.core.values.keys import find_keys, unique_keys
 from shoal.core.values.midnights import with_dates_of
 from shoal.core.verification import Guarantee
-from shoal.errors import InputError
+from shoal.errors import InputError, NotCovering
 from shoal.reading.files import read_arrow
 from shoal.reading.formats import Format
 from shoal.reading.released_cells import Forms
@@ -217,7 +217,7 @@ def _check_fit(misfits: dict[str, Bools]) -> None:
     wrong = np.logical_or.reduce(list(misfits.values()))
     if wrong.any():
         counts = ", ".join(f"{name!r} {int(m.sum())}" for name, m in misfits.items() if m.any())
-        raise InputError(
+        raise NotCovering(
             f"{int(wrong.sum()):,} of {counted(len(wrong), 'row')} do not cover the original row "
             f"(by column: {counts}); the file contains values that are not true"
         )

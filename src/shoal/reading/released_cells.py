@@ -20,7 +20,7 @@ from shoal.core.column import Column
 from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.recoding import NO_LEVEL
 from shoal.core.subsets import Subsets
-from shoal.errors import InputError
+from shoal.errors import NotCovering
 from shoal.reading.released_lists import Runs, cut, merged, plain
 from shoal.reading.released_scales import Scale, Span, scale_of
 from shoal.support.wording import counted
@@ -273,9 +273,9 @@ def at_level(column: Column, height: int) -> dict[str | None, Reading]:
     }
 
 
-def unread_cells(name: str, cells: int, forms: int) -> InputError:
+def unread_cells(name: str, cells: int, forms: int) -> NotCovering:
     """Return the error for cells that cannot be read; their text is not shown."""
-    return InputError(
+    return NotCovering(
         f"column {name!r}: {counted(cells, 'cell')}, in {counted(forms, 'distinct form')}, "
         "cannot be read as values of the original, or cover none of them; "
         "give the hierarchy of their labels"

@@ -20,7 +20,7 @@ from shoal.core.grouping import Grouping, group, sum_by
 from shoal.core.subsets import Subsets
 from shoal.core.table import Table
 from shoal.core.values import encoding
-from shoal.errors import InputError
+from shoal.errors import InputError, NotCovering
 from shoal.reading.linked import read_published
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import counted
@@ -57,7 +57,7 @@ def match_rows(data: Any, original: Table) -> Matched:
         InputError: Some released rows match no remaining original row.
     """
     if data.num_rows > len(original):
-        raise InputError(
+        raise NotCovering(
             f"has {counted(data.num_rows, 'row')}, more than the original's {len(original):,}"
         )
     try:
@@ -166,7 +166,7 @@ def _flow(fits: Fits, wanted: int) -> Any:
     result = maximum_flow(network, source, sink)
     lacking = wanted - int(result.flow_value)
     if lacking:
-        raise InputError(
+        raise NotCovering(
             f"{lacking:,} of {counted(wanted, 'row')} do not cover any remaining row of the "
             "original; the file contains values that are not true, or is not a release of this "
             "table"

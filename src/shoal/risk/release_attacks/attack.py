@@ -195,6 +195,8 @@ def _control_notes(controls: int) -> list[str]:
 
 def _sentence(name: str, found: AttackRisk, control: int | None) -> str:
     title = name.replace("_", " ")
+    if not found.attacks and name == "membership" and control is None:
+        return f"{title}: not measured, it needs a control group"
     if not found.attacks:
         return f"{title}: not possible with these columns"
     share = f"{100 * found.risk:.1f} % ({100 * found.low:.1f} to {100 * found.high:.1f} %)"
