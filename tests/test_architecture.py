@@ -28,7 +28,7 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "utility": {"core", "privacy", "metrics"},
     "checking": {"core", "privacy", "anonymize", "reading"},
     "sklearn": {"core", "privacy", "anonymize"},
-    "engines": {"core", "privacy", "anonymize", "reading", "metrics", "risk"},
+    "engines": {"core", "identifiers", "privacy", "anonymize", "reading", "metrics", "risk"},
     "auditing": {"core", "dp", "privacy", "anonymize"},
     "projects": {"core", "identifiers", "privacy", "reading", "anonymize"},
     "inspection": {"core", "identifiers", "reading", "risk"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +14,7 @@ from shoal.cli.shared.console import (
     about,
     bars,
     emit,
-    grid,
     notes,
-    number,
-    out,
-    show_warnings,
-    verdict,
 )
 from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wanted_model
 from shoal.cli.shared.populations import (
@@ -39,9 +33,9 @@ from shoal.cli.shared.sources import (
     of_release,
     with_missing_as_text,
 )
+from shoal.cli.shared.verified import show_verified
 from shoal.core.roles import UnassignedColumns
 from shoal.errors import InputError
-from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
@@ -52,16 +46,6 @@ if TYPE_CHECKING:
     from shoal.privacy.model import Model
     from shoal.reading import Schema
     from shoal.risk.caveats import Caveats
-
-_MEANING = {
-    "k": "people in the smallest class; higher is better",
-    "l": "fewest distinct values in a class, except missing; higher is better",
-    "entropy-l": "fewest values in a class by entropy; higher is better",
-    "t": "largest distance from the whole table; lower is better",
-    "alpha": "largest share of one value; lower is better",
-    "delta": "largest log change of a share; lower is better",
-    "beta": "largest relative gain of a share; lower is better",
-}
 
 
 @grouped
@@ -128,7 +112,7 @@ def verify(
         data = _in_memory(
             file, wanted, roles, original, key, population, hierarchy, form, unlinked=unlinked
         )
-    emit(json, data, lambda: _show(data))
+    emit(json, data, lambda: show_verified(data))
     if wanted is not None and not data["check"]["holds"]:
         raise typer.Exit(1)
 
@@ -381,34 +365,3 @@ def _known(roles: Roles) -> Schema:
         elif spec.get("role") == "insensitive":
             kept[name] = {"role": "insensitive"}
     return Schema(kept, roles.known.file)
-
-
-def _show(data: dict[str, Any]) -> None:
-    check = data.get("check")
-    if check:
-        outcome = "holds" if check["holds"] else "does not hold"
-        warnings = data["warnings"]
-        out.print(verdict(check["model"], check["holds"], outcome, warnings), soft_wrap=True)
-        if not check["holds"]:
-            out.print(
-                f"  {check['failing']:,} of {counted(check['classes'], 'class')} break it "
-                f"({counted(check['failing_records'], 'record')})"
-            )
-        show_warnings(data["warnings"])
-        out.print()
-    who = counted(data["records"], "row")
-    if data["people"] is not None:
-        who = f"{counted(data['people'], 'person', 'people')} in {who}"
-    out.print(f"{who}, {counted(data['classes'], 'class')}")
-    if data["people"] is None:
-        out.print("each row counts as one person: the file has no declared person column")
-    out.print()
-    rows = grid("achieved", "", "what it means")
-    for name, value in data["reached"].items():
-        lacking = f" ({number(value)}: some class lacks a value)" if math.isinf(value) else ""
-        rows.add_row(name, number(value), _MEANING[name.partition("(")[0]] + lacking)
-    out.print(rows)
-    if not check:
-        show_warnings(data["warnings"])
-    if data["households"]:
-        out.print("k counts households where a class has fewer of them than people")

@@ -13,9 +13,9 @@ from shoal.anonymize.requests import is_spark_frame
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
+from shoal.engines.replacing import with_coarser_identifiers
 from shoal.engines.sources import find_files
 from shoal.engines.spark.source import SparkFrame
-from shoal.errors import InputError
 from shoal.reading.requests import request_of
 
 
@@ -83,11 +83,7 @@ def open(
     form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
     form |= {"missing": missing, "decimal": decimal, "dates": dates, "header": header}
     asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, form)
-    if replaced := [name for name, spec in asked.specs.items() if "replace" in spec]:
-        raise InputError(
-            f"identifiers are replaced only in memory: leave out replace of {', '.join(replaced)}, "
-            "or state more memory"
-        )
+    asked = with_coarser_identifiers(asked)
     budget = Budget.parse(memory)
     files = SparkFrame(source) if is_spark_frame(source) else find_files(source)
     return LargeTable(files, asked, budget, partition_rows, processes)

@@ -97,6 +97,8 @@ class Encoder:
 
     def _encode(self, name: str, found: Values) -> Encoded:
         spec, form = dict(self._request.specs[name]), self._request.form
+        if "replace" in spec:
+            return self._coarser(name, spec, found)
         tree = self._request.trees.get(name, spec.get("hierarchy"))
         _check_recipe(name, tree)
         data = pa.table({name: self._cells(name, found.values)})
@@ -109,6 +111,14 @@ class Encoder:
         column = Table.from_arrow(data, {name: spec}, trees, rows_are_people=True).columns[0]
         if column.role is Role.INSENSITIVE:
             column = _with_domain(column)
+        counts = np.bincount(column.codes, found.counts, minlength=column.domain).astype(np.int64)
+        return Encoded(column, Dictionary(found.values, column.codes, column.domain), counts)
+
+    def _coarser(self, name: str, spec: Mapping[str, Any], found: Values) -> Encoded:
+        """Return an identifier as its coarser cells."""
+        cells = without_missing(pa.table({name: self._cells(name, found.values)}), {name: spec})
+        coarse = spec["replace"].coarsen(name, encoding.combined(cells.column(0), name))
+        column = Column.encode(name, coarse, Role.QUASI)
         counts = np.bincount(column.codes, found.counts, minlength=column.domain).astype(np.int64)
         return Encoded(column, Dictionary(found.values, column.codes, column.domain), counts)
 

@@ -245,6 +245,7 @@ class LargeTable:
         if units["person"] or units["rows_are_people"]:
             return
         names = [n for n in self.names(Role.IDENTIFIER) if n not in units["household"]]
+        names += [n for n, spec in self._request.specs.items() if "replace" in spec]
         names += [n for n in self.unassigned if is_person_number(n)]
         found = deciding_of(names, self._count_values)
         if found is not None and found.repeats:
