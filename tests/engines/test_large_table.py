@@ -244,3 +244,25 @@ def test_the_working_files_disappear(people, tmp_path, monkeypatch):
         shoal.anonymize(table, k=2, method="flash")
         assert list(scratch.iterdir())
     assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("recipe", [{"quantiles": [8, 4, 2]}, {"quantiles": {"groups": [4, 2]}}])
+def test_quantiles_count_all_rows(recipe, people, tmp_path):
+    """Most ages are those of a few rows: distinct values alone would be divided otherwise."""
+    write_csv(people, [*rows(), *[{**rows()[0], "age": "20"} for _ in range(200)]])
+    settings = {"roles": ROLES, "missing": ["NA"], "rows_are_people": True}
+    settings["hierarchies"] = TREES | {"age": recipe}
+    made = []
+    for place, read in enumerate((shoal.read, shoal.open)):
+        release = shoal.anonymize(read(people, **settings), k=4, method="flash")
+        release.write(tmp_path / f"{place}.csv")
+        made.append((tmp_path / f"{place}.csv").read_bytes())
+    assert made[0] == made[1]
+
+
+def test_quantiles_with_wrong_arguments_are_refused(people):
+    settings = {"roles": ROLES, "missing": ["NA"], "rows_are_people": True}
+    for recipe in ({"quantiles": [4], "more": 1}, {"quantiles": "x"}, {"quantiles": [3, 2]}):
+        table = shoal.open(people, **settings, hierarchies={"age": recipe})
+        with pytest.raises(InputError, match="quantiles"):
+            shoal.anonymize(table, k=3, method="flash")

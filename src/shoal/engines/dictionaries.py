@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from shoal.core.column import Column, Kind, Role
 from shoal.core.hierarchies.column_trees import source_columns
+from shoal.core.hierarchies.recipes import weighted_quantiles
 from shoal.core.table import Table
 from shoal.core.values import encoding
 from shoal.core.values.data_types import Misfits
@@ -23,8 +25,9 @@ from shoal.reading.checks import as_declared, check_dates, check_kinds, is_decla
 from shoal.reading.formats import with_dates_checked
 from shoal.reading.inference import typed
 from shoal.reading.requests import Request
+from shoal.support.arrays import Counts
 
-_BY_ROWS = ("quantiles", "from")  # recipes that depend on rows, not on distinct values
+_BY_ROWS = ("from",)  # recipes that depend on rows, not on the values and their numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +111,15 @@ class Encoder:
         check_kinds(data, {name: spec})
         data = as_declared(data, {name: spec}, form.notation)
         trees = {name: self._request.trees[name]} if name in self._request.trees else None
+        by_count = isinstance(tree, Mapping) and "quantiles" in tree
+        if by_count:
+            trees, spec = None, {key: each for key, each in spec.items() if key != "hierarchy"}
         column = Table.from_arrow(data, {name: spec}, trees, rows_are_people=True).columns[0]
         if column.role is Role.INSENSITIVE:
             column = _with_domain(column)
         counts = np.bincount(column.codes, found.counts, minlength=column.domain).astype(np.int64)
+        if by_count:
+            column = _with_quantiles(column, tree, counts)
         return Encoded(column, Dictionary(found.values, column.codes, column.domain), counts)
 
     def _coarser(self, name: str, spec: Mapping[str, Any], found: Values) -> Encoded:
@@ -140,6 +148,18 @@ class Encoder:
         if any(str(spec.get("type")).startswith("date") for spec in specs.values()):
             return
         check_dates(with_dates_checked(pa.table({"cells": [0]}), dates, self._texts), dates)
+
+
+def _with_quantiles(column: Column, recipe: Mapping[str, Any], counts: Counts) -> Column:
+    """Return a column with a hierarchy by quantiles of all rows."""
+    groups = recipe["quantiles"]
+    if isinstance(groups, Mapping) and set(groups) == {"groups"}:
+        groups = groups["groups"]
+    if set(recipe) != {"quantiles"} or isinstance(groups, Mapping):
+        raise InputError(f"column {column.name!r}: hierarchy 'quantiles' has invalid arguments")
+    built = weighted_quantiles(column, groups, counts)
+    named = replace(built, source=json.dumps(recipe, sort_keys=True, default=str))
+    return column.with_hierarchy(named)
 
 
 def _check_recipe(name: str, tree: Any) -> None:

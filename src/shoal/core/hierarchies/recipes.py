@@ -30,6 +30,7 @@ from shoal.core.hierarchies.recipe_arguments import (
     refusal,
 )
 from shoal.errors import HierarchyError, InputError, ShoalError
+from shoal.support.arrays import Counts
 
 _MAX_QUANTILES = 1_000_000  # groups of one level
 _LONGEST_CODE = 64  # characters of a value that a mask is suggested for
@@ -54,6 +55,11 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
     ('20', '[20, 21]', '*')
     """
     column = as_column(column)
+    return weighted_quantiles(column, groups, np.bincount(column.codes, minlength=column.domain))
+
+
+def weighted_quantiles(column: Column, groups: Sequence[int], counts: Counts) -> Hierarchy:
+    """Return the hierarchy by quantiles of a column that has a number of rows for each value."""
     if column.known and not column.ordered:
         raise refusal(column, "quantiles", "needs an ordered column")
     if not is_list(groups) or not groups or not all(is_whole(n) for n in groups):
@@ -69,7 +75,7 @@ def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
                 "each number of groups must be a divisor of the one before, "
                 f"and {coarse} is not a smaller divisor of {fine}",
             )
-    counts = np.bincount(column.codes, minlength=column.domain)[: column.known]
+    counts = counts[: column.known]
     middle = np.cumsum(counts) - counts / 2
     total = max(int(counts.sum()), 1)
     finest = np.minimum((middle / total * groups[0]).astype(np.int64), groups[0] - 1)
