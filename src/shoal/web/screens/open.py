@@ -189,23 +189,41 @@ def _check(project: Project) -> None:
     """Draw what to check in the file, with one click to correct it."""
     source = project.source
     assert source is not None
-    coded = [c for c in project.columns if c.offered_codes and not c.missing_codes]
+    coded = _offered(project)
     hints = [hint for hint in project.hints if not _is_settled(project, hint)]
     if not (source.warnings or hints or coded):
         return
     with card(text.CHECK):
         for warning in source.warnings:
             notice(warning, "warn")
-        for column in coded:
-            listed = ", ".join(f"“{code}”" for code in column.offered_codes)
-
-            def accept(name: str = column.name, codes: Any = tuple(column.offered_codes)) -> None:
-                project.change_columns([name], missing_codes=codes)
-                project.touch(Topic.SOURCE)
-
-            notice(text.codes(column.name, listed), "", text.TREAT_AS_MISSING, accept)
+        for code, names in _offered(project).items():
+            accept = partial(_accept, project, code, names)
+            notice(text.codes(code, names), "", text.TREAT_AS_MISSING, accept)
         for hint in hints:
             _hint(project, hint)
+
+
+def _offered(project: Project) -> dict[str, list[str]]:
+    """Return the texts that may mean missing, with the columns that have them."""
+    found: dict[str, list[str]] = {}
+    for column in project.columns:
+        for code in column.offered_codes:
+            if code not in column.missing_codes:
+                found.setdefault(code, []).append(column.name)
+    return found
+
+
+def _accept(project: Project, code: str, names: list[str]) -> None:
+    """Treat a text as missing: a word everywhere, a number only in the columns it was found in."""
+    source = project.source
+    assert source is not None
+    if not code.lstrip("-").replace(".", "", 1).isdigit():
+        _correct(project, missing=(*source.form.get("missing", ()), code))
+        return
+    for name in names:
+        codes = (*project.columns[name].missing_codes, code)
+        project.change_columns([name], missing_codes=codes)
+    project.touch(Topic.SOURCE)
 
 
 def _is_settled(project: Project, hint: Mapping[str, Any]) -> bool:

@@ -71,15 +71,8 @@ def _draw_sentences(project: Project, part: ui.element) -> None:
 def _sentence(project: Project, part: ui.element, place: int, sentence: Sentence) -> None:
     before, after, reason = text.SENTENCES[sentence.model]
     with ui.element("div").classes("s-promise"):
-        with ui.element("div").classes("s-sentence"):
-            ui.label(before.format(column=sentence.column))
-            share = sentence.model == "t-closeness"
-            field = ui.number(
-                value=sentence.value, min=0 if share else 1, step=0.05 if share else 1
-            )
-            field.props(f"outlined dense {_DEBOUNCE}").classes("s-number")
-            named(field, f"{text.NAMES[sentence.model]}: {sentence.column}")
-            ui.label(after.format(column=sentence.column))
+        with ui.element("div").classes("s-promise-row"):
+            line = ui.element("div").classes("s-sentence")
 
             def remove() -> None:
                 kept = [s for s in project.guarantee.sentences if s != _at(project, place)]
@@ -88,6 +81,15 @@ def _sentence(project: Project, part: ui.element, place: int, sentence: Sentence
 
             button = ui.button(icon="close", on_click=remove).props("flat round dense")
             named(button, f"{text.REMOVE}: {text.NAMES[sentence.model]}, {sentence.column}")
+        with line:
+            ui.label(before.format(column=sentence.column))
+            share = sentence.model == "t-closeness"
+            field = ui.number(
+                value=sentence.value, min=0 if share else 1, step=0.05 if share else 1
+            )
+            field.props(f"outlined dense {_DEBOUNCE}").classes("s-number")
+            named(field, f"{text.NAMES[sentence.model]}: {sentence.column}")
+            ui.label(after.format(column=sentence.column))
 
         def changed() -> None:
             if field.value is not None:

@@ -86,6 +86,11 @@ def person_is(column: str, distinct: int, rows: int) -> str:
     return f"Each {column} is one person: {distinct:,} people in {rows:,} rows"
 
 
-def codes(column: str, listed: str) -> str:
-    """Return the question whether codes mean missing."""
-    return f"{column}: does {listed} mean that the value is missing?"
+def codes(code: str, columns: list[str]) -> str:
+    """Return the question whether a text means missing.
+
+    >>> codes("NA", ["age", "weight"])
+    'Does “NA” mean that the value is missing? It occurs in age, weight.'
+    """
+    named = ", ".join(columns[:5]) + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
+    return f"Does “{code}” mean that the value is missing? It occurs in {named}."
