@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,11 +16,11 @@ from shoal.cli.shared.console import (
     emit,
     notes,
 )
+from shoal.cli.shared.model_checks import check_file
 from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wanted_model
 from shoal.cli.shared.populations import (
     PopulationFile,
     fit_file,
-    needs_population,
     read_population,
 )
 from shoal.cli.shared.scaling import Scale, check_source
@@ -39,9 +39,7 @@ from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
-    from shoal.core.population_fit import PopulationFit
     from shoal.core.table import Table
-    from shoal.core.verification import Verification
     from shoal.engines.memory import Budget
     from shoal.privacy.model import Model
     from shoal.reading import Schema
@@ -180,7 +178,7 @@ def _in_memory(
     data["households"] = classes.table.household is not None
     if wanted is not None:
         fit = None if everyone is None else fit_file(file, classes, everyone, stated)
-        data["check"] = _check(wanted, classes, file, source, key, stated, fit).to_dict()
+        data["check"] = check_file(wanted, classes, file, source, key, stated, fit).to_dict()
     return data
 
 
@@ -254,39 +252,6 @@ def _check_columns(wanted: Model | None, sensitive: Sequence[str]) -> None:
     for name in () if wanted is None else wanted.columns:
         if name not in sensitive:
             raise InputError(f"{wanted}: column {name!r} is not sensitive; name it in --sensitive")
-
-
-def _check(
-    wanted: Model,
-    classes: Classes,
-    file: Path,
-    original: Table | None,
-    key: str | None,
-    stated: dict[str, Any],
-    fit: Callable[[], PopulationFit] | None,
-) -> Verification:
-    """Check the model on the classes or, if they do not decide it, with the original.
-
-    A model about matching people and records holds if all classes are large enough.
-    """
-    from shoal.core.verification import judge
-    from shoal.reading import read_released
-
-    by_file = original is None or not needs_population(wanted)
-    if by_file and all(_is_decided(part, classes) for part in wanted.parts):
-        return judge(classes, wanted, fit=fit)
-    if original is None:
-        raise InputError(
-            f"{wanted} compares the release with the original; name the original with --original"
-        )
-    with notes():
-        options = of_release(file, stated)
-        return read_released(file, original, key=key, model=wanted, **options).verify()
-
-
-def _is_decided(part: Any, classes: Classes) -> bool:
-    """Return whether classes and population decide a part of the model."""
-    return part.by_class or part.by_release or bool(part.holds(classes).all())
 
 
 def _published(

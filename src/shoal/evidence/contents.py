@@ -33,6 +33,7 @@ _REASONS = {
     "quasi": "others may know it, so it is generalized until the guarantee holds",
     "sensitive": "it is to be analysed, and not to be learned about a person",
     "insensitive": "the data owner states that nobody can use it to identify a person",
+    "weight": "it is the sampling weight, which can single people out, so it is not released",
     None: "it has no role, so it is not released",
 }
 _REPLACED = "it names a person, so other values are released in its place"

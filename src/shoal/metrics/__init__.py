@@ -43,6 +43,7 @@ from shoal.metrics.non_uniform_entropy import (
     non_uniform_entropy_by_attribute,
     non_uniform_entropy_by_record,
 )
+from shoal.metrics.population import estimate_errors, population_losses
 from shoal.metrics.precision import precision, precision_by_attribute, precision_by_record
 from shoal.metrics.published_loss import (
     published_loss,
@@ -153,6 +154,7 @@ __all__ = [
     "entropy",
     "entropy_by_attribute",
     "entropy_by_record",
+    "estimate_errors",
     "evaluate",
     "gcp",
     "granularity",
@@ -174,6 +176,7 @@ __all__ = [
     "non_uniform_entropy",
     "non_uniform_entropy_by_attribute",
     "non_uniform_entropy_by_record",
+    "population_losses",
     "precision",
     "precision_by_attribute",
     "precision_by_record",

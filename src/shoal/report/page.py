@@ -13,6 +13,7 @@ _ROLES = {
     "quasi": "quasi-identifier",
     "sensitive": "sensitive",
     "insensitive": "insensitive",
+    "weight": "sampling weight",
     None: "none",
 }
 
