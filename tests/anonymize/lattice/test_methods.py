@@ -137,10 +137,10 @@ def test_mingen_lists_what_ties_and_lets_others_choose():
     assert [tuple(c.node.values()) for c in asked] == [(0, 1), (1, 0)]
 
 
-def test_mingen_looks_at_every_node():
+def test_mingen_looks_at_every_node_that_could_be_best():
     release = shoal.anonymize(neighbours(), KAnonymity(2), "mingen")
-    assert release.evaluated == 6 * 3
     assert levels(release) == (3, 0)
+    assert 1 <= release.evaluated <= 6 * 3
 
 
 def test_flash_looks_at_few_nodes():
