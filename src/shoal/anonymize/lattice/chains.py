@@ -58,11 +58,11 @@ def find_feasible(lattice: Lattice, corner: Node, k: int, limit: int) -> Feasibl
     sweep = sweep_reads(counts.rows, prod(shape))
     if sweep < _LEAST_SWEEP:
         return None
-    boundary = _boundary_of(shape)
-    if not _run(counts, boundary, int(_TRIAL * sweep)):
+    boundary = unknown_boundary(shape)
+    if not search_boundary(counts, boundary, int(_TRIAL * sweep)):
         if np.count_nonzero(boundary.states) < _DECIDED * len(boundary.states):
             return None
-        if not _run(counts, boundary, int(_MOST * sweep)):
+        if not search_boundary(counts, boundary, int(_MOST * sweep)):
             return None
     nodes = np.zeros(lattice.shape, dtype=np.bool_)
     above = tuple(slice(least, None) for least in corner)
@@ -75,7 +75,7 @@ def find_feasible(lattice: Lattice, corner: Node, k: int, limit: int) -> Feasibl
     return Feasible(nodes, suppressed, asked)
 
 
-def _boundary_of(shape: tuple[int, ...]) -> Any:
+def unknown_boundary(shape: tuple[int, ...]) -> Any:
     """Return a boundary of which nothing is known."""
     from shoal.anonymize.lattice._boundary import Boundary
 
@@ -99,7 +99,7 @@ def _boundary_of(shape: tuple[int, ...]) -> Any:
     )
 
 
-def _run(counts: NodeCounts, boundary: Any, until: int) -> bool:
+def search_boundary(counts: NodeCounts, boundary: Any, until: int) -> bool:
     """Search until so many rows are read; returns whether all nodes are decided."""
     from shoal.anonymize.lattice._boundary import find_boundary
 

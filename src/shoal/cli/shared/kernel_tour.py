@@ -133,6 +133,7 @@ def _count_nodes() -> None:
     """
     import pyarrow as pa
 
+    from shoal.anonymize.lattice.chains import search_boundary, unknown_boundary
     from shoal.anonymize.lattice.lattice import Lattice
     from shoal.anonymize.lattice.node_counts import NodeCounts
     from shoal.anonymize.lattice.packing import pack
@@ -141,7 +142,9 @@ def _count_nodes() -> None:
     lattice = Lattice.of(_patients())
     bottom = (0,) * len(lattice.shape)
     top = np.array([levels - 1 for levels in lattice.shape], np.int16)
-    NodeCounts(lattice, bottom, _K, 0).suppressed(top, keep=True)
+    counts = NodeCounts(lattice, bottom, _K, 0)
+    counts.suppressed(top)
+    search_boundary(counts, unknown_boundary(lattice.shape), 1)
     data = {f"column {j}": np.arange(_ROWS) for j in range(9)}
     roles = dict.fromkeys(data, "quasi")
     people = np.arange(_ROWS) // 2
