@@ -205,14 +205,14 @@ class _EditorView:
             self.clear = ui.button(text.CLEAR, on_click=self._clear).props("flat dense")
 
     def _group_bar(self) -> None:
-        with ui.element("form").classes("s-group-bar") as form:
-            form.props["aria-label"] = text.GROUP
-            form.on("submit.prevent", self._group)
+        with ui.element("div").classes("s-group-bar").props("role=group") as bar:
+            bar.props["aria-label"] = text.GROUP
             self.group_name = ui.input(text.NAME, placeholder=text.NAME_HINT)
             self.group_name.props("outlined dense").classes("s-find")
             self.level = ui.select({1: text.level_title(1)}, value=1, label=text.LEVEL)
             self.level.props("outlined dense").classes("s-order")
-            ui.button(text.GROUP).props("type=submit icon=folder")
+            self.group_name.on("keydown.enter", self._group)
+            ui.button(text.GROUP, on_click=self._group).props("icon=folder")
             ui.button(text.UNGROUP, on_click=self._ungroup).props("outline")
             ui.label(text.GROUP_WHY).classes("s-small w-full")
             self.problem = ui.label().classes("s-problem")

@@ -13,27 +13,12 @@ from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import ShoalError
 from shoal.web.project.hierarchies import HierarchyEditor, read_groups
 from shoal.web.project.recipe_forms import BY_NAME, RecipeForm, recipe_of, suitable, texts_of
+from shoal.web.screens import parts
 from shoal.web.screens.group_widgets import FilePicker
 from shoal.web.text import group as text
 
 Done = Callable[[], None]
 _MAX_SHOWN = 12  # values that an import lacks
-
-
-def _dialog(title: str, why: str = "") -> ui.dialog:
-    """Return an open dialog; its content goes into `with dialog, ui.card()`."""
-    dialog = ui.dialog().props("no-refocus=false")
-    dialog.props["aria-label"] = title
-    return dialog
-
-
-def _card(title: str, why: str = "") -> ui.element:
-    card = ui.element("div").classes("s-card s-dialog")
-    with card:
-        ui.label(title).classes("s-dialog-title").props("role=heading aria-level=2")
-        if why:
-            ui.label(why).classes("s-why")
-    return card
 
 
 def ask_name(editor: HierarchyEditor, level: int, label: str, done: Done) -> None:
@@ -45,7 +30,7 @@ def ask_name(editor: HierarchyEditor, level: int, label: str, done: Done) -> Non
         label: Its present name.
         done: Called after it was renamed.
     """
-    with _dialog(text.RENAME_TITLE) as dialog, _card(text.RENAME_TITLE):
+    with parts.dialog(text.RENAME_TITLE) as dialog:
         name = (
             ui.input(text.RENAME_LABEL, value=label).props("outlined autofocus").classes("w-full")
         )
@@ -77,7 +62,8 @@ def ask_recipe(editor: HierarchyEditor, done: Done) -> None:
     filled = texts_of(editor.sheet.recipe)
     first = filled[0] if filled and filled[0] in forms else next(iter(forms))
     fields: dict[str, Any] = {}
-    with _dialog(text.BUILD_TITLE) as dialog, _card(text.BUILD_TITLE, text.BUILD_WHY):
+    with parts.dialog(text.BUILD_TITLE) as dialog:
+        parts.why(text.BUILD_WHY)
         titles = {name: form.title for name, form in forms.items()}
         kind = ui.select(titles, value=first, label=text.RECIPE).props("outlined").classes("w-full")
         why = ui.label().classes("s-why")
@@ -137,8 +123,8 @@ def ask_file(editor: HierarchyEditor, done: Done) -> None:
         done: Called after the groups were replaced.
     """
     read: list[Hierarchy] = []
-    with _dialog(text.IMPORT_TITLE) as dialog, _card(text.IMPORT_TITLE, text.IMPORT_WHY):
-        result = ui.element("div").classes("w-full s-stack").props("role=status")
+    with parts.dialog(text.IMPORT_TITLE) as dialog:
+        parts.why(text.IMPORT_WHY)
 
         def picked(name: str, content: bytes) -> None:
             read.clear()
@@ -157,7 +143,8 @@ def ask_file(editor: HierarchyEditor, done: Done) -> None:
             with result:
                 ui.label(text.TOO_LARGE).classes("s-notice s-bad")
 
-        FilePicker(text.IMPORT_FILE, picked, refused).move(target_index=2)
+        FilePicker(text.IMPORT_FILE, picked, refused)
+        result = ui.element("div").classes("w-full s-stack").props("role=status")
         ui.label(text.IMPORT_CLEAR).classes("s-small")
 
         def import_groups() -> None:

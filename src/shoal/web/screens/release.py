@@ -45,9 +45,8 @@ class _Screen:
         self.tab = next(iter(text.TABS))
         self.picker = ui.element("div").classes("w-full")
         self.body = ui.element("div").classes("w-full s-stack")
-        self.parts: dict[str, tuple[ui.element, Callable[[], None]]] = {}
-        on_change(project, self.body, self._draw_all, Topic.RUNS)
-        on_change(project, self.body, self._draw_studies, Topic.STUDIES)
+        self.seen: list[tuple[str, str]] = []
+        on_change(project, self.body, self._draw_changes, Topic.RUNS)
         self._draw_all()
 
     @property
@@ -55,21 +54,17 @@ class _Screen:
         """The release that is shown."""
         return next((run for run in self.project.runs if run.name == self.name), None)
 
+    def _draw_changes(self) -> None:
+        """Draw the screen again if a release began or ended; progress alone changes nothing."""
+        if self.seen != [(run.name, run.state) for run in self.project.runs]:
+            self._draw_all()
+
     def _draw_all(self) -> None:
+        self.seen = [(run.name, run.state) for run in self.project.runs]
         self._pick()
         self.body.clear()
-        self.parts.clear()
         with self.body:
             self._result()
-
-    def _draw_studies(self) -> None:
-        """Draw the part of a study that changed; the others keep what is typed in them."""
-        for kind in (self.tab, "files"):
-            if kind in self.parts:
-                part, draw = self.parts[kind]
-                part.clear()
-                with part:
-                    draw()
 
     def _pick(self) -> None:
         self.picker.clear()
@@ -104,14 +99,9 @@ class _Screen:
         request = request_for(self.project, run)
         with ui.element("div").classes("s-result"):
             _hero(outcome)
-            self._part("files", lambda: release_files.build(self.project, run, request))
+            with ui.element("section").classes("s-card"):
+                release_files.build(self.project, run, request)
         self._tabs(run, request, outcome)
-
-    def _part(self, kind: str, draw: Callable[[], None]) -> None:
-        part = ui.element("section").classes("s-card" if kind == "files" else "w-full s-stack")
-        self.parts[kind] = (part, draw)
-        with part:
-            draw()
 
     def _tabs(self, run: Run, request: RunRequest, outcome: Outcome) -> None:
         project = self.project
@@ -129,14 +119,13 @@ class _Screen:
                 tabs.props("no-caps align=left outside-arrows mobile-arrows")
                 for kind, name in text.TABS.items():
                     ui.tab(kind, label=name)
-            holder = ui.element("div").classes("w-full")
+            holder = ui.element("section").classes("w-full s-stack")
 
             def show(kind: str) -> None:
-                self.parts.pop(self.tab, None)
                 self.tab = kind
                 holder.clear()
                 with holder:
-                    self._part(kind, drawn[kind])
+                    drawn[kind]()
 
             tabs.set_value(self.tab)
             tabs.on_value_change(lambda event: show(str(event.value)))

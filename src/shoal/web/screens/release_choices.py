@@ -13,12 +13,14 @@ from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import compare_releases
+from shoal.web.project.study_runs import Study
 from shoal.web.screens.charts import Palette, chart
 from shoal.web.screens.parts import heading, named
-from shoal.web.screens.studying import ended, running, table
+from shoal.web.screens.studying import table, watch
 from shoal.web.text import release as text
 
 Use = Callable[[Candidate], None]
+_TIMES = (1, 2, 4)  # the guarantees to try, as multiples of k
 _LOG_RATIO = 5.0  # the risk axis is logarithmic if the risks differ by at least this factor
 
 
@@ -31,29 +33,28 @@ def build(project: Project, run: Run, request: RunRequest, use: Use) -> None:
         request: What was asked for.
         use: Creates the release of an alternative.
     """
-    study = project.studies["choices", run.name]
     ui.label(text.CHOICES_WHY).classes("s-why")
-    if study is not None and study.state == "running":
-        running(study)
-        return
-    ended(study)
-    if study is None or study.result is None:
-        k = run.guarantee.k
-        ui.button(
-            text.COMPARE,
-            on_click=lambda: project.studies.begin(
-                "choices", run.name, compare_releases, request, (k, 2 * k, 4 * k)
-            ),
-        )
-        ui.label(text.COMPARE_COST).classes("s-small")
-        return
-    choices = choices_of(study.result["rows"], study.result["loss"])
-    _named(choices, use)
-    _picture(choices)
-    _table(choices, use)
-    if choices.failed:
-        heading(3, text.FAILED_RUNS)
-        table(text.FAILED_RUNS, (text.METHOD, text.STATE), [list(each) for each in choices.failed])
+
+    def compare() -> None:
+        sizes = tuple(run.guarantee.k * times for times in _TIMES)
+        project.studies.begin("choices", run.name, compare_releases, request, sizes)
+
+    def draw(study: Study | None) -> None:
+        if study is None or study.result is None:
+            ui.button(text.COMPARE, on_click=compare)
+            ui.label(text.COMPARE_COST).classes("s-small")
+            return
+        choices = choices_of(study.result["rows"], study.result["loss"])
+        _named(choices, use)
+        if choices.candidates:
+            _picture(choices)
+            _table(choices, use)
+        if choices.failed:
+            heading(3, text.FAILED_RUNS)
+            failed = [list(each) for each in choices.failed]
+            table(text.FAILED_RUNS, (text.METHOD, text.STATE), failed)
+
+    watch(project, "choices", run, draw)
 
 
 def _named(choices: Choices, use: Use) -> None:
@@ -178,7 +179,7 @@ def build_beside(outcomes: dict[str, Outcome]) -> None:
         return
     picked = list(outcomes)[-3:]
     choice = ui.select(list(outcomes), value=picked, multiple=True, label=text.RELEASES)
-    choice.props("outlined use-chips max-values=3").classes("s-wide")
+    choice.props("outlined max-values=3").classes("s-wide")
     part = ui.element("div").classes("w-full")
 
     def draw() -> None:

@@ -10,9 +10,10 @@ from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import attack_release, write_pack
+from shoal.web.project.study_runs import Study
 from shoal.web.screens.parts import heading
 from shoal.web.screens.release_files import offer_file
-from shoal.web.screens.studying import ended, running, study_folder
+from shoal.web.screens.studying import study_folder, watch
 from shoal.web.text import release as text
 
 _LISTS = ("controls", "adversaries")
@@ -34,7 +35,7 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
     output = project.workspace / f"{run.folder.name}-evidence.zip"
 
     def create() -> None:
-        project.answers = {name: str(field.value or "") for name, field in fields.items()}
+        project.answers.update({name: str(field.value or "") for name, field in fields.items()})
         answers = read_answers(project.answers)
         wrong = [name for name, value in answers.items() if value is None]
         problem.set_text(f"{text.QUESTIONS[wrong[0]][0]}: {text.WRONG_NUMBER}" if wrong else "")
@@ -46,16 +47,16 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
                 "pack", run.name, write_pack, request, folder, released, output, answers
             )
 
-    study = project.studies["pack", run.name]
-    if study is not None and study.state == "running":
-        running(study)
-        return
+    heading(3, text.PACK)
     ui.button(text.PACK, on_click=create)
-    ended(study)
-    if study is not None and study.result is not None:
-        with ui.element("div").classes("s-notice s-good s-stack").props("role=status"):
-            offer_file(text.PACK_READY, output, f"{run.name}-evidence.zip")
-            ui.label(f"{text.PACK_DIGEST} {study.result['sha256']}").classes("s-code")
+
+    def draw(study: Study | None) -> None:
+        if study is not None and study.result is not None:
+            with ui.element("div").classes("s-notice s-good s-stack").props("role=status"):
+                offer_file(text.PACK_READY, output, f"{run.name}-evidence.zip")
+                ui.label(f"{text.PACK_DIGEST} {study.result['sha256']}").classes("s-code")
+
+    watch(project, "pack", run, draw)
 
 
 def _questions(answers: dict[str, str]) -> dict[str, Any]:
@@ -70,6 +71,7 @@ def _questions(answers: dict[str, str]) -> dict[str, Any]:
             made.props("outlined stack-label" + (" autogrow" if name in _LISTS else ""))
             if hint:
                 made.props["hint"] = hint
+            made.on_value_change(lambda event, name=name: answers.update({name: event.value or ""}))
             fields[name] = made
     return fields
 
@@ -107,21 +109,18 @@ def _number(answer: str, *, whole: bool) -> float | int | None:
 def _attacks(project: Project, run: Run, request: RunRequest) -> None:
     heading(3, text.ATTACK)
     ui.label(text.ATTACK_WHY).classes("s-why")
-    study = project.studies["attacks", run.name]
-    if study is not None and study.state == "running":
-        running(study)
-        return
-    ended(study)
-    if study is None or study.result is None:
+
+    def attack() -> None:
         folder = study_folder(project, run)
-        ui.button(
-            text.ATTACK,
-            on_click=lambda: project.studies.begin(
-                "attacks", run.name, attack_release, request, folder
-            ),
-        ).props("outline")
-        return
-    with ui.element("ul").classes("s-list").props("role=status"):
-        for sentence in [*study.result["sentences"], *study.result["notes"]]:
-            with ui.element("li"):
-                ui.label(sentence[:1].upper() + sentence[1:])
+        project.studies.begin("attacks", run.name, attack_release, request, folder)
+
+    def draw(study: Study | None) -> None:
+        if study is None or study.result is None:
+            ui.button(text.ATTACK, on_click=attack).props("outline")
+            return
+        with ui.element("ul").classes("s-list").props("role=status"):
+            for sentence in [*study.result["sentences"], *study.result["notes"]]:
+                with ui.element("li"):
+                    ui.label(sentence[:1].upper() + sentence[1:])
+
+    watch(project, "attacks", run, draw)

@@ -10,8 +10,9 @@ from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import write_release
+from shoal.web.project.study_runs import Study
 from shoal.web.screens.parts import heading, named
-from shoal.web.screens.studying import ended, running, study_folder
+from shoal.web.screens.studying import study_folder, watch
 from shoal.web.text import release as text
 
 _ICONS = {
@@ -58,21 +59,18 @@ def _parquet(project: Project, run: Run, request: RunRequest) -> None:
     if run.files.get("release", Path()).suffix == ".parquet":
         return
     output = project.workspace / f"{run.folder.name}-release.parquet"
-    study = project.studies["parquet", run.name]
-    if study is not None and study.state == "running":
-        running(study)
-        return
-    ended(study)
-    if study is not None and study.result is not None:
-        offer_file(text.PARQUET_READY, output, f"{run.name}.parquet")
-        return
-    folder = study_folder(project, run)
-    ui.button(
-        text.PARQUET,
-        on_click=lambda: project.studies.begin(
-            "parquet", run.name, write_release, request, folder, output, False
-        ),
-    ).props("flat dense")
+
+    def make() -> None:
+        folder = study_folder(project, run)
+        project.studies.begin("parquet", run.name, write_release, request, folder, output, False)
+
+    def draw(study: Study | None) -> None:
+        if study is not None and study.result is not None:
+            offer_file(text.PARQUET_READY, output, f"{run.name}.parquet")
+        else:
+            ui.button(text.PARQUET, on_click=make).props("flat dense")
+
+    watch(project, "parquet", run, draw)
 
 
 def offer_file(label: str, path: Path, name: str) -> None:

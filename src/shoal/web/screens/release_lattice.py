@@ -16,12 +16,16 @@ from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import list_nodes
+from shoal.web.project.study_runs import Study
 from shoal.web.screens.charts import Palette, chart
 from shoal.web.screens.parts import heading, named
-from shoal.web.screens.studying import ended, running, table
+from shoal.web.screens.studying import table, watch
 from shoal.web.text import release as text
 
 _PAGE = 20
+_SAMPLE_ROWS = 200  # of the preview, from which examples are taken
+_EXAMPLES = 2  # of each column
+_SUPPRESSED = 0.05  # of the records, unless the method states another share
 _STATES = {
     "all": ("not anonymous", "anonymous", "minimal"),
     "kept": ("anonymous", "minimal"),
@@ -38,23 +42,21 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
         request: What was asked for.
     """
     ui.label(text.LEVELS_WHY).classes("s-why")
-    study = project.studies["levels", run.name]
-    if study is not None and study.state == "running":
-        running(study)
-        return
-    ended(study)
     output = project.workspace / f"{run.folder.name}-levels.json"
-    if study is None or study.result is None:
+
+    def explore() -> None:
         summary = run.summary or {}
-        share = float((summary.get("options") or {}).get("max_suppression") or 0.05)
-        ui.button(
-            text.EXPLORE,
-            on_click=lambda: project.studies.begin(
-                "levels", run.name, list_nodes, request, output, summary.get("node"), share
-            ),
-        )
-        return
-    _Explorer(project, *load(output, output.stat().st_mtime_ns))
+        share = float((summary.get("options") or {}).get("max_suppression") or _SUPPRESSED)
+        node = summary.get("node")
+        project.studies.begin("levels", run.name, list_nodes, request, output, node, share)
+
+    def draw(study: Study | None) -> None:
+        if study is None or study.result is None:
+            ui.button(text.EXPLORE, on_click=explore)
+        else:
+            _Explorer(project, *load(output, output.stat().st_mtime_ns))
+
+    watch(project, "levels", run, draw)
 
 
 @lru_cache(maxsize=4)
@@ -84,7 +86,7 @@ class _Explorer:
         heading(3, text.NODES)
         with ui.element("div").classes("s-row"):
             self.state = ui.select(text.STATES, value="minimal", label=text.STATE)
-            self.state.props("outlined dense").classes("s-order")
+            self.state.props("outlined dense").classes("s-wide")
             self.state.on_value_change(self._first_page)
         self.part = ui.element("div").classes("w-full")
         chosen = next((node for node in view.nodes if node.chosen), None)
@@ -111,6 +113,8 @@ class _Explorer:
             "yAxis": {
                 "type": "value",
                 "splitLine": {"show": False},
+                "axisLine": {"show": False},
+                "axisTick": {"show": False},
                 "axisLabel": {"color": palette.muted},
                 "minInterval": 1,
             },
@@ -143,13 +147,6 @@ class _Explorer:
                 return
             good = node.state != "not anonymous"
             ui.label(WORDS[node.state]).classes(f"s-notice {'s-good' if good else 's-warn'}")
-            rows = [
-                (column, text.level_of(level, height))
-                for column, level, height in zip(
-                    self.view.columns, node.levels, self.view.heights, strict=True
-                )
-            ]
-            table(text.NODE, (text.COLUMN, text.LEVELS), rows)
             with ui.element("dl").classes("s-facts"):
                 for term, value in (
                     (text.COST, percent(node.cost)),
@@ -160,29 +157,26 @@ class _Explorer:
                             ui.label(term)
                         with ui.element("dd"):
                             ui.label(value)
-            self._examples(node)
+            examples = self._examples(node)
+            rows = [
+                (column, text.level_of(level, height), "\n".join(examples.get(column, ())))
+                for column, level, height in zip(
+                    self.view.columns, node.levels, self.view.heights, strict=True
+                )
+            ]
+            table(text.NODE, (text.COLUMN, text.LEVELS, text.EXAMPLES), rows)
 
-    def _examples(self, node: LatticeNode) -> None:
+    def _examples(self, node: LatticeNode) -> dict[str, list[str]]:
+        """Return what the levels do to values of the first rows of the file."""
         source = self.project.source
         if source is None:
-            return
+            return {}
         levels = dict(zip(self.view.columns, node.levels, strict=True))
         preview = source.preview
         sample = recode_sample(
-            self.trees,
-            levels,
-            preview.names,
-            preview.rows[:200],
-            most=3,
+            self.trees, levels, preview.names, preview.rows[:_SAMPLE_ROWS], most=_EXAMPLES
         )
-        if not any(each.pairs for each in sample):
-            return
-        heading(4, text.EXAMPLES)
-        with ui.element("ul").classes("s-list"):
-            for each in sample:
-                for value, label in each.pairs:
-                    with ui.element("li"):
-                        ui.label(text.recoded(value, label))
+        return {each.column: [text.recoded(*pair) for pair in each.pairs] for each in sample}
 
     def _first_page(self) -> None:
         self.number = 0
@@ -202,7 +196,7 @@ class _Explorer:
             rows: list[list[Any]] = [
                 [
                     _levels(node),
-                    WORDS[node.state],
+                    text.STATE_WORDS[node.state],
                     percent(node.cost),
                     node.suppressed,
                     lambda node=node: self._select(node),

@@ -9,8 +9,9 @@ from shoal.web.project.releasing import RunRequest
 from shoal.web.project.risk_words import answers
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import assess_risk
+from shoal.web.project.study_runs import Study
 from shoal.web.screens.parts import heading
-from shoal.web.screens.studying import ended, running, study_folder
+from shoal.web.screens.studying import study_folder, watch
 from shoal.web.text import release as text
 
 
@@ -23,9 +24,9 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
         request: What was asked for.
     """
     ui.label(text.RISK_WHY).classes("s-why")
-    study = project.studies["risk", run.name]
+    present = project.studies["risk", run.name]
     quasi = list((run.summary or {}).get("quasi", ()))
-    before = quasi if study is None or not isinstance(study.key, tuple) else study.key
+    before = present.key if present is not None and isinstance(present.key, tuple) else quasi
     boxes = {}
     with ui.element("fieldset").classes("s-checks"):
         with ui.element("legend"):
@@ -42,14 +43,12 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
             project.studies.begin("risk", run.name, assess_risk, request, folder, known, key=known)
 
     ui.button(text.ASSESS, on_click=ask)
-    if study is None:
-        return
-    if study.state == "running":
-        running(study)
-        return
-    ended(study)
-    if study.result is not None:
-        _answers(study.result)
+
+    def draw(study: Study | None) -> None:
+        if study is not None and study.result is not None:
+            _answers(study.result)
+
+    watch(project, "risk", run, draw)
 
 
 def _answers(result: dict[str, dict[str, object]]) -> None:

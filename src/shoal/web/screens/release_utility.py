@@ -11,7 +11,8 @@ from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import measure_utility
-from shoal.web.screens.studying import ended, running, study_folder, table
+from shoal.web.project.study_runs import Study
+from shoal.web.screens.studying import study_folder, table, watch
 from shoal.web.text import release as text
 
 
@@ -29,9 +30,9 @@ def build(project: Project, run: Run, request: RunRequest, outcome: Outcome) -> 
     if not targets:
         ui.label(text.NO_TARGET).classes("s-notice")
         return
-    study = project.studies["utility", run.name]
-    present = study.key if study is not None and study.key in targets else targets[0]
-    target = ui.select(targets, value=present, label=text.TARGET).props("outlined")
+    present = project.studies["utility", run.name]
+    before = present.key if present is not None and present.key in targets else targets[0]
+    target = ui.select(targets, value=before, label=text.TARGET).props("outlined")
     target.classes("s-wide")
 
     def measure() -> None:
@@ -42,14 +43,12 @@ def build(project: Project, run: Run, request: RunRequest, outcome: Outcome) -> 
         )
 
     ui.button(text.MEASURE, on_click=measure)
-    if study is None:
-        return
-    if study.state == "running":
-        running(study)
-        return
-    ended(study)
-    if study.result is not None:
-        _scores(study.result)
+
+    def draw(study: Study | None) -> None:
+        if study is not None and study.result is not None:
+            _scores(study.result)
+
+    watch(project, "utility", run, draw)
 
 
 def _scores(result: dict[str, Any]) -> None:

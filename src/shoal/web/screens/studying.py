@@ -8,9 +8,10 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.web.project.project import Project
+from shoal.web.project.project import Project, Topic
 from shoal.web.project.runs import Run
 from shoal.web.project.study_runs import Study
+from shoal.web.screens.live import on_change
 from shoal.web.screens.parts import named, notice
 from shoal.web.text import release as text
 
@@ -25,35 +26,70 @@ def study_folder(project: Project, run: Run) -> Path:
     return project.workspace / "studies" / run.folder.name
 
 
-def running(study: Study) -> None:
-    """Draw a running study: what it does, how far it is, and Cancel.
+def watch(project: Project, kind: str, run: Run, draw: Callable[[Study | None], None]) -> None:
+    """Draw a study: its progress with Cancel while it runs, and then its result.
+
+    Progress moves in place; only a study that begins or ends is drawn again.
 
     Parameters:
-        study: The study.
+        project: The state.
+        kind: What is studied.
+        run: The release.
+        draw: Draws a study that is not running; None if there is none.
     """
+    part = ui.element("div").classes("w-full s-stack")
+    drawn: list[Any] = []
+    move: list[Callable[[], None]] = []
+
+    def refresh() -> None:
+        study = project.studies[kind, run.name]
+        seen = [study, None if study is None else study.state]
+        if drawn == seen:
+            for each in move:
+                each()
+            return
+        drawn[:] = seen
+        move.clear()
+        part.clear()
+        with part:
+            if study is not None and study.state == "running":
+                move.append(_running(study))
+            else:
+                _ended(study)
+                draw(study)
+
+    on_change(project, part, refresh, Topic.STUDIES)
+    refresh()
+
+
+def _running(study: Study) -> Callable[[], None]:
+    """Draw a running study; the returned function moves its progress."""
     with ui.element("div").classes("s-running").props("role=status"):
         with ui.element("div").classes("s-grow"):
-            ui.label(study.job.text or text.WORKING).classes("s-small")
-            share = study.job.fraction
-            bar = ui.linear_progress(share or 0, show_value=False, size="6px")
-            bar.props("rounded" if share is not None else "rounded indeterminate")
-            named(bar, text.WORKING)
-        ui.button(text.CANCEL, on_click=study.job.cancel).props("outline dense")
+            said = ui.label().classes("s-small")
+            bar = named(ui.linear_progress(0, show_value=False, size="6px"), text.WORKING)
+        ui.button(text.CANCEL, on_click=study.job.cancel).props("outline dense no-caps")
+
+    def move() -> None:
+        said.set_text(_sentence(study.job.text) or text.WORKING)
+        share = study.job.fraction
+        bar.props("rounded indeterminate" if share is None else "rounded")
+        if share is not None:
+            bar.props(remove="indeterminate")
+            bar.set_value(share)
+
+    move()
+    return move
 
 
-def ended(study: Study | None) -> bool:
-    """Draw why a study has no result; return whether there was something to draw.
-
-    Parameters:
-        study: The study, None if there is none.
-    """
-    if study is None or study.state in ("done", "running"):
-        return False
+def _ended(study: Study | None) -> None:
+    """Draw why a study has no result."""
+    if study is None or study.state == "done":
+        return
     if study.state == "cancelled":
         notice(text.CANCELLED_WORK)
     else:
         notice(_sentence(study.job.error), "bad")
-    return True
 
 
 def table(

@@ -111,7 +111,12 @@ STATES = {
 COST = "Detail lost"
 LEVELS = "Levels"
 SMALL_GROUPS = "Records in groups that are too small"
-EXAMPLES = "What happens to values"
+EXAMPLES = "Examples"
+STATE_WORDS = {
+    "not anonymous": "does not keep it",
+    "anonymous": "keeps it",
+    "minimal": "keeps it, lowest levels",
+}
 SELECT = "Select"
 PREVIOUS = "Previous page"
 FOLLOWING = "Next page"
