@@ -203,12 +203,13 @@ class Guard:
         if any(not length.isdecimal() or int(length) > limit for length in stated):
             await _answer(send, 413, close=True)
             return
-        seen, begun = 0, False
+        seen, begun, gone = 0, False, False
 
         async def counted() -> Message:
-            nonlocal seen
+            nonlocal seen, gone
             message = await receive()
             seen += len(message.get("body", b""))
+            gone = gone or message["type"] == "http.disconnect"
             return message if seen <= limit else {"type": "http.disconnect"}
 
         async def noted(message: Message) -> None:
@@ -223,7 +224,7 @@ class Guard:
         try:
             await self.app(scope, counted, noted)
         except Exception:
-            if seen <= limit:
+            if seen <= limit and not gone:  # frameworks fail when a browser goes away
                 raise
         if seen > limit and not begun:
             await _answer(send, 413, close=True)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _GRACE_SECONDS = 2  # for open connections, once the server stops
 _LAST_SECONDS = 4.0  # after which a server that does not stop is ended
+_RECONNECT_SECONDS = 60.0  # a busy page or a sleeping computer comes back without a reload
 _MAX_MESSAGE = 4 * 2**20  # bytes of a websocket message
 
 
@@ -107,7 +108,7 @@ def build(workspace: Workspace, access: Access, source: Path | None) -> Guard:
         title=PRODUCT,
         language="en-US",
         dark=None,
-        reconnect_timeout=5.0,
+        reconnect_timeout=_RECONNECT_SECONDS,
         binding_refresh_interval=None,
         show_welcome_message=False,
     )
