@@ -97,3 +97,12 @@ def temporary_folder(report):
     path = Path(tempfile.mkstemp()[1])
     path.write_text(CANARY)
     return str(path), oct(path.stat().st_mode & 0o777)
+
+
+def slow_release(report, request):
+    """Stands in for a release that takes a minute."""
+    (request.folder / "release.csv.part").write_text(CANARY)
+    for step in range(600):
+        report(step / 600, "Searching")
+        threading.Event().wait(0.1)
+    return {}

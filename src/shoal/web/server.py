@@ -40,6 +40,7 @@ with requires("web"):
 if TYPE_CHECKING:
     from types import FrameType
 
+_STOPPED = Path(__file__).parent / "screens" / "stopped.js"
 _GRACE_SECONDS = 2  # for open connections, once the server stops
 _LAST_SECONDS = 4.0  # after which a server that does not stop is ended
 _RECONNECT_SECONDS = 60.0  # a busy page or a sleeping computer comes back without a reload
@@ -101,6 +102,7 @@ def build(workspace: Workspace, access: Access, source: Path | None) -> Guard:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.router.routes.append(uploads.Uploads(workspace, open_upload).route)
     layout.register(project)
+    ui.add_body_html(f"<script>{_STOPPED.read_text(encoding='utf-8')}</script>", shared=True)
     nicegui.app.on_startup(start)
     nicegui.app.on_shutdown(project.close)
     ui.run_with(

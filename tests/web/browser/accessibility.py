@@ -6,18 +6,24 @@ from axe_core_python.sync_playwright import Axe
 from tests.web.browser.conftest import NARROW, WIDE
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+STILL = "* { transition: none !important } .q-ripple { display: none !important }"
 WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 def violations(page):
     """Return the rules of WCAG 2.1 A and AA that the page breaks, each with one element."""
     found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
-    return [(each["id"], each["nodes"][0]["html"][:300]) for each in found["violations"]]
+    return [
+        (each["id"], node["html"][:200], [check["message"] for check in node["any"]])
+        for each in found["violations"]
+        for node in each["nodes"][:1]
+    ]
 
 
 def faults(page):
     """Return what is wrong on a screen, at two widths, light and dark."""
     found = []
+    page.add_style_tag(content=STILL)
     for width, size in (("wide", WIDE), ("narrow", NARROW)):
         page.set_viewport_size(size)
         for scheme in ("light", "dark"):

@@ -29,6 +29,7 @@ def chromium():
     api = pytest.importorskip("playwright.sync_api")
     if CHROMIUM is None:
         pytest.skip("NO BROWSER: install chromium (apt-get install chromium)")
+    api.expect.set_options(timeout=SECONDS * 1000)
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser

@@ -47,6 +47,7 @@ class Topic(StrEnum):
     GUARANTEE = "guarantee"
     FIGURES = "figures"
     RUNS = "runs"
+    PROGRESS = "progress"  # of a running release
     STUDIES = "studies"
     SAVED = "saved"
     THEME = "theme"

@@ -166,7 +166,7 @@ def start(project: Project, run: Run, start_job: Starter) -> None:
             run.text = job.error
         if job.state != "running":
             run.job = None
-        project.touch(Topic.RUNS)
+        project.touch(Topic.PROGRESS if job.state == "running" else Topic.RUNS)
 
     run.job = job
     job.on_change = changed

@@ -12,7 +12,7 @@ from shoal.errors import ShoalError
 from shoal.web.project.project import Project, Step, Topic
 from shoal.web.project.runs import Run
 from shoal.web.screens import describe, group, open, protect, release, saving, theme
-from shoal.web.screens.live import live
+from shoal.web.screens.live import live, progress
 from shoal.web.screens.parts import icon, named
 from shoal.web.text import common as text
 
@@ -155,7 +155,7 @@ def _onward(project: Project, step: Step) -> None:
 def _create(project: Project) -> None:
     running = next((run for run in project.runs if run.state == "running"), None)
     if running is not None:
-        _progress(running)
+        _progress(project, running)
         return
     obstacle = project.obstacle(Step.PROTECT)
     if obstacle:
@@ -175,14 +175,10 @@ def _create(project: Project) -> None:
     button.set_enabled(not obstacle)
 
 
-def _progress(run: Run) -> None:
+def _progress(project: Project, run: Run) -> None:
     """Draw how far a release is, and the button that cancels it."""
     with ui.element("div").classes("s-progress") as part:
         part.props["role"] = "status"
-        ui.label(run.text or text.CREATING).classes("s-small")
-        bar = ui.linear_progress(value=run.fraction or 0.0, show_value=False, size="6px")
-        named(bar.props("rounded"), text.CREATING)
-        if run.fraction is None:
-            bar.props("indeterminate")
+        progress(project, run, text.CREATING)
     cancel = run.job.cancel if run.job is not None else lambda: None
     ui.button(text.CANCEL, on_click=cancel).props("outline no-caps")

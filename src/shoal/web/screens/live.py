@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from nicegui import ui
 
@@ -57,3 +58,31 @@ def on_change(
             callback()
 
     stop = project.subscribe(changed)
+
+
+class Work(Protocol):
+    """Something that runs: a release or a job."""
+
+    fraction: float | None
+    text: str
+
+
+def progress(project: Project, work: Work, words: str) -> None:
+    """Draw how far work is; only the bar and its text change, so that buttons beside it stay.
+
+    Parameters:
+        project: The state.
+        work: The release or job.
+        words: What to say until the work reports something, and the name of the bar.
+    """
+    label = ui.label().classes("s-small")
+    bar = ui.linear_progress(show_value=False, size="6px").props("rounded")
+    bar.props["aria-label"] = words
+
+    def update() -> None:
+        label.text = work.text or words
+        bar.value = work.fraction or 0.0
+        bar.props["indeterminate"] = work.fraction is None
+
+    on_change(project, bar, update, Topic.PROGRESS)
+    update()
