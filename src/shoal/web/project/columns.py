@@ -33,6 +33,8 @@ class ColumnInfo:
             `{"pseudonym": {}}`; None leaves it out.
         contains: What its cells contain, such as `{"email": 12}`.
         offered_codes: Texts that may mean missing, with the rows that have them.
+        declared: What is possible in the column, as a schema states it: type, with bounds or
+            values. The owner knows it without the table; differential privacy needs it.
         missing_codes: Texts that the owner says mean missing in this column.
     """
 
@@ -50,6 +52,7 @@ class ColumnInfo:
     contains: Mapping[str, int] = field(default_factory=dict)
     offered_codes: Mapping[str, int] = field(default_factory=dict)
     missing_codes: tuple[str, ...] = ()
+    declared: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, described: Mapping[str, Any]) -> ColumnInfo:
@@ -82,6 +85,8 @@ class ColumnInfo:
                 entry |= {"kind": "ordinal", "order": list(self.order)}
             elif self.kind == "nominal" and self.type not in ("text", "true/false"):
                 entry["kind"] = "nominal"
+        if self.role != Role.IDENTIFIER:
+            entry |= self.declared
         if self.missing_codes and self.role != Role.IDENTIFIER:
             entry["missing"] = list(self.missing_codes)
         if self.role == Role.IDENTIFIER and self.replace is not None:

@@ -65,6 +65,7 @@ class Outlook:
         rows: Rows it was found on.
         exact: Whether these are all rows, otherwise it is an estimate.
         problem: Why there is no release, in one sentence; the other figures are then 0.
+        note: What to know instead of figures, for a release that is drawn at random.
     """
 
     kept: float = 0.0
@@ -75,6 +76,7 @@ class Outlook:
     rows: int = 0
     exact: bool = False
     problem: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ class Guarantee:
         method: A name from `shoal.METHODS`.
         options: Options of the method that differ from their defaults.
         escape_formulas: Whether cells that a spreadsheet would run get a quote before them.
+        public_groups: Whether the owner states that hierarchies were made without the table, which
+            differential privacy needs.
 
     >>> print(Guarantee(k=4, sentences=(Sentence("l-diversity", "disease", 2),)).model)
     k-anonymity(k=4) & l-diversity(l=2, column=disease)
@@ -53,6 +55,7 @@ class Guarantee:
     method: str = "mondrian"
     options: Mapping[str, Any] = field(default_factory=dict)
     escape_formulas: bool = False
+    public_groups: bool = False
 
     @property
     def model(self) -> Model:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import ShoalError
 from shoal.web.project import feedback
 from shoal.web.project.feedback import Figures, Outlook
+from shoal.web.project.private_draw import PRIVATE, foresee_draw
 
 if TYPE_CHECKING:
     from shoal.web.project.project import Project
@@ -52,6 +53,9 @@ class LiveFigures:
             bare = replace(table, hierarchies={})  # groups of the values as they are
             groups = await project.ask(feedback.count_groups, bare, wanted.k)
             self._show(replace(project.figures, groups=groups))
+            if wanted.method == PRIVATE:  # nothing is drawn before it is asked for
+                self._show(Figures(groups, foresee_draw(project)))
+                return
             outlook = await project.ask(feedback.foresee, *asked)
             self._show(Figures(groups, outlook))
             quick = feedback.is_quick(wanted.method, groups.rows, len(project.columns.quasi))

@@ -14,6 +14,7 @@ from shoal.errors import InputError
 from shoal.inspection.drafts import name_files, schema_entry
 from shoal.inspection.schemas import dump_schema
 from shoal.web.project.guarantee import Guarantee
+from shoal.web.project.private_draw import PRIVATE
 from shoal.web.project.recipe import command_line, write_recipe
 from shoal.web.project.releasing import REPORT, REPORT_DATA, SCHEMA, RunRequest, make_release
 
@@ -82,6 +83,9 @@ def schema_of(project: Project, folder: Path) -> str:
     """
     assert project.source is not None
     trees = project.trees
+    if project.guarantee.public_groups:
+        made = {name: tree for name, tree in trees.items() if isinstance(tree, Hierarchy)}
+        trees |= {name: replace(tree, origin="file") for name, tree in made.items()}
     edited = [name for name, tree in trees.items() if isinstance(tree, Hierarchy)]
     files = name_files(edited)
     columns: dict[str, Any] = {}
@@ -97,7 +101,10 @@ def schema_of(project: Project, folder: Path) -> str:
     source = project.source
     units = {"person": list(source.person), "household": list(source.household)}
     named = {what: names[0] if len(names) == 1 else names for what, names in units.items() if names}
-    file = {"file": dict(source.form)} if source.form else {}
+    form = dict(source.form)
+    if project.guarantee.method == PRIVATE:  # its claim must not depend on what was detected
+        form = {**source.detected, **form}
+    file = {"file": form} if form else {}
     return dump_schema({**file, **named, "columns": columns})
 
 

@@ -25,7 +25,7 @@ from shoal.web.project.runs import Run, schema_of
 
 STATE = "project.json"
 FORMAT = {"name": "shoal-web-project", "version": 1}
-_COLUMN_FIELDS = ("role", "kind", "replace", "missing_codes", "order")
+_COLUMN_FIELDS = ("role", "kind", "replace", "missing_codes", "order", "declared")
 
 
 def home() -> Path:

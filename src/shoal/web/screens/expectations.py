@@ -30,6 +30,8 @@ def expectations(project: Project) -> None:
             ui.label(text.ESTIMATING).classes("s-small")
         elif outlook.problem:
             notice(outlook.problem, "warn")
+        elif outlook.note:
+            notice(outlook.note)
         else:
             with ui.element("div").classes("s-figures"):
                 figure(f"{outlook.smallest:,}", text.SMALLEST)

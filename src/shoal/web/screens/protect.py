@@ -10,11 +10,13 @@ from nicegui import ui
 from shoal.anonymize import METHODS, options_of
 from shoal.anonymize.algorithm import about
 from shoal.web.project.guarantee import Sentence
+from shoal.web.project.private_draw import PRIVATE
 from shoal.web.project.project import Project, Topic
 from shoal.web.screens.expectations import expectations
 from shoal.web.screens.forms import option_form
 from shoal.web.screens.live import live, on_change
 from shoal.web.screens.parts import card, intro, named, notice, why
+from shoal.web.screens.private_draw import differential_privacy
 from shoal.web.text import protect as text
 
 _DEBOUNCE = "debounce=250"
@@ -33,7 +35,16 @@ def build(project: Project) -> None:
                 _k(project)
                 sentences = ui.element("div").classes("s-stack")
                 _draw_sentences(project, sentences)
+                private = [project.guarantee.method == PRIVATE]
+
+                def follow() -> None:
+                    if private[0] != (project.guarantee.method == PRIVATE):
+                        private[0] = not private[0]
+                        _draw_sentences(project, sentences)
+
+                on_change(project, sentences, follow, Topic.GUARANTEE)
                 _suppression(project)
+            differential_privacy(project)
             _advanced(project)
         with ui.element("div").classes("s-stack s-sticky"):
             with card(text.EXPECT):
@@ -62,8 +73,10 @@ def _draw_sentences(project: Project, part: ui.element) -> None:
     with part:
         for place, sentence in enumerate(project.guarantee.sentences):
             _sentence(project, part, place, sentence)
-        if project.columns.sensitive:
+        if project.columns.sensitive and project.guarantee.method != PRIVATE:
             _add(project, part)
+        elif project.guarantee.method == PRIVATE:
+            why(text.ONLY_SIZES)
         else:
             why(text.NO_SENSITIVE)
 

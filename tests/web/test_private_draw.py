@@ -1,0 +1,53 @@
+"""Differential privacy in the web app: nothing is claimed before everything is declared."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.web.conftest import finished
+
+from shoal.web.project.private_draw import PRIVATE, STARTS, bounds_of, foresee_draw, values_of
+
+
+def run(coroutine):
+    return asyncio.run(coroutine)
+
+
+def test_a_private_draw_needs_declarations_and_then_states_its_claim(project, tmp_path):
+    path = tmp_path / "people.csv"
+    rows = "".join(f"{20 + i % 40},{'fm'[i % 2]},{'yn'[i % 3 == 0]}\n" for i in range(900))
+    path.write_text(f"age,sex,ill\n{rows}", encoding="utf-8")
+
+    async def body():
+        await project.open(path)
+        roles = {"age": "quasi", "sex": "quasi", "ill": "sensitive"}
+        for name, role in roles.items():
+            project.set_role([name], role)
+        project.promise(method=PRIVATE, options=dict(STARTS), sentences=(), k=40)
+        before = foresee_draw(project).problem
+        age = bounds_of(project.columns["age"], "0", "110")
+        project.change_columns(["age"], declared=age, recipe={"intervals": [10, 40]})
+        project.change_columns(["sex"], declared=values_of("f, m"))
+        project.change_columns(["ill"], declared=values_of("y, n"))
+        project.start_run()
+        return before, foresee_draw(project), await finished(project)
+
+    before, outlook, done = run(body())
+    assert before == "State what is possible in age, sex, ill."
+    assert "differential privacy" in outlook.note
+    assert done.state == "done", done.text
+    assert done.summary["claims"]
+    assert done.summary["records"] is None
+    assert done.summary["suppressed"] is None
+
+
+def test_bounds_and_values_are_read_strictly(project, patients):
+    run(project.open(patients))
+    columns = project.columns
+    assert bounds_of(columns["birth_date"], "1900-01-01", "2030-12-31") == {
+        "type": "date",
+        "bounds": ["1900-01-01", "2030-12-31"],
+    }
+    assert bounds_of(columns["birth_date"], "1900", "2030") is None
+    assert bounds_of(columns["birth_date"], "2030-12-31", "1900-01-01") is None
+    assert values_of("only") is None
