@@ -170,3 +170,15 @@ def test_models_are_written_and_read_as_text():
             parse(wrong)
     with pytest.raises(shoal.InputError, match="sample, weights"):
         Risk(0.1, by="heart")
+
+
+def test_linked_rows_are_not_compared_one_by_one_with_a_population():
+    """A pseudonym shows that two rows are of one person, who may be the only one to fit both."""
+    data = pa.table({"who": [1, 1, 2, 2, 3, 3], "age": [30, 40, 31, 41, 32, 42]})
+    visits = Table.from_arrow(data, {"age": "quasi"}, person="who")
+    everyone = pa.table({"age": [*range(20, 60)] * 3})
+    released = shoal.anonymize(visits, KMap(3), population=everyone)
+    assert released.verify().holds
+    options = {"population": everyone, "replace": {"who": "pseudonym"}, "domain": "study"}
+    with pytest.raises(shoal.InputError, match="links the rows"):
+        shoal.anonymize(visits, KMap(3), key=shoal.identifiers.Key.new(), **options)

@@ -21,6 +21,7 @@ from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, names, wan
 from shoal.cli.shared.populations import (
     PopulationFile,
     fit_file,
+    needs_population,
     read_population,
 )
 from shoal.cli.shared.scaling import Scale, check_source
@@ -151,6 +152,11 @@ def _in_memory(
         linked = link_rows(published, list(links.values()), as_profiles=as_profiles)
         if linked is not published:
             _check_people(file, source, links)
+    if linked is not published and wanted is not None and needs_population(wanted):
+        raise InputError(
+            f"{wanted} compares single rows with the population, but {file} links the rows of a "
+            "person; state --unlinked if what links them will be removed before publication"
+        )
     classes = Classes.by_quasi(linked, origin=source)
     if linked.unit is None and source is not None and source.unit is not None:
         with notes():

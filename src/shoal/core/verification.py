@@ -133,7 +133,8 @@ def recount(
     )
     identifiers = [published.column(name) for name in links]
     linked = link_rows(table, identifiers, as_profiles=not covers_rows(guarantee))
-    if linked is not table and not all(part.by_class for part in guarantee.parts):
+    by_row = any(not part.by_class or part.needs_population for part in guarantee.parts)
+    if linked is not table and by_row:
         raise InputError(
             f"{guarantee} compares single rows with people, but {', '.join(links)} links the rows "
             "of one person; use k-anonymity, or leave the column out"

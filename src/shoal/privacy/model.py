@@ -35,6 +35,7 @@ class Model(ABC):
     over_rows: whether the model covers combinations of rows of a person. It is then judged on
         all classes together, and no class meets it on its own.
     by_release: whether it is a condition on all classes together; see `ReleaseModel`.
+    needs_population: whether it compares rows with people of a stated population.
     """
 
     name: ClassVar[str]
@@ -43,6 +44,7 @@ class Model(ABC):
     by_class: ClassVar[bool] = True
     over_rows: ClassVar[bool] = False
     by_release: ClassVar[bool] = False
+    needs_population: ClassVar[bool] = False
 
     @abstractmethod
     def holds(self, classes: Classes) -> Bools:
@@ -182,7 +184,6 @@ class ReleaseModel(Model):
 
     monotone: ClassVar[bool] = True
     by_release: ClassVar[bool] = True
-    needs_population: ClassVar[bool] = False
 
     @property
     @abstractmethod

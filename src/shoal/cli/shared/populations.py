@@ -61,7 +61,7 @@ def with_population(
 
 def needs_population(model: Model) -> bool:
     """Return whether a part of the model compares a release with a population."""
-    return any(getattr(part, "needs_population", False) for part in model.parts)
+    return any(part.needs_population for part in model.parts)
 
 
 def fit_file(
