@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -37,11 +37,26 @@ from shoal.cli.shared.options import (
     Json,
     K,
     check_outputs,
-    output_path,
-    seed_option,
     wanted_model,
 )
 from shoal.cli.shared.populations import PopulationFile, with_population
+from shoal.cli.shared.release_options import (
+    EscapeFormulas,
+    Evidence,
+    KeepOrder,
+    LedgerFile,
+    MaxLeftOut,
+    Method,
+    MethodOptions,
+    Models,
+    NewSchema,
+    Output,
+    People,
+    Picture,
+    Report,
+    Seed,
+    Target,
+)
 from shoal.cli.shared.repeating import typed
 from shoal.cli.shared.scaling import Partitioned, check_source, load_or_open
 from shoal.cli.shared.sources import EveryRole, Form, grouped
@@ -52,106 +67,6 @@ if TYPE_CHECKING:
     from shoal.core.release import Release
     from shoal.core.table import Table
     from shoal.core.verification import Verification
-
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        parser=output_path,
-        help="The file to write: .csv, .tsv or .parquet. A name without an ending, or with a slash "
-        "at its end, is a folder of Parquet parts.",
-    ),
-]
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="MODEL", help="Another privacy model: 'l-diversity(3, disease)'. Repeatable."
-    ),
-]
-Method = Annotated[
-    str, typer.Option(metavar="NAME", help="The method; `shoal methods` lists all of them.")
-]
-MethodOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
-    ),
-]
-Seed = Annotated[int | None, seed_option("The random seed, for randomized methods.")]
-Report = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write a report for reviewers, such as an ethics board: .html or .json.",
-    ),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="With --report: add how well models trained on the release predict this column.",
-    ),
-]
-Picture = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Draw the lattice of a full-domain method, up to 3,000 nodes: .png, .svg or .html.",
-    ),
-]
-KeepOrder = Annotated[
-    bool,
-    typer.Option(
-        "--keep-order",
-        help="Write the rows in the order of FILE, which can reveal what is hidden. Default: sort "
-        "them by their published values.",
-    ),
-]
-EscapeFormulas = Annotated[
-    bool,
-    typer.Option(
-        "--escape-formulas",
-        help="Prefix a quote to cells of a CSV file that a spreadsheet would run: =1+1.",
-    ),
-]
-People = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Of a project: draw N people at random, with all their rows in all tables.",
-    ),
-]
-MaxLeftOut = Annotated[
-    float,
-    typer.Option(
-        metavar="SHARE",
-        help="Rows that km-anonymity may leave out to keep others detailed, at most.",
-    ),
-]
-LedgerFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Charge a differentially private release to this `shoal dp ledger`.",
-    ),
-]
-NewSchema = Annotated[
-    bool,
-    typer.Option(
-        "--new-schema", help="State that this is the ledger's table, with a changed schema."
-    ),
-]
-
-
-Evidence = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Write an evidence pack to this folder: figures, what regimes ask, and a verifier.",
-    ),
-]
 
 
 @grouped
