@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,15 +75,17 @@ def answer(folder: Path, result: dict[str, Any]) -> None:
     (folder / "result.json").write_text(json.dumps(result))
 
 
-def bench_python(root: Path) -> Path:
-    """Return the Python of .venv-bench, with the other tools; created on first use."""
-    home = root / ".venv-bench"
+def bench_python(
+    root: Path, name: str = ".venv-bench", packages: Sequence[str] = tuple(PEERS)
+) -> Path:
+    """Return the Python of an environment with other tools; created on first use."""
+    home = root / name
     python, done = home / "bin" / "python", home / ".installed"
-    if not done.exists() or done.read_text().split() != PEERS:
-        sys.stderr.write("creating .venv-bench for the other tools, once\n")
+    if not done.exists() or done.read_text().split() != list(packages):
+        sys.stderr.write(f"creating {name} for the other tools, once\n")
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *PEERS], check=True)
-        done.write_text("\n".join(PEERS))
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
+        done.write_text("\n".join(packages))
     return python
 
 

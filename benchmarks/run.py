@@ -15,6 +15,7 @@ from typing import Any
 
 from rich.console import Console
 
+import attacks
 import dp
 import growth
 import identifiers
@@ -43,6 +44,7 @@ SECTIONS: dict[str, Any] = {
     "methods": methods,
     "matchings": matchings,
     "risk": risk,
+    "attacks": attacks,
     "release": release,
     "identifiers": identifiers,
     "utility": utility,
