@@ -97,9 +97,8 @@ def test_the_file_that_cannot_be_read_is_explained_and_corrected(project, tmp_pa
     async def body(user):
         await user.open("/")
         await project.open(path)
-        await user.should_see("looks like data")
-        header = next(s for s in user.find(kind=ui.select).elements if s.label == open.HEADER)
-        header.value = False
+        await user.should_see(open.NO_NAMES)
+        user.find(open.NO_NAMES_YES).click()
         await until(lambda: not project.problem and not project.busy and len(project.columns))
         await user.should_see(open.FIRST_ROWS)
 

@@ -166,7 +166,7 @@ def _identifiers(project: Project) -> None:
         for name in names:
             stated = next(iter(project.columns[name].replace or {"drop": {}}))
             keyed = keyed or stated in KEYED
-            with ui.element("div").classes("s-choice"):
+            with ui.element("div").classes("s-line"):
                 ui.label(name).classes("s-name")
                 select = ui.select(
                     text.REPLACEMENTS,

@@ -22,6 +22,7 @@ _UPLOAD_SCRIPT = Path(__file__).with_name("upload.js").read_text(encoding="utf-8
 _ACCEPTED = ".csv,.tsv,.txt,.gz,.parquet,.pq,.jsonl,.ndjson,.json,.xlsx,.xlsm,.xlsb,.xls,.ods"
 _EXAMPLE_ROWS = 2_000
 _SHOWN_ROWS = 12
+_NO_NAMES = "the first row looks like data"
 _NOTATION = re.compile(r"add (decimal|dates)='([^']+)'")
 
 
@@ -130,7 +131,9 @@ def _opened(project: Project) -> None:
         ui.button(text.ANOTHER, on_click=lambda: _forget(project)).props("flat no-caps")
     if project.busy:
         _waiting(project.busy)
-    if project.problem:
+    if _NO_NAMES in project.problem:
+        notice(text.NO_NAMES, "warn", text.NO_NAMES_YES, lambda: _correct(project, header=False))
+    elif project.problem:
         notice(project.problem, "bad")
     if source.question is not None:
         _person(project)
@@ -145,7 +148,8 @@ def _size(project: Project) -> str:
     source = project.source
     assert source is not None
     rows = source.about or (counted(source.rows, "row") if source.rows is not None else "…")
-    return text.summary(rows, len(source.preview.names), source.size)
+    width = len(source.preview.names)
+    return text.summary(rows, width, source.size) if width else text.size_text(source.size)
 
 
 def _forget(project: Project) -> None:

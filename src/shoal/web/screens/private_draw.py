@@ -69,7 +69,7 @@ def _declarations(project: Project) -> None:
     heading(3, text.DECLARE)
     why(text.DECLARE_WHY)
     for column in undeclared_columns(project):
-        with ui.element("div").classes("s-choice"):
+        with ui.element("div").classes("s-line"):
             ui.label(column.name).classes("s-name")
             _bounds(project, column) if column.kind == "numeric" else _values(project, column)
     if not undeclared_columns(project):

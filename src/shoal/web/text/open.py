@@ -36,6 +36,11 @@ ENCODINGS = {
 }
 HEADER = "First row"
 HEADERS = {True: "Contains the column names", False: "Is already data"}
+NO_NAMES = (
+    "The first row looks like data, not like column names. Without names, columns are called "
+    "column_1, column_2 and so on."
+)
+NO_NAMES_YES = "It is data"
 DECIMAL = "Decimal mark"
 DECIMALS = {".": "Point, as in 3.5", ",": "Comma, as in 3,5"}
 DATES = "Dates are written"
