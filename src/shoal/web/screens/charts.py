@@ -14,7 +14,7 @@ class Palette:
     """The colours of a chart.
 
     Parameters:
-        text, muted, line, accent, good, bad: Colours as CSS states them.
+        text, muted, line, accent, good, bad, card: Colours as CSS states them.
     """
 
     text: str
@@ -23,13 +23,30 @@ class Palette:
     accent: str
     good: str
     bad: str
+    card: str
 
 
-LIGHT = Palette("#131a24", "#4b5768", "#dfe3ea", "#0b6684", "#17653b", "#b4bec8")
-DARK = Palette("#e8edf4", "#a9b6c8", "#2c394c", "#6cc5e4", "#86d9a8", "#48566b")
+LIGHT = Palette("#131a24", "#4b5768", "#dfe3ea", "#0b6684", "#17653b", "#b4bec8", "#ffffff")
+DARK = Palette("#e8edf4", "#a9b6c8", "#2c394c", "#6cc5e4", "#86d9a8", "#48566b", "#141c28")
 
 # the page states whether it is dark; the answer arrives after the first drawing
 _IS_DARK = "document.body.classList.contains('body--dark')"
+
+
+def tooltip(palette: Palette, formatter: str) -> dict[str, Any]:
+    """Return the options of a tooltip, which is drawn as text and never as markup.
+
+    Parameters:
+        palette: The colours.
+        formatter: What it shows, in the notation of ECharts.
+    """
+    return {
+        "renderMode": "richText",
+        "formatter": formatter,
+        "backgroundColor": palette.card,
+        "borderColor": palette.line,
+        "textStyle": {"color": palette.text},
+    }
 
 
 def chart(

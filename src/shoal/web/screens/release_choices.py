@@ -14,7 +14,7 @@ from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import compare_releases
 from shoal.web.project.study_runs import Study
-from shoal.web.screens.charts import Palette, chart
+from shoal.web.screens.charts import Palette, chart, tooltip
 from shoal.web.screens.parts import heading, named
 from shoal.web.screens.studying import table, watch
 from shoal.web.text import release as text
@@ -122,7 +122,7 @@ def _options(choices: Choices, palette: Palette) -> dict[str, Any]:
     return {
         "aria": {"enabled": True},
         "grid": {"left": 64, "right": 90, "top": 28, "bottom": 56},
-        "tooltip": {"renderMode": "richText", "formatter": "{b}: {c}"},
+        "tooltip": tooltip(palette, "{b}: {c}"),
         "xAxis": {
             **axis,
             "type": "log" if wide else "value",

@@ -17,12 +17,13 @@ from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import list_nodes
 from shoal.web.project.study_runs import Study
-from shoal.web.screens.charts import Palette, chart
+from shoal.web.screens.charts import Palette, chart, tooltip
 from shoal.web.screens.parts import heading, named
 from shoal.web.screens.studying import table, watch
 from shoal.web.text import release as text
 
 _PAGE = 20
+_MANY_NODES = 2_000  # more are drawn smaller
 _SAMPLE_ROWS = 200  # of the preview, from which examples are taken
 _EXAMPLES = 2  # of each column
 _SUPPRESSED = 0.05  # of the records, unless the method states another share
@@ -94,6 +95,7 @@ class _Explorer:
         self._rows()
 
     def _options(self, palette: Palette) -> dict[str, Any]:
+        grain = 1.0 if len(self.view.nodes) <= _MANY_NODES else 0.55
         looks = {
             "not anonymous": (palette.bad, 5, 0.6),
             "anonymous": (palette.accent, 7, 0.55),
@@ -108,7 +110,7 @@ class _Explorer:
                 "textStyle": {"color": palette.text},
                 "data": list(WORDS.values()),
             },
-            "tooltip": {"renderMode": "richText", "formatter": "{b}"},
+            "tooltip": tooltip(palette, "{b}"),
             "xAxis": {"show": False, "type": "value"},
             "yAxis": {
                 "type": "value",
@@ -123,7 +125,8 @@ class _Explorer:
                     "type": "scatter",
                     "name": WORDS[state],
                     "progressive": 0,
-                    "symbolSize": looks[state][1],
+                    "symbolSize": grain * looks[state][1],
+                    "emphasis": {"disabled": True},
                     "itemStyle": {"color": looks[state][0], "opacity": looks[state][2]},
                     "data": [
                         {"name": _levels(node), "value": [round(node.x, 3), round(node.y, 3)]}
