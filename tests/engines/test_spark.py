@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import sys
+from datetime import date, datetime
 from decimal import Decimal
 
 import pyarrow as pa
@@ -11,6 +14,8 @@ from tests.engines import spark_sessions
 from tests.engines.conftest import ROLES, TREES, rows
 
 import shoal
+from shoal import InputError
+from shoal.engines.spark.failures import SparkFailed
 
 pytestmark = [
     pytest.mark.slow,
@@ -84,3 +89,186 @@ def test_a_frame_gives_the_release_of_the_table_in_memory(
     assert parts.equals(pq.read_table(tmp_path / "one.parquet"))
     assert other.to_native().toArrow().equals(parts)
     assert {path.name[:5] for path in (tmp_path / "parts").iterdir()} == {"part-", "_mani"}
+
+
+CELLS = {  # the Arrow type of a column that Spark has too, and the cells that it draws from
+    "small integers": (pa.int8(), range(-5, 6)),
+    "large integers": (pa.int64(), [10**17, -(10**17), 3, 4]),
+    "single floats": (pa.float32(), [1.5, 0.1, -0.0, 0.0, NAN, 1e20]),
+    "floats": (pa.float64(), [1.5, 0.1, -0.0, 1e-7, 123456789.125, 2.0, NAN]),
+    "decimals": (pa.decimal128(12, 2), [Decimal("1.10"), Decimal("-2.05"), Decimal("100.00")]),
+    "texts": (pa.string(), ["a", "b", "c d", "10", "9", "=x", ""]),
+    "odd texts": (pa.string(), ["Zoë", "ß", "日本", "a\nb", '"q"', "Ａ"]),
+    "truths": (pa.bool_(), [True, False]),
+    "dates": (pa.date32(), [date(2000 + n, 1 + n, 1) for n in range(4)]),
+    "times": (pa.timestamp("us"), [datetime(2020, 3, 29, n % 3, 0, 0, n * 500) for n in range(5)]),
+    "midnights": (pa.timestamp("us"), [datetime(2020, 1, 1 + n) for n in range(4)]),
+}
+
+
+def drawn(draw, count):
+    kind, cells = CELLS[draw.choice(list(CELLS))]
+    missing = draw.choice([0, 0.1])
+    return pa.array(
+        [None if draw.random() < missing else draw.choice(list(cells)) for _ in range(count)], kind
+    )
+
+
+def schema_of(data):
+    """Return the schema of Spark, with times that have no time zone."""
+    from pyspark.sql.types import StructType
+
+    from shoal.engines.spark.types import spark_type
+
+    fields = [f"`{n}` {spark_type(data.schema.field(n).type)}" for n in data.column_names]
+    return StructType.fromDDL(", ".join(fields))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_table_gives_the_same_release_in_memory_on_disk_and_in_spark(
+    seed, spark, tmp_path
+):
+    draw = random.Random(seed)
+    method = ["flash", "mondrian", "datafly"][seed]
+    data = pa.table({f"c {n}": drawn(draw, 200) for n in range(5)})
+    roles = {n: draw.choice(["quasi", "sensitive", "insensitive"]) for n in data.column_names}
+    roles["c 0"] = roles["c 1"] = "quasi"
+    pq.write_table(data, tmp_path / "rows.parquet")
+    frame = spark.createDataFrame(data, schema_of(data))
+    tables = {
+        "memory": shoal.read(tmp_path / "rows.parquet", roles=roles),
+        "duckdb": shoal.open(tmp_path / "rows.parquet", roles=roles),
+        "spark": shoal.open(frame, roles=roles),
+    }
+    made = {}
+    for name, each in tables.items():
+        release = shoal.anonymize(each, k=2, method=method)
+        output = tmp_path / "release.csv"
+        made[name] = release.write(output, force=True), output.read_bytes()
+    assert made["memory"] == made["duckdb"] == made["spark"]
+
+
+def test_partitions_give_the_release_that_duckdb_gives(frame, tmp_path):
+    pq.write_table(table(), tmp_path / "rows.parquet")
+    settings = {"roles": ROLES, "rows_are_people": True, "partition_rows": 150}
+    made = []
+    for source in (tmp_path / "rows.parquet", frame):
+        each = shoal.open(source, **settings, processes=0)
+        release = shoal.anonymize(each, "l-diversity(2, illness)", "greedy")
+        checked = release.write(tmp_path / "release.csv", force=True)
+        made.append((checked, (tmp_path / "release.csv").read_bytes(), release.run.notes))
+    assert made[0] == made[1]
+    assert made[0][0].holds
+
+
+def test_errors_of_partitions_reach_the_driver(frame):
+    each = shoal.open(frame, roles=ROLES, rows_are_people=True)
+    with pytest.raises(shoal.Infeasible, match="cannot be met"):
+        shoal.anonymize(each, "l-diversity(9, illness)", "greedy")
+
+
+def test_a_result_that_spark_computes_again_is_an_error(frame):
+    """Executors that lose stored rows may not mix them with those of another run."""
+    each = shoal.open(frame, roles=ROLES, rows_are_people=True)
+    release = shoal.anonymize(each, k=3, method="greedy")
+    rows_of = release.to_spark()
+    each.close()
+    with pytest.raises(Exception, match="no longer stored"):
+        rows_of.toArrow()
+
+
+CANARY = "Quetzalcoatlus"
+
+
+def test_errors_of_spark_name_the_step_and_no_cell(spark):
+    from pyspark.sql import functions as f
+
+    data = pa.table({"town": [CANARY, "b"] * 10, "age": list(range(20))})
+    wrong = spark.createDataFrame(data).withColumn("age", f.col("town").cast("int"))
+    with pytest.raises(SparkFailed, match="Spark failed to count the values") as caught:
+        shoal.anonymize(wrong, k=2, quasi=["town", "age"], method="flash")
+    assert CANARY not in str(caught.value)
+    assert caught.value.kind == "CAST_INVALID_INPUT"
+
+
+def test_a_failing_write_leaves_the_old_folder(frame, tmp_path, monkeypatch):
+    from shoal.engines.spark import publishing
+
+    asked = {**BY_ROLE, "rows_are_people": True}
+    release = shoal.anonymize(frame, k=3, method="flash", **asked)
+    release.write(tmp_path / "release")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "release").iterdir()}
+    kept = publishing._frame
+
+    def failing(layout):
+        from pyspark.sql import functions as f
+
+        made = kept(layout)
+        unwanted = f.raise_error(f.col("note"))
+        cell = f.when(f.monotonically_increasing_id() > 100, unwanted).otherwise(f.col("note"))
+        return made.withColumn("note", cell.cast("string"))
+
+    monkeypatch.setattr(publishing, "_frame", failing)
+    with pytest.raises(SparkFailed, match="Spark failed to write the released rows"):
+        release.write(tmp_path / "release", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+    assert {p.name: p.read_bytes() for p in (tmp_path / "release").iterdir()} == before
+
+
+def test_parts_that_do_not_match_the_release_are_noticed(frame, tmp_path, monkeypatch):
+    from pyspark.sql import functions as f
+
+    from shoal.engines.spark import publishing
+
+    release = shoal.anonymize(frame, k=3, method="flash", **BY_ROLE, rows_are_people=True)
+    kept = publishing._frame
+    monkeypatch.setattr(
+        publishing, "_frame", lambda layout: kept(layout).withColumn("sex", f.lit("x"))
+    )
+    with pytest.raises(shoal.NotAnonymous, match="the written rows are not the released ones"):
+        release.write(tmp_path / "release")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_gets_its_parts_and_then_the_manifest(frame, tmp_path):
+    release = shoal.anonymize(frame, k=3, method="flash", **BY_ROLE, rows_are_people=True)
+    address = f"file://{tmp_path}/release"
+    assert release.write(address) == release.verify()
+    names = sorted(path.name for path in (tmp_path / "release").glob("[!.]*"))
+    assert names[0] == "_manifest.json"
+    assert all(name.startswith("part-") for name in names[1:])
+    assert pq.ParquetDataset(tmp_path / "release").read().num_rows == release.verify().records
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+    with pytest.raises(shoal.OutputError, match="exists already"):
+        release.write(address)
+    with pytest.raises(shoal.OutputError, match="needs another package"):
+        release.write("unheard-of://bucket/release")
+
+
+def test_the_command_line_reads_text_like_a_table_in_memory(
+    spark, people, tmp_path, capsys, monkeypatch
+):
+    from shoal.cli import main
+
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
+
+    arguments = ["anonymize", str(people), "--quasi", "postcode,age,income,sex", "-k", "3"]
+    arguments += ["--sensitive", "illness,cost", "--insensitive", "note", "--rows-are-people"]
+    arguments += ["--missing", "NA", "--method", "flash", "--hierarchy", "age=intervals: [10, 40]"]
+    for name, more in (("one", ["--engine", "duckdb"]), ("other", ["--engine", "spark"])):
+        output = ["-o", str(tmp_path / f"{name}.csv")]
+        monkeypatch.setattr(sys, "argv", ["shoal", *arguments, *more, *output])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert not caught.value.code
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
+    assert "the rows stay in Spark" in capsys.readouterr().err
+
+
+def test_times_with_a_zone_and_streams_are_refused(spark):
+    data = pa.table({"seen": pa.array([datetime(2020, 1, 1)], pa.timestamp("us"))})
+    zoned = spark.createDataFrame(data)
+    with pytest.raises(InputError, match="cast the column to timestamp_ntz"):
+        shoal.anonymize(zoned, k=2, quasi="seen")
+    with pytest.raises(InputError, match="a streaming frame has no end"):
+        shoal.anonymize(spark.readStream.format("rate").load(), k=2, quasi="value")

@@ -140,7 +140,7 @@ def anonymize(
     secrets = opened_secrets(key_file if ledger is None else None, key_env, key_command, lookup)
     order: Order = "original" if keep_order else "canonical"
     with bars():
-        table: Any = load_or_open(file, roles, hierarchy, form, choice, scale.partition_rows)
+        table: Any = load_or_open(file, roles, hierarchy, form, choice, scale)
         table = with_population(table, population, roles, hierarchy, form)
         table = held_out.held_back(table, seed)
         check_outputs(

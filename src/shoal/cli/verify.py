@@ -41,6 +41,7 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.core.classes import Classes
     from shoal.core.table import Table
+    from shoal.engines.engine import Source
     from shoal.engines.memory import Budget
     from shoal.privacy.model import Model
     from shoal.reading import Schema
@@ -106,7 +107,8 @@ def verify(
     needs = {"--key": key, "--hierarchy": hierarchy, "--population": population}
     choice = scale.choose(file, roles, None, needs)
     if choice.on_disk:
-        data = _on_disk(file, roles, form, choice.budget, wanted, original, unlinked=unlinked)
+        source = choice.source(file, scale.master)
+        data = _on_disk(source, roles, form, choice.budget, wanted, original, unlinked=unlinked)
     else:
         data = _in_memory(
             file, wanted, roles, original, key, population, hierarchy, form, unlinked=unlinked
@@ -209,7 +211,7 @@ def _figures(
 
 
 def _on_disk(
-    file: Path,
+    source: Source,
     roles: Roles,
     form: Form,
     budget: Budget,
@@ -232,15 +234,15 @@ def _on_disk(
     }
     if units["person"] and not unlinked:
         raise InputError(
-            f"{file}: linked rows of a person are checked only in memory; state more --memory, or "
-            "--unlinked if the person column will be removed before publication"
+            f"{source.name}: linked rows of a person are checked only in memory; state more "
+            "--memory, or --unlinked if the person column will be removed before publication"
         )
     with bars(), notes(unless=UnassignedColumns):
         baseline = None
         if original is not None:
             own = {**known.file, **as_written(original, form.stated)}
             baseline = baseline_on_disk(original, known.columns, own, units, budget)
-        published = published_on_disk(file, known.columns, stated, units, budget, baseline)
+        published = published_on_disk(source, known.columns, stated, units, budget, baseline)
         classes = published.classes
         _check_columns(wanted, published.sensitive)
         reached = profile(classes, published.sensitive)

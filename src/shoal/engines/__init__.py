@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.requests import is_spark_frame
+from shoal.engines.choice import source_of
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
 from shoal.engines.replacing import with_coarser_identifiers
-from shoal.engines.sources import find_files
-from shoal.engines.spark.source import SparkFrame
 from shoal.reading.requests import request_of
 
 
@@ -38,6 +36,8 @@ def open(
     memory: str | int | None = None,
     partition_rows: int | None = None,
     processes: int | None = None,
+    engine: str = "duckdb",
+    master: str | None = None,
 ) -> LargeTable:
     r"""Open a table of any size where it is, for `shoal.anonymize`.
 
@@ -64,6 +64,10 @@ def open(
         partition_rows: Rows of a partition, at most about, for methods that separate equal
             records; by default as many as fit in memory, up to 500,000.
         processes: Number of worker processes for partitions; by default one per core.
+        engine: What works on the rows of files: "duckdb", or "spark", which also reads addresses
+            such as `s3://bucket/visits`.
+        master: Where Spark runs: `"local[2]"`, a cluster, or `"sc://host"`; by default the active
+            session, or a local one.
 
     Returns:
         The table, which reads its files when it is anonymized.
@@ -85,7 +89,7 @@ def open(
     asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, form)
     asked = with_coarser_identifiers(asked)
     budget = Budget.parse(memory)
-    files = SparkFrame(source) if is_spark_frame(source) else find_files(source)
+    files = source_of(source, engine, master, budget)
     return LargeTable(files, asked, budget, partition_rows, processes)
 
 

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.anonymize.requests import is_spark_frame
+from shoal.engines.engine import Source
 from shoal.engines.memory import Budget, memory_needed
 from shoal.engines.sources import find_files
 from shoal.errors import InputError, unknown
 from shoal.support.files import is_database
+from shoal.support.wording import option
 
-ENGINES = ("duckdb",)
+ENGINES = ("duckdb", "spark")
 _SMALL = 50 * 10**6  # bytes of a file that fits in any memory
 
 
@@ -25,6 +28,11 @@ class Choice:
     on_disk: bool
     budget: Budget
     reason: str = ""
+    engine: str = "duckdb"
+
+    def source(self, path: Path, master: str | None = None) -> Source:
+        """Return the rows of a path for the engine; master: where Spark runs."""
+        return source_of(path, self.engine, master, self.budget)
 
 
 def choose(
@@ -47,6 +55,9 @@ def choose(
     budget = Budget.parse(memory)
     if engine is not None and engine not in ENGINES:
         raise unknown("no engine", engine, ENGINES)
+    if engine == "spark":
+        why = f"the rows stay in Spark; distinct tuples may take {budget} of the driver's memory"
+        return Choice(True, budget, why, engine)
     if engine is not None:
         return Choice(True, budget, f"the rows stay on disk: {engine} works within {budget}")
     if is_database(source):
@@ -69,3 +80,28 @@ def choose(
         return Choice(False, budget)
     reason = f"the rows stay on disk: in memory they need about {needed}, more than {budget}"
     return Choice(True, budget, reason)
+
+
+def source_of(source: Any, engine: str, master: str | None, budget: Budget) -> Source:
+    """Return the rows of a frame of Spark, or of files for an engine.
+
+    Parameters:
+        source: A frame, a file, a folder, a pattern, or an address for Spark.
+        engine: One of `ENGINES`.
+        master: Where Spark runs, None for the active session.
+        budget: The memory that may be used.
+    """
+    if engine not in ENGINES:
+        raise unknown("no engine", engine, ENGINES)
+    if master is not None and engine != "spark":
+        raise InputError(f"{option('master', master)} states where Spark runs; state "
+                         f"{option('engine', 'spark')} too")  # fmt: skip
+    if is_spark_frame(source):
+        from shoal.engines.spark.source import SparkFrame
+
+        return SparkFrame(source)
+    if engine == "duckdb":
+        return find_files(source)
+    from shoal.engines.spark.paths import SparkFiles
+
+    return SparkFiles(Path(source), master, budget)

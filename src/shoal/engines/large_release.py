@@ -24,9 +24,10 @@ from shoal.engines.engine import Released
 from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.packing import Packing
 from shoal.engines.published import Cells, plan_of, quasi_cells
-from shoal.errors import InputError, NotAnonymous
+from shoal.errors import InputError, NotAnonymous, OutputError
 from shoal.metrics import evaluate
 from shoal.metrics.cell_shares import cell_shares_by_attribute
+from shoal.support.addresses import address_of
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted
 
@@ -227,7 +228,8 @@ class LargeRelease(Release):
 
         Parameters:
             path: A name without an ending, or one that ends in a slash, is a folder of parts; else
-                the ending decides the format.
+                the ending decides the format. Spark also writes such folders to addresses like
+                `s3://bucket/name`, which must not exist.
             force: Overwrite an existing file, or a folder that Shoal wrote.
             order: "canonical"; the original order is not known here.
             escape_formulas: As for `Release.write`.
@@ -241,7 +243,10 @@ class LargeRelease(Release):
         check_order(order)
         if order == "original":
             raise InputError("rows that stay on disk cannot keep their order; leave out the order")
-        if self.source.engine.name == "spark" and writes_parts(path):
+        address, in_spark = address_of(path), self.source.engine.name == "spark"
+        if address is not None and not in_spark:
+            raise OutputError(f"{address}: only Spark writes to object stores; use engine spark")
+        if in_spark and (address is not None or writes_parts(path)):
             from shoal.engines.spark.publishing import write_parts
 
             return write_parts(self, path, force=force)

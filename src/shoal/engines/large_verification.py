@@ -17,7 +17,7 @@ from shoal.core.column import Column, Role
 from shoal.core.counted_classes import CountedClasses, Marginals
 from shoal.core.verification import old_codes
 from shoal.engines.counting import Counting, counted_classes
-from shoal.engines.engine import Counted, Plan, Released
+from shoal.engines.engine import Counted, Plan, Released, Source
 from shoal.engines.large_caveats import count_singled_out
 from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
@@ -148,7 +148,7 @@ def baseline_on_disk(
 
 
 def published_on_disk(
-    file: Path,
+    source: Source,
     columns: Mapping[str, Mapping[str, Any]],
     settings: Mapping[str, Any],
     units: Mapping[str, Any],
@@ -158,7 +158,7 @@ def published_on_disk(
     """Open a published file.
 
     Parameters:
-        file: A file, a folder or a pattern.
+        source: The file, a folder of parts, or what else an engine reads.
         columns: The specification of each column; quasi-identifiers become text.
         settings: The file format, as far as it is stated.
         units: The columns that identify people and households, if the file has them.
@@ -174,5 +174,5 @@ def published_on_disk(
         else:
             both = (*missing, *spec.get("missing", ()))
             specs[name] = {**spec, "missing": both} if both else dict(spec)
-    table = LargeTable(find_files(file), Request(specs, {}, units, stated), budget)
+    table = LargeTable(source, Request(specs, {}, units, stated), budget)
     return Published(table, original)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -20,10 +19,10 @@ from shoal.errors import InputError
 from shoal.reading.checks import check_names
 from shoal.reading.csv_files import CsvScan, scan_csv
 from shoal.reading.formats import Format
+from shoal.support.addresses import address_of
 from shoal.support.files import check_readable, is_database, utf8_path
 from shoal.support.wording import counted
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # s3://, gs://; one letter is a drive
 _PARQUET = (".parquet", ".pq")
 _TEXT = (".csv", ".tsv", ".txt")
 
@@ -96,8 +95,11 @@ def find_files(source: str | Path) -> Files:
     name = Path(source)
     if is_database(source):
         raise InputError("a database is read into memory; leave out memory and engine")
-    if _ADDRESS.match(str(source)):
-        raise InputError(f"{source}: object stores cannot be read; copy the files to a disk first")
+    if (address := address_of(source)) is not None:
+        raise InputError(
+            f"{address}: object stores are read by Spark: use engine spark, or copy the files to a "
+            "disk first"
+        )
     root = name
     if name.is_dir():
         inside = sorted(path for path in name.rglob("*") if _is_data(path, name))

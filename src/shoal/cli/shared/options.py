@@ -223,13 +223,16 @@ def check_outputs(
     """
     from shoal.core.publishing.staging import writes_parts
     from shoal.core.publishing.writing import check_ending
+    from shoal.support.addresses import address_of
     from shoal.support.files import check_writable
     from shoal.support.folders import check_folder
 
     named = [path.absolute() for path in (table, picture, report, evidence) if path is not None]
     if len(set(named)) < len(named):
         raise OutputError("two outputs have the same file name; give each its own")
-    if table is not None and parts and writes_parts(table):
+    if table is not None and address_of(table) is not None:
+        pass  # Spark checks it
+    elif table is not None and parts and writes_parts(table):
         check_folder(table, force=force)
     elif table is not None:
         check_ending(table)

@@ -29,7 +29,19 @@ Memory = Annotated[
 ]
 EngineName = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Leave the rows on disk, whatever their size: duckdb."),
+    typer.Option(
+        metavar="NAME",
+        help="Leave the rows on disk, whatever their size: duckdb, or spark, which also reads "
+        "s3://, gs://, abfss:// and hdfs://.",
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="With --engine spark: where Spark runs, such as local[2] or sc://host. Default: the "
+        "session of spark-submit, or this machine.",
+    ),
 ]
 
 PartitionRows = Annotated[
@@ -48,6 +60,7 @@ class Scale:
 
     memory: Memory = None
     engine: EngineName = None
+    master: Master = None
 
     def choose(
         self, file: Path, roles: Roles, algorithm: Any, in_memory: Mapping[str, Any]
@@ -80,8 +93,11 @@ def check_source(file: Path) -> None:
     """Reject a file that cannot be read; a folder or a pattern stands for several files."""
     import glob
 
+    from shoal.support.addresses import address_of
     from shoal.support.files import check_readable
 
+    if address_of(file) is not None:
+        return
     if not file.is_dir() and (file.exists() or not glob.has_magic(str(file))):
         check_readable(file)
 
@@ -92,7 +108,7 @@ def load_or_open(
     hierarchies: Hierarchies,
     form: Form,
     choice: Choice,
-    partition_rows: int | None,
+    scale: Partitioned,
 ) -> Table | LargeTable:
     """Return the table of a file, in memory or on disk, with its roles."""
     if not choice.on_disk:
@@ -113,5 +129,7 @@ def load_or_open(
             **roles.units,
             **stated,
             memory=choice.budget.size,
-            partition_rows=partition_rows,
+            partition_rows=scale.partition_rows,
+            engine=choice.engine,
+            master=scale.master,
         )

@@ -10,8 +10,10 @@ import pyarrow.parquet as pq
 from shoal.core.publishing.staging import Staging
 from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.spark.failures import explained
+from shoal.engines.spark.stores import Store
 from shoal.engines.spark.types import spark_type
 from shoal.errors import InputError, OutputError
+from shoal.support.addresses import address_of
 from shoal.support.folders import replace_folder
 from shoal.support.progress import report
 
@@ -34,18 +36,27 @@ def _frame(layout: Layout) -> Any:
 
 def write_parts(release: LargeRelease, path: str | Path, *, force: bool) -> Verification:
     """Let the executors write a folder of parts, and check what they wrote."""
+    address = address_of(path)
+    if address is not None:
+        return _write_address(release, address)
     layout = lay_out(release, text=False)
-    frame, rows = _frame(layout), int(layout.rows.total.rows[0])
     with replace_folder(Path(path), force=force) as folder:
         staging = Staging(Path(path), folder, in_parts=True)
-        report("write", 0, rows)
         written = folder / "rows"
-        with explained("write the released rows"):
-            frame.write.option("compression", "zstd").parquet(f"file://{written}")
+        rows = _write(layout, f"file://{written}")
         _collect(staging, written, rows)
         staging.write_manifest(layout.schema)
-        report("write", rows, rows)
         return release.check_written(staging, layout, text=False)
+
+
+def _write(layout: Layout, address: str) -> int:
+    """Let the executors write the rows, and return their number."""
+    rows = int(layout.rows.total.rows[0])
+    report("write", 0, rows)
+    with explained("write the released rows"):
+        _frame(layout).write.option("compression", "zstd").parquet(address)
+    report("write", rows, rows)
+    return rows
 
 
 def _collect(staging: Staging, written: Path, rows: int) -> None:
@@ -65,3 +76,18 @@ def _collect(staging: Staging, written: Path, rows: int) -> None:
     for file in written.iterdir():
         file.unlink()
     written.rmdir()
+
+
+def _write_address(release: LargeRelease, address: str) -> Verification:
+    """Write to an object store: a staging address first, which Spark reads again."""
+    store = Store(address)
+    with store.staged():
+        layout = lay_out(release, text=False)
+        rows = _write(layout, store.staging)
+        staging: Any = Staging(Path(address), Path(store.staging), in_parts=True)
+        staging.files.extend(store.parts())
+        checked = release.check_written(staging, layout, text=False)
+        names = [f"part-{n:05}.parquet" for n in range(len(staging.files))]
+        parts = [{"name": name} for name in names]
+        store.publish({"format": 1, "columns": layout.schema.names, "rows": rows, "parts": parts})
+        return checked

@@ -35,6 +35,7 @@ from shoal.engines.spark.spark_partitions import SparkPartitions
 from shoal.engines.spark.spark_released import SparkReleased
 from shoal.engines.spark.written import count_parts
 from shoal.errors import InputError
+from shoal.support.addresses import address_of
 from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
 
@@ -319,11 +320,12 @@ class SparkEngine:
     ) -> Counted:
         """Count the classes of written files: one file on the driver, several with Spark."""
         report("verify", 0, None)
-        if text or len(files) == 1:
+        addresses = [address_of(file) or f"file://{file}" for file in files]
+        if text or (len(files) == 1 and address_of(files[0]) is None):
             from shoal.engines.duckdb_written import count_on_disk
 
             return count_on_disk(files, labels, value, text, self._scan.budget)
-        return count_parts(self._session, [f"file://{file}" for file in files], labels, value)
+        return count_parts(self._session, addresses, labels, value)
 
     def rest(self) -> None:
         """Keep the rows: they are in the memory of Spark, not of this process."""

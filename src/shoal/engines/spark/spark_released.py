@@ -82,8 +82,8 @@ class SparkReleased:
     def count_alone(self, names: Sequence[str], *, with_quasi: bool = False) -> int:
         """Return how many people have values of some columns together that nobody else has."""
         f = functions()
-        keys = self._keys if with_quasi else []
-        groups = self._frame.groupBy(*(self._columns[name] for name in names), *keys)
+        keys = [self._columns[name] for name in names]
+        groups = self._frame.groupBy(*keys, *(self._keys if with_quasi else []))
         if PERSON not in self._units:
             once = groups.agg(f.count("*").alias("n")).filter("n = 1")
             return int(numbers_of(self._arrow(once.agg(f.count("*").alias("n"))), "n")[0])
@@ -95,10 +95,10 @@ class SparkReleased:
     def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
         """Return the numbers of rows of the distinct tuples, and how many tuples have each."""
         f = functions()
-        cells = {name: f.col(self._columns[name]) for name in packing.places}
-        words = [w.alias(f"w{j}") for j, w in enumerate(pack_words(packing, cells))]
+        words = pack_words(packing, {n: f.col(self._columns[n]) for n in packing.places})
         each = self._frame.groupBy(*words).agg(f.count("*").alias("n"))
-        found = self._arrow(each.groupBy("n").agg(f.count("*").alias("m")).orderBy("n"))
+        sizes = each.groupBy("n").agg(f.count("*").alias("m")).orderBy("n")
+        found = self._arrow(sizes)
         return numbers_of(found, "n"), numbers_of(found, "m")
 
     def count_classes(self, value: str | None = None) -> Counted:

@@ -1,0 +1,153 @@
+"""Files and addresses of object stores as sources of rows that Spark reads."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.engines.engine import Engine
+from shoal.engines.memory import Budget
+from shoal.engines.sources import Files, Scan, find_files
+from shoal.engines.spark.columns import functions
+from shoal.engines.spark.failures import explained
+from shoal.engines.spark.sessions import find_session
+from shoal.engines.spark.source import SparkFrame, SparkScan
+from shoal.errors import InputError
+from shoal.reading.formats import Format
+from shoal.support.addresses import address_of
+from shoal.support.temporaries import temporary_folder
+
+_TEXT = re.compile(r"\.(csv|tsv|txt)(\.gz)?$", re.IGNORECASE)
+_DAMAGED = "damaged"  # a column with lines that do not have the fields of the header
+
+
+@dataclass(frozen=True)
+class SparkFiles:
+    """Files of the machine, or an address, that Spark reads.
+
+    name: as it was stated. master, budget: of the session.
+    """
+
+    name: Path
+    master: str | None
+    budget: Budget
+
+    def __str__(self) -> str:
+        return str(self._files) if self._address is None else self._address
+
+    @property
+    def _address(self) -> str | None:
+        return address_of(self.name)
+
+    @property
+    def _files(self) -> Files:
+        return find_files(self.name)
+
+    @contextmanager
+    def scan(self, form: Format, expected: set[str]) -> Iterator[SparkScan]:
+        """Yield how to read the rows."""
+        if self._address is not None:
+            with self._read_address(form).scan(form, expected) as found:
+                yield found
+            return
+        files = self._files
+        with (
+            files.scan(form, expected) as described,
+            temporary_folder(Path(tempfile.gettempdir())) as folder,
+        ):
+            frame = (
+                self._read_text(described, folder) if described.texts else self._read_parquet(files)
+            )
+            source = SparkFrame(frame, self.name, bool(described.texts), described.guesses)
+            with source.scan(form, expected) as found:
+                yield found
+
+    def engine(self, scan: Any, folder: Path, budget: Budget) -> Engine:
+        """Return the Spark engine."""
+        return SparkFrame(scan.frame).engine(scan, folder, budget)
+
+    def _session(self) -> Any:
+        return find_session(self.master, self.budget)
+
+    def _read_parquet(self, files: Files) -> Any:
+        with explained(f"read {self.name}"):
+            paths = [f"file://{path.absolute()}" for path in files.paths]
+            return self._session().read.parquet(*paths)
+
+    def _read_text(self, scan: Scan, folder: Path) -> Any:
+        """Return the cells of text files, read like a table in memory.
+
+        folder: for copies in UTF-8 with even line ends, which only this process can open.
+        """
+        frames = []
+        for number, text in enumerate(scan.texts):
+            path = text.path
+            if path != text.source:
+                path = folder / f"{number}.csv{'.gz' if path.suffix.lower() == '.gz' else ''}"
+                shutil.copyfile(text.path, path)
+            frames.append(self._read_csv(f"file://{path.absolute()}", text.names, text.options))
+        joined = frames[0]
+        for frame in frames[1:]:
+            joined = joined.union(frame)
+        return self._undamaged(joined)
+
+    def _read_csv(self, path: str, names: Sequence[str], options: Mapping[str, Any]) -> Any:
+        f = functions()
+        if options.get("skip"):
+            raise InputError(f"{self.name}: begins with empty lines; remove them for Spark")
+        fields = ", ".join(f"c{j} string" for j in range(len(names)))
+        reader = self._session().read.options(
+            sep=options["delim"], quote=options["quote"], escape=options["quote"],
+            header=options["header"], multiLine=True, nullValue="", emptyValue="",
+            encoding=options.get("encoding", "UTF-8"), columnNameOfCorruptRecord=_DAMAGED,
+            maxCharsPerColumn=-1, enforceSchema=True,
+        )  # fmt: skip
+        with explained(f"read {self.name}"):
+            frame = reader.schema(f"{fields}, {_DAMAGED} string").csv(path)
+        missing = [text for text in options["nullstr"] if text]
+        cells = []
+        for j, name in enumerate(names):
+            cell = f.nullif(f.col(f"c{j}"), f.lit(""))
+            cell = f.when(cell.isin(missing), f.lit(None)).otherwise(cell) if missing else cell
+            cells.append(cell.alias(name))
+        return frame.select(*cells, f.col(_DAMAGED).isNotNull().alias(_DAMAGED))
+
+    def _undamaged(self, frame: Any) -> Any:
+        """Return the frame without its column of damaged lines, of which there may be none."""
+        f = functions()
+        names = [f"c{j}" for j in range(len(frame.columns) - 1)]
+        rows = frame.toDF(*names, _DAMAGED)
+        kept = f.count_if(f.col(_DAMAGED)).alias("n"), *(f.count(f.col(name)) for name in names)
+        with explained(f"read {self.name}"):
+            wrong = rows.agg(*kept).toArrow().column("n")[0].as_py()
+        if wrong:
+            lines = "1 line has" if wrong == 1 else f"{wrong:,} lines have"
+            raise InputError(f"{self.name}: {lines} another number of fields than the header")
+        return rows.select(*names).toDF(*frame.columns[:-1])
+
+    def _read_address(self, form: Format) -> SparkFrame:
+        """Return the rows at an address; a text file has the stated format, or plain CSV."""
+        address = self._address or ""
+        if not _TEXT.search(address):
+            with explained(f"read {address}"):
+                return SparkFrame(self._session().read.parquet(address), self.name)
+        if form.header is False:
+            raise InputError(f"{address}: needs a header with the names of the columns")
+        sign = form.delimiter or ("\t" if ".tsv" in address.lower() else ",")
+        options = {
+            "delim": sign,
+            "quote": form.quote or '"',
+            "header": True,
+            "encoding": form.encoding or "UTF-8",
+            "nullstr": ["", *form.missing],
+        }
+        with explained(f"read {address}"):
+            plain = self._session().read.options(sep=sign, quote=options["quote"], header=True)
+            names = plain.csv(address).columns
+        return SparkFrame(self._undamaged(self._read_csv(address, names, options)), self.name, True)

@@ -1,0 +1,71 @@
+"""Sessions of Spark: the one that runs already, or a new one for a master."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import Any
+
+from shoal.engines.memory import Budget
+from shoal.engines.spark.failures import explained
+from shoal.errors import InputError, MissingExtra
+
+_SHARE = 0.5  # of the budget, for the Java process of a local session
+_LOCAL = {  # settings of a local session, which a stated one replaces
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.log.level": "ERROR",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def find_session(master: str | None, budget: Budget) -> Any:
+    """Return the session to use.
+
+    Parameters:
+        master: Where Spark runs: `local[2]`, the address of a cluster, or `sc://host` for Spark
+            Connect. Without it, the active session, the one of spark-submit, or a local one.
+        budget: The memory that may be used, of which a local session gets a share.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra("pyspark", "spark") from None
+    active = SparkSession.getActiveSession()
+    if active is not None and master is None:
+        return active
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
+    if master is None and not submitted:
+        master = "local[*]"
+    builder = SparkSession.builder.appName("shoal")
+    if master is not None and master.startswith("sc://"):
+        builder = builder.remote(master)
+    elif not submitted:
+        check_java()
+        if master is not None:
+            builder = _with_master(builder, master, budget)
+    with explained("start a session"):
+        return builder.getOrCreate()
+
+
+def _with_master(builder: Any, master: str, budget: Budget) -> Any:
+    builder = builder.master(master)
+    if not master.startswith("local"):
+        return builder
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    memory = {"spark.driver.memory": f"{budget.share(_SHARE) >> 20}m"}
+    for name, value in (_LOCAL | memory).items():
+        builder = builder.config(name, value)
+    return builder
+
+
+def check_java() -> None:
+    """Raise an error if there is no Java, which Spark needs outside of Spark Connect."""
+    home = os.environ.get("JAVA_HOME")
+    if not shutil.which("java", path=os.path.join(home, "bin") if home else None):  # noqa: PTH118
+        raise InputError(
+            "Spark needs Java 17 or later, and there is none; install it (on Debian: apt install "
+            "openjdk-17-jre-headless), set JAVA_HOME, or use Spark Connect: --master sc://host"
+        )
