@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install warm wheel demo test deep lowest mutate lint format bench bench-scale study docs clean
+.PHONY: install browser pictures warm wheel demo test deep lowest mutate lint format bench bench-scale study docs clean
 
 install: $(VENV)/.installed
 
@@ -32,7 +32,18 @@ wheel: install
 demo: $(VENV)/.core
 	$(BIN)/shoal demo
 
-test: install
+# The tests of the web app drive chromium; without it they are skipped, and a line in capitals says so.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+		|| { apt-get install --yes --quiet chromium >/dev/null 2>&1 \
+		|| sudo --non-interactive apt-get install --yes --quiet chromium >/dev/null 2>&1; } \
+		|| echo "NO BROWSER: THE TESTS OF THE WEB APP ARE SKIPPED; install chromium" >&2
+
+# The pictures of docs/web.md, taken while the app is tested.
+pictures: install browser
+	SHOAL_PICTURES=1 $(BIN)/python -m pytest tests/web/browser/test_flow.py
+
+test: install browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 deep: install

@@ -31,6 +31,7 @@ import robust
 import scaling
 import start
 import utility
+import web
 from jobs import HERE
 from meter import cpu_seconds
 from shoal.anonymize import versions
@@ -51,6 +52,7 @@ SECTIONS: dict[str, Any] = {
     "dp": dp,
     "robust": robust,
     "start": start,
+    "web": web,
     "mutation": mutation,
 }
 LATEST = HERE / "results" / "latest.json"

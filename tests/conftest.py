@@ -39,6 +39,8 @@ def pytest_terminal_summary(terminalreporter, config):
     if config.pluginmanager.hasplugin("randomly"):
         seed = config.getoption("randomly_seed")
         terminalreporter.write_line(f"random order: --randomly-seed {seed}")
+    if any("NO BROWSER" in str(r.longrepr) for r in terminalreporter.getreports("skipped")):
+        terminalreporter.write_line("NO BROWSER: THE WEB APP WAS NOT TESTED; install chromium")
     ran = Counter()
     for report in terminalreporter.getreports("passed"):
         ran.update({name: n for name, n in report.user_properties if isinstance(n, int)})

@@ -106,3 +106,12 @@ def slow_release(report, request):
         report(step / 600, "Searching")
         threading.Event().wait(0.1)
     return {}
+
+
+def busy_release(report, request):
+    """Compute for half a minute, without a pause."""
+    end = time.monotonic() + 40
+    while time.monotonic() < end:
+        report(1 - (end - time.monotonic()) / 40, "Computing")
+        sum(range(200_000))
+    return {}

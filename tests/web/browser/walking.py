@@ -33,6 +33,8 @@ def walk(page, look=lambda step: None):
     for step in STEPS:
         onward = create_button(page) if step == "protect" else next_button(page)
         expect(onward).to_be_enabled()
+        if step == "group":
+            expect(page.locator(".s-values")).to_be_visible()
         look(step)
         onward.click()
         if step != "protect":
