@@ -237,3 +237,35 @@ def _emit(element, name, arguments):
     for listener in element._event_listeners.values():
         if listener.type == name:
             element._handle_event({"listener_id": listener.id, "args": arguments})
+
+
+def test_two_hundred_columns_are_described_and_filtered(project, tmp_path):
+    path = tmp_path / "wide.csv"
+    names = ",".join(f"answer_{number}" for number in range(200))
+    rows = "".join(",".join(str((i + j) % 7) for j in range(200)) + "\n" for i in range(60))
+    path.write_text(f"{names}\n{rows}", encoding="utf-8")
+
+    async def body(user):
+        await project.open(path)
+        await user.open("/describe")
+        [table] = [t for t in user.find(kind=ui.table).elements if t.selection == "multiple"]
+        assert len(table.rows) == 200
+        project.set_role([f"answer_{number}" for number in range(3, 200)], "left out")
+        assert len(project.columns.names("left out")) == 197
+        _labelled(user, ui.select, describe.SHOW).value = "quasi"
+        assert [row["name"] for row in table.rows] == list(project.columns.quasi)
+
+    simulate(project, body)
+
+
+def test_a_second_tab_follows_a_change_of_the_first(project, patients):
+    async def body(user):
+        await project.open(patients)
+        await user.open("/describe")
+        await project._live._task
+        project.set_role([n for n in project.columns.quasi if n != "sex"], "left out")
+        await project._live._task
+        alone = project.figures.groups.unique
+        await user.should_see(describe.banner(1, alone, 400) if alone else describe.nobody(1))
+
+    simulate(project, body)
