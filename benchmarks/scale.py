@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from scale_spark import compare
+
 QUASI = ("age", "sex", "marital", "race", "education", "occupation", "state", "postcode")
 ROLES = {
     **dict.fromkeys(QUASI, "quasi"),
@@ -106,6 +108,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--unpartitioned", action="store_true", help="also without partitions")
     parser.add_argument("--in-memory", action="store_true", help="CSV to Parquet with a report")
     parser.add_argument("--folder", type=Path, help="where the table and the releases are written")
+    parser.add_argument("--spark", action="store_true", help="compare Spark with DuckDB")
     return parser.parse_args()
 
 
@@ -133,6 +136,9 @@ def main() -> None:
             size = source.stat().st_size / 1e9
             print(f"{rows:,} rows generated in {seconds:.0f} s, {size:.2f} GB")
             print(f"memory {'not limited' if given.in_memory else given.memory}, k = {given.k}")
+            if given.spark:
+                compare({**asked, "source": str(source)}, rows, given.method)
+                continue
             print(
                 "method        seconds  CPU seconds  peak GB  worker    ncp     classes    released"
             )

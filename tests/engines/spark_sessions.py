@@ -15,8 +15,16 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
-    "spark.log.level": "OFF",
 }
+LOGGING = """
+rootLogger.level = info
+rootLogger.appenderRef.file.ref = file
+appender.file.type = File
+appender.file.name = file
+appender.file.fileName = {log}
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %p %c: %m%n%ex
+"""
 
 
 def missing():
@@ -29,14 +37,17 @@ def missing():
     return "" if java else "Java is not installed, so NO SPARK TEST RUNS; install Java 17 or later"
 
 
-def started():
-    """Return a local session with two threads."""
+def started(folder):
+    """Return a local session with two threads, which logs everything to spark.log in a folder."""
+    settings = folder / "log4j2.properties"
+    settings.write_text(LOGGING.format(log=folder / "spark.log"), encoding="utf-8")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of pandas 3
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").appName("shoal tests")
-        for name, value in SETTINGS.items():
+        java = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{settings}"}
+        for name, value in (SETTINGS | java).items():
             builder = builder.config(name, value)
         return builder.getOrCreate()

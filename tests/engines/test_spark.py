@@ -44,8 +44,14 @@ def table(count=300):
 
 
 @pytest.fixture(scope="session")
-def spark():
-    session = spark_sessions.started()
+def log(tmp_path_factory):
+    """The file with everything that Spark logs, at the level INFO."""
+    return tmp_path_factory.mktemp("spark") / "spark.log"
+
+
+@pytest.fixture(scope="session")
+def spark(log):
+    session = spark_sessions.started(log.parent)
     yield session
     session.stop()
 
@@ -180,7 +186,50 @@ def test_a_result_that_spark_computes_again_is_an_error(frame):
 CANARY = "Quetzalcoatlus"
 
 
-def test_errors_of_spark_name_the_step_and_no_cell(spark):
+def partitions_of(frame, search):
+    """Run a function on the rows of a frame, on the executors."""
+    from shoal.engines.partitions import Work
+
+    each = shoal.open(frame, roles=ROLES, rows_are_people=True)
+    assert each.records == 300
+    columns = (each.encoded["note"].column,)
+    return list(each.engine.map_partitions([[()]], Work(columns, (), (), search), store=False))
+
+
+def test_nothing_that_spark_logs_contains_a_cell(spark, log, tmp_path):
+    data = table()
+    for place, name in ((0, "note"), (1, "illness"), (2, "patient")):
+        cells = data.column(name).to_pylist()
+        cells[: 20 * (place + 1)] = [f"{CANARY}{place}"] * 20 * (place + 1)
+        data = data.set_column(data.column_names.index(name), name, pa.array(cells))
+    frame = spark.createDataFrame(data)
+    for method in ("flash", "greedy"):
+        each = shoal.open(frame, roles=ROLES, person="patient")
+        release = shoal.anonymize(each, k=2, method=method)
+        release.write(tmp_path / method)
+        release.write(tmp_path / f"{method}.csv")
+
+    def search(rows):
+        raise RuntimeError(f"a cell: {rows['note'].values.to_pylist()}")
+
+    with pytest.raises(SparkFailed, match=r"RuntimeError.*search, line \d+ of test_spark.py"):
+        partitions_of(frame, search)
+    logged = log.read_text(encoding="utf-8")
+    assert logged.count("INFO") > 1000
+    assert CANARY not in logged
+
+
+def test_a_worker_that_is_killed_is_an_error_without_a_cell(frame):
+    def search(rows):
+        import os
+
+        os.kill(os.getpid(), 9)
+
+    with pytest.raises(SparkFailed, match="a Python worker ended, perhaps for lack of memory"):
+        partitions_of(frame, search)
+
+
+def test_errors_of_spark_name_the_step_and_no_cell(spark, capfd):
     from pyspark.sql import functions as f
 
     data = pa.table({"town": [CANARY, "b"] * 10, "age": list(range(20))})
@@ -188,6 +237,7 @@ def test_errors_of_spark_name_the_step_and_no_cell(spark):
     with pytest.raises(SparkFailed, match="Spark failed to count the values") as caught:
         shoal.anonymize(wrong, k=2, quasi=["town", "age"], method="flash")
     assert CANARY not in str(caught.value)
+    assert CANARY not in capfd.readouterr().err
     assert caught.value.kind == "CAST_INVALID_INPUT"
 
 
@@ -272,3 +322,59 @@ def test_times_with_a_zone_and_streams_are_refused(spark):
         shoal.anonymize(zoned, k=2, quasi="seen")
     with pytest.raises(InputError, match="a streaming frame has no end"):
         shoal.anonymize(spark.readStream.format("rate").load(), k=2, quasi="value")
+
+
+CONNECT = """
+import sys, warnings
+from pathlib import Path
+
+warnings.simplefilter("ignore")
+from pyspark.sql import SparkSession
+
+import shoal
+
+source, folder = map(Path, sys.argv[1:])
+session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2")
+session = session.config("spark.ui.enabled", "false").getOrCreate()
+frame = session.read.parquet(f"file://{source}")
+assert "connect" in type(frame).__module__
+roles = {"quasi": ["postcode", "sex"], "sensitive": "illness", "person": "patient"}
+release = shoal.anonymize(frame, k=3, method="flash", **roles)
+release.write(folder / "other.csv")
+release.write(folder / "parts")
+table = shoal.open(frame, roles={"postcode": "quasi", "illness": "sensitive"}, rows_are_people=True)
+assert shoal.anonymize(table, k=3, method="sorted").verify().holds
+session.stop()
+"""
+
+
+def test_spark_connect_gives_the_same_release(tmp_path):
+    import os
+    import subprocess
+
+    data = table()
+    pq.write_table(data, tmp_path / "rows.parquet")
+    roles = {"quasi": ["postcode", "sex"], "sensitive": "illness", "person": "patient"}
+    shoal.anonymize(data, k=3, method="flash", **roles).write(tmp_path / "one.csv")
+    arguments = [sys.executable, "-c", CONNECT, tmp_path / "rows.parquet", tmp_path]
+    settings = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        list(map(str, arguments)), env=settings, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
+    assert (tmp_path / "parts" / "_manifest.json").exists()
+
+
+def test_what_spark_needs_is_said_if_it_is_missing(monkeypatch, people):
+    from shoal.engines.memory import Budget
+    from shoal.engines.spark import sessions
+
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    with pytest.raises(InputError, match="Spark needs Java 17 or later"):
+        sessions.check_java()
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(shoal.MissingExtra, match=r"pip install 'shoal-privacy\[spark\]'"):
+        sessions.find_session("local[2]", Budget.parse("1GB"))
+    with pytest.raises(InputError, match="states where Spark runs"):
+        shoal.open(people, roles={"age": "quasi"}, master="local[2]")

@@ -24,6 +24,9 @@ _ADVICE = {  # what a message of Spark contains, and what to do
 }
 
 
+_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+
+
 class SparkFailed(ShoalError):  # noqa: N818
     """Spark could not finish a step; the message names the step and the type of the error.
 
@@ -45,7 +48,8 @@ def explained(step: str) -> Iterator[None]:
     step: what is being done, as in "group the rows".
     """
     try:
-        yield
+        with _unlogged():
+            yield
     except ShoalError:
         raise
     except Exception as error:
@@ -54,6 +58,22 @@ def explained(step: str) -> Iterator[None]:
         text = str(error)
         advice = next((advice for sign, advice in _ADVICE.items() if sign in text), "")
         raise SparkFailed(step, _kind(error), advice) from None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep the messages of errors, which quote cells, out of the log of the Python process."""
+    from pyspark.logger import PySparkLogger
+
+    loggers: list[Any] = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 def _is_of_spark(error: BaseException) -> bool:
