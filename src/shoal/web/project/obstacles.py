@@ -24,6 +24,8 @@ def obstacle_to(project: Project, step: str) -> str:
         return ""
     if project.source is None or not len(project.columns):
         return text.READING if project.busy else text.NO_FILE
+    if project.source.asks_for_person:
+        return text.NO_PERSON
     if step == "describe":
         return ""
     if step == "release" and not project.runs:

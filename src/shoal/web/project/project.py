@@ -285,7 +285,6 @@ class Project:
             question=found["question"],
             person=tuple(found["person"]),
             household=tuple(found["household"]),
-            rows_are_people=found["question"] is not None and not found["person"],
         )
         self.guarantee = replace(self.guarantee, sentences=self._usual_sentences())
         self.refresh()

@@ -87,6 +87,11 @@ class Source:
         return Path(self.name).stem or "table"
 
     @property
+    def asks_for_person(self) -> bool:
+        """Whether it is still to be said who a person is: nothing is guessed."""
+        return self.question is not None and not self.person and not self.rows_are_people
+
+    @property
     def units(self) -> dict[str, Any]:
         """The unit of protection, as `shoal.read` takes it."""
         return {

@@ -166,7 +166,7 @@ def _person(project: Project) -> None:
         "rows": text.PERSON_ROWS,
         "other": text.PERSON_OTHER,
     }
-    chosen = "rows" if not source.person else "column"
+    chosen = "column" if source.person else "rows" if source.rows_are_people else None
     if source.person and source.person != (question.column,):
         chosen = "other"
     with card(text.PERSON, text.PERSON_WHY):

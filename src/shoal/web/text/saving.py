@@ -5,7 +5,8 @@ from __future__ import annotations
 TITLE = "Save the project"
 LEAD = (
     "The folder holds roles, groups, the promise and all finished releases with their reports. It "
-    "does not hold the table itself."
+    "does not hold the table itself; but groups list the values of their columns, so keep the "
+    "folder private."
 )
 FOLDER = "Folder"
 WITH_DATA = "Also keep a copy of the table"
