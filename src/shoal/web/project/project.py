@@ -144,11 +144,7 @@ class Project:
         return stop
 
     def touch(self, *topics: Topic) -> None:
-        """Report changes to all listeners.
-
-        Parameters:
-            topics: What changed.
-        """
+        """Report changes to all listeners."""
         for topic in topics:
             self.versions[topic] += 1
             for listener in tuple(self._listeners):
@@ -327,12 +323,7 @@ class Project:
         self.refresh()
 
     def change_columns(self, names: Sequence[str], **changes: Any) -> None:
-        """Change other fields of several columns, such as kind or replace.
-
-        Parameters:
-            names: The columns.
-            changes: Fields of `ColumnInfo`.
-        """
+        """Change other fields of several columns, which are fields of `ColumnInfo`."""
         self.columns.change(names, **changes)
         self.touch(Topic.COLUMNS)
         self.refresh()
@@ -362,11 +353,7 @@ class Project:
         self.refresh()
 
     def promise(self, **changes: Any) -> None:
-        """Change the guarantee or the method.
-
-        Parameters:
-            changes: Fields of `Guarantee`.
-        """
+        """Change the guarantee or the method; the changes are fields of `Guarantee`."""
         self.guarantee = replace(self.guarantee, **changes)
         self.touch(Topic.GUARANTEE)
         self.refresh()
