@@ -58,9 +58,9 @@ def build(project: Project, run: Run, request: RunRequest, use: Use) -> None:
 
 
 def _named(choices: Choices, use: Use) -> None:
-    with ui.element("div").classes("s-choices"):
+    with ui.element("div").classes("s-offers"):
         for name, one in choices.named.items():
-            with ui.element("section").classes("s-card s-choice"):
+            with ui.element("section").classes("s-card s-offer"):
                 with ui.element("div").classes("s-row"):
                     heading(3, text.choice(one.names)).classes("s-grow")
                     if one is choices.recommended:
@@ -83,7 +83,9 @@ def _fact(term: str, value: str) -> None:
 
 
 def _use_button(one: Candidate, use: Use, *, outline: bool) -> None:
-    button = ui.button(text.USE, on_click=lambda: use(one)).props("dense")
+    button = ui.button(text.USE, on_click=lambda: use(one)).props(
+        "dense no-caps padding='4px 12px'"
+    )
     button.props("outline" if outline else "")
     named(button, text.use_named(one.method, one.k))
 
@@ -145,7 +147,13 @@ def _options(choices: Choices, palette: Palette) -> dict[str, Any]:
                 "symbolSize": 16,
                 "lineStyle": {"color": palette.accent, "type": "dashed"},
                 "itemStyle": {"color": palette.accent},
-                "label": {"position": "right", "color": palette.text, "fontSize": 12},
+                "label": {
+                    "position": "top",
+                    "color": palette.text,
+                    "fontSize": 12,
+                    "textBorderColor": palette.card,
+                    "textBorderWidth": 4,
+                },
             },
         ],
     }
@@ -179,7 +187,7 @@ def build_beside(outcomes: dict[str, Outcome]) -> None:
         return
     picked = list(outcomes)[-3:]
     choice = ui.select(list(outcomes), value=picked, multiple=True, label=text.RELEASES)
-    choice.props("outlined max-values=3").classes("s-wide")
+    choice.props("outlined max-values=3").classes("s-field")
     part = ui.element("div").classes("w-full")
 
     def draw() -> None:

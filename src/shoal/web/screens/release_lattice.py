@@ -87,7 +87,7 @@ class _Explorer:
         heading(3, text.NODES)
         with ui.element("div").classes("s-row"):
             self.state = ui.select(text.STATES, value="minimal", label=text.STATE)
-            self.state.props("outlined dense").classes("s-wide")
+            self.state.props("outlined dense").classes("s-field")
             self.state.on_value_change(self._first_page)
         self.part = ui.element("div").classes("w-full")
         chosen = next((node for node in view.nodes if node.chosen), None)

@@ -33,7 +33,7 @@ def build(project: Project, run: Run, request: RunRequest, outcome: Outcome) -> 
     present = project.studies["utility", run.name]
     before = present.key if present is not None and present.key in targets else targets[0]
     target = ui.select(targets, value=before, label=text.TARGET).props("outlined")
-    target.classes("s-wide")
+    target.classes("s-field")
 
     def measure() -> None:
         folder = study_folder(project, run)

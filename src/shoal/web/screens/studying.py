@@ -117,14 +117,14 @@ def table(
         with ui.element("thead"), ui.element("tr"):
             for place, head in enumerate(heads):
                 with ui.element("th").props("scope=col") as cell:
-                    cell.classes("s-number" if place in numbers else "")
+                    cell.classes("s-num" if place in numbers else "")
                     ui.label(head)
         with ui.element("tbody"):
             for row in rows:
                 with ui.element("tr"):
                     for place, content in enumerate(row):
                         tag = ui.element("th" if place == 0 else "td")
-                        tag.classes("s-number" if place in numbers else "")
+                        tag.classes("s-num" if place in numbers else "")
                         if place == 0:
                             tag.props("scope=row")
                         with tag:

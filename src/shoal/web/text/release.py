@@ -60,7 +60,7 @@ CHOICES_WHY = (
 COMPARE = "Compare alternatives"
 COMPARE_COST = "This makes up to 15 releases and takes a while; you can go on working."
 RECOMMENDED = "Recommended"
-USE = "Create this release"
+USE = "Use these settings"
 CHART = "Risk and detail of the alternatives"
 CHART_WHY = (
     "Further left is safer, further down keeps more detail. No alternative beats those on the line "
@@ -207,7 +207,7 @@ def alternatives(count: int, front: int) -> str:
 
 
 def use_named(method: str, k: int | None) -> str:
-    """Return the accessible name of the button that creates an alternative."""
+    """Return the accessible name of the button that takes the settings of an alternative."""
     return f"{USE}: {risk_point(method, k)}"
 
 
