@@ -107,8 +107,9 @@ def simulate(project, steps, answer=lambda *_: Busy(), **options):
 
 
 def press(user, name, kind=ui.button):
-    """Click the button with exactly this name."""
+    """Click the button with exactly this name that is not in a dialog."""
     shown = [e for e in user.find(kind).elements if name in (e.props.get("label"), _text(e))]
+    shown = [e for e in shown if not any(isinstance(a, ui.dialog) for a in e.ancestors())]
     UserInteraction(user, {shown[0]}, name).click()
 
 
