@@ -71,6 +71,8 @@ class Scale:
         """
         from shoal.engines.choice import choose
 
+        if self.master is not None and self.engine != "spark":
+            raise InputError("--master states where Spark runs; state --engine spark too")
         chosen = choose(file, self.memory, self.engine, algorithm, len(roles.columns))
         if chosen.reason:
             note(chosen.reason)
