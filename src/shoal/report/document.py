@@ -39,6 +39,7 @@ FORMAT = {"name": "shoal-report", "version": 1}
 _STAGES = 6
 _REACHED = {
     "k-anonymity": "people in the smallest group",
+    "km-anonymity": "fewest people with a combination of rows that a person has",
     "l-diversity": "distinct values in the least diverse group",
     "entropy-l-diversity": "number of equally frequent values with the entropy of the worst group",
     "recursive-l-diversity": "value that c must exceed for the worst group; lower is better",
