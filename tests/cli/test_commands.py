@@ -474,7 +474,7 @@ def test_methods_explains_every_option(shoal):
     effort = data["methods"]["mondrian"]["options"]["effort"]
     assert (effort["type"], effort["default"]) == ("choice", "normal")
     shown = " ".join(shoal("methods").out.split())
-    assert "-O effort=normal (or low, high) how far to look ahead" in shown
+    assert "-O effort=normal (or low, limited, high) how far to look ahead" in shown
     assert "-O strict=true (or false) keep equal records together" in shown
     assert "Literal" not in shown
 

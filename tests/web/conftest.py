@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 
 import pyarrow.csv
@@ -47,6 +48,14 @@ class ThreadJob:
 
     def cancel(self):
         self._cancelled = True
+
+
+@pytest.fixture(autouse=True)
+def modules_stay_imported():
+    """NiceGUI's simulation forgets the modules of pages and their parents: restore them."""
+    before = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "shoal"}
+    yield
+    sys.modules.update(before)
 
 
 @pytest.fixture(scope="session")

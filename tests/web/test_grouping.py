@@ -5,7 +5,8 @@ from __future__ import annotations
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from tests.examples import examples
 
 from shoal import Column, Hierarchy
 from shoal.web.project.grouping import EditError, Grouping
@@ -154,7 +155,7 @@ def picture(editor):
 
 
 @given(EDITS)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_edits_keep_levels_nested_and_can_be_undone_one_by_one(edits):
     editor = HierarchyEditor(Column.encode("code", ["a", "b", "c", "ab", "ba", "cc", "a", "x"]))
     expected, position = [picture(editor)], 0
@@ -187,7 +188,7 @@ def test_any_edits_keep_levels_nested_and_can_be_undone_one_by_one(edits):
 
 
 @given(EDITS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_saved_groups_can_be_edited_again(edits):
     editor = HierarchyEditor(Column.encode("code", ["a", "b", "c", "ab", "ba", "cc", "a", "x"]))
     for edit in edits:

@@ -6,8 +6,9 @@ import re
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 import shoal
 from shoal.report.document import contents
@@ -154,7 +155,7 @@ def test_risk_sentences_agree_with_the_library(known, method):
     st.integers(0, 1000),
     st.integers(1, 1000),
 )
-@settings(max_examples=200)
+@examples(200)
 def test_no_sentence_exceeds_a_hundred_percent(highest, share, above, forced, people):
     assessment = {
         "known": ["age"], "people": people, "highest_risk": highest, "share": share, "k": 5,

@@ -76,7 +76,7 @@ def compare_distributions(original: Any, released: Any, **options: Any) -> Distr
     >>> noisy = pa.table({"age": [21.5, 29.0, 41.0, 49.5], "sex": ["f", "m", "f", "f"]})
     >>> found = compare_distributions(people, noisy, quasi=["age", "sex"])
     >>> {name: round(distance, 2) for name, distance in found.hellinger.items()}
-    {'age': 0.0, 'sex': 0.18}
+    {'age': 0.5, 'sex': 0.18}
     """
     sources = read_sources(original, released, None, **options)
     columns = {**sources.quasi, **sources.sensitive}

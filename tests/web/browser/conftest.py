@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, no other event loop can run in this thread
 def chromium():
     api = pytest.importorskip("playwright.sync_api")
     if CHROMIUM is None:

@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import expect
 from tests.web.browser.walking import walk
 
+from shoal.web.text.open import PERSON_ROWS
+
 HACK = "window.hacked=1"
 MARKS = [
     f'<img src=x onerror="{HACK}">',
@@ -48,6 +50,7 @@ def test_a_hostile_table_runs_nothing_on_any_screen(serve, visit, hostile):
         assert page.evaluate("window.hacked") is None
         assert page.locator("img[src=x], body script:not([src]) ~ img").count() == 0
 
+    page.get_by_text(PERSON_ROWS).click()
     walk(page, look)
     for name in TABS:
         page.get_by_role("tab", name=name).click()

@@ -250,7 +250,7 @@ STOPS: dict[str, Callable[[], None]] = {
     "matchings": _match,
 }
 TASKS = {  # for one process each, the longest first
-    "mondrian": ("cuts", "metrics", "own ranges", "attacks"),
+    "mondrian": ("cuts", "events", "metrics", "own ranges", "attacks"),
     "full-domain methods": ("lattices",),
     "grouping": ("groups", "annealing"),
     "small problems": ("carrying", "exact grouping"),

@@ -67,8 +67,13 @@ class Analyst:
         answer: Future[Any] = Future()
         with self._lock:
             pipe = self._started()
+            try:
+                pipe.send((number, question, arguments))
+            except OSError:  # the process has just ended
+                self._pipe = None
+                pipe = self._started()
+                pipe.send((number, question, arguments))
             self._waiting[number] = answer
-            pipe.send((number, question, arguments))
 
         def given_up(done: Future[Any]) -> None:
             if done.cancelled():
