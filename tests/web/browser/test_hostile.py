@@ -50,7 +50,7 @@ def test_a_hostile_table_runs_nothing_on_any_screen(serve, visit, hostile):
         assert page.evaluate("window.hacked") is None
         assert page.locator("img[src=x], body script:not([src]) ~ img").count() == 0
 
-    page.get_by_text(PERSON_ROWS).click()
+    page.get_by_role("radio", name=PERSON_ROWS).click()
     walk(page, look)
     for name in TABS:
         page.get_by_role("tab", name=name).click()
