@@ -2,7 +2,10 @@
 
 import csv
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from itertools import combinations
 
 import duckdb
@@ -300,6 +303,37 @@ def test_random_tables_keep_their_joins_and_hide_their_people(
     per_person = sorted(sum(row[0] == who for row in kept) for who in {row[0] for row in kept})
     assert rows_per_person(found["visits"], "who") == per_person
     assert fewest_alike(found, "patients", "id", ["age"], {"visits": ("who", ["month"])}) >= 2
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from shoal.identifiers import Key
+from shoal.projects import Project, release_project, releasing
+
+write, written = releasing.write_published, []
+
+def write_or_die(*arguments):
+    if len(written) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    written.append(write(*arguments))
+
+releasing.write_published = write_or_die
+folder, key = Path(sys.argv[1]), Key(bytes(range(32)))
+release_project(folder / "project.yaml", folder / "out", k=2, key=key, domain="study")
+"""
+
+
+def test_a_kill_between_tables_leaves_no_half_set(tmp_path):
+    written(tmp_path, "csv")
+    (tmp_path / "project.yaml").write_text(json.dumps(SCHEMA))
+    before = {path.name for path in tmp_path.iterdir()}
+    child = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    assert child.returncode == -signal.SIGKILL
+    assert not (tmp_path / "out").exists()
+    release_project(tmp_path / "project.yaml", tmp_path / "out", **OPTIONS)
+    assert check_set(tmp_path / "out").holds
+    assert {path.name for path in tmp_path.iterdir()} == before | {"out"}  # leftovers are removed
 
 
 EVENTS = {
