@@ -59,12 +59,12 @@ def test_a_program_that_imports_shoal_sees_its_own_interrupt(tmp_path):
 def test_the_command_is_known_by_how_python_was_started(monkeypatch, argv, orig_argv, command):
     monkeypatch.setattr(sys, "argv", argv)
     monkeypatch.setattr(sys, "orig_argv", orig_argv)
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever others have set
     try:
         _starting.guard_command()
         assert (signal.getsignal(signal.SIGINT) is _starting._leave) is command
         _starting.hand_over()
-        assert signal.getsignal(signal.SIGINT) is before
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
 

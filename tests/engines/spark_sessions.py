@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import warnings
 
@@ -50,4 +51,7 @@ def started(folder):
         java = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{settings}"}
         for name, value in (SETTINGS | java).items():
             builder = builder.config(name, value)
-        return builder.getOrCreate()
+        handler = signal.getsignal(signal.SIGINT)
+        session = builder.getOrCreate()
+        signal.signal(signal.SIGINT, handler)  # Spark replaces it
+        return session
