@@ -117,14 +117,16 @@ class Release:
         """Largest number of released rows per person according to the claims, by default 1."""
         return max((getattr(c, "max_rows_per_person", 1) for c in self.claims), default=1)
 
-    @cached_property
+    @property
     def shown(self) -> Release:
         """The release as others may see it: if it has claims, without the persons of its rows.
 
         The released rows do not show which of them belong to one person.
         """
-        if not self.withheld or self.original.unit is None:
-            return self
+        return self if not self.withheld or self.original.unit is None else self._without_people
+
+    @cached_property
+    def _without_people(self) -> Release:
         return replace(self, original=replace(self.original, person=None, household=None))
 
     @cached_property

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shoal.anonymize.lattice.lattice import Node
 
 _MAX_TABLES = 4096
-_STORED_BYTES = 128 << 20  # for stored tables, besides the table itself
+_STORED_BYTES = 80 << 20  # for stored tables, besides the table itself
 _USEFUL_ENTROPY = float(np.log(16))  # of the leading attribute; more groups are of no use
 
 
@@ -33,7 +33,7 @@ def number_by_lead(entries: Entries) -> tuple[Entries, int, list[list[Floats]]]:
         return entries, lead, counts
     ladder, numbers = _rare_first(entries.ladders[lead], counts[lead])
     ladders, codes = [*entries.ladders], [*entries.codes]
-    ladders[lead], codes[lead] = ladder, numbers[codes[lead]]
+    ladders[lead], codes[lead] = ladder, numbers.astype(codes[lead].dtype)[codes[lead]]
     return replace(entries, ladders=tuple(ladders), codes=tuple(codes)), lead, counts
 
 
@@ -163,8 +163,7 @@ def store_of(entries: Entries, levels: Any) -> Any:
     ]
     store = Store(*arrays)
     lead = entries.codes[levels.order[0]]
-    narrow = lead.astype(np.uint16) if lead.max(initial=0) < 1 << 16 else lead  # sorts faster
-    in_order = np.argsort(narrow, kind="stable")
+    in_order = np.argsort(lead, kind="stable")
     for word in range(words):
         keys = np.zeros(rows, np.int64)
         for j in np.flatnonzero(fields[0] == word):

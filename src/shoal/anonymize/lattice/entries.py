@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Entries:
     """The distinct tuples at a corner of a lattice, with their records and people.
 
     ladders: the levels of each attribute from the corner up.
-    codes: for each attribute, (entries,) numbers at the corner.
+    codes: for each attribute, (entries,) numbers at the corner, in as few bytes as they need.
     apart: (entries,) the group by the columns that separate records; parts: number of such groups.
     records: (entries,) number of records.
     people: (entries,) number of people; None if each record is a different person.
@@ -62,7 +62,7 @@ class Entries:
     """
 
     ladders: tuple[Ladder, ...]
-    codes: tuple[Counts, ...]
+    codes: tuple[Any, ...]
     apart: Counts
     parts: int
     records: Counts
@@ -83,7 +83,8 @@ def entries_of(lattice: Lattice, corner: tuple[int, ...]) -> Entries:
     tuples, columns = lattice.tuples(*lattice.apart).table, lattice.columns
     ladders = tuple(_ladder(c, least) for c, least in zip(columns, corner, strict=True))
     codes = tuple(
-        ladder.numbers[tuples[c.name].codes] for c, ladder in zip(columns, ladders, strict=True)
+        _narrow(ladder.numbers)[tuples[c.name].codes]
+        for c, ladder in zip(columns, ladders, strict=True)
     )
     apart, parts = np.zeros(len(tuples), dtype=np.int64), 1
     if lattice.apart:
@@ -97,6 +98,11 @@ def entries_of(lattice: Lattice, corner: tuple[int, ...]) -> Entries:
     if unit is None or unit.count == tuples.records:
         return entries
     return _with_people(entries, unit)
+
+
+def _narrow(numbers: Counts) -> Any:
+    """Return numbers in the smallest type that holds them: all entries are held at once."""
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
 def counted_unit(table: Table) -> tuple[Unit | None, bool]:

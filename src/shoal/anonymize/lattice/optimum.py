@@ -72,11 +72,16 @@ def find_optimum(ground: Ground, costs: Costs, seconds: float) -> Optimum:
                     f"no node that meets {ground.model} was found in {seconds:g} s; allow more "
                     "time or suppression, or use fewer quasi-identifiers"
                 )
-            return _optimum(ground, costs, search.best, search.evaluated, search.bound)
+            node, evaluated, bound = search.best, search.evaluated, search.bound
+            del search  # its tables
+            return _optimum(ground, costs, node, evaluated, bound)
         if search.additive:
             search.run(reads=_reads_allowed(ground, search.rows) if search.by_size else None)
             if search.complete:
-                return _optimum(ground, costs, search.best, search.evaluated)
+                node, evaluated = search.best, search.evaluated
+                del search
+                return _optimum(ground, costs, node, evaluated)
+        del search
     node, evaluated = sweep(ground, costs)
     return _optimum(ground, costs, node, evaluated)
 
