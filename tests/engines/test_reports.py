@@ -34,24 +34,96 @@ def test_every_figure_is_that_of_the_release_in_memory(method, model, units, peo
     assert figures(other) == figures(one)
 
 
-def test_a_report_from_coarser_levels_has_the_same_risks(people, monkeypatch):
+TOGETHER = {  # metrics that need all values of a record
+    "bivariate-correlation",
+    "classification",
+    "diameter",
+    "kl-divergence",
+    "squared-distance-error",
+}
+
+
+def by_counts(release, exact):
+    """Compare a report from counts with one from all tuples, except for what it must omit."""
+    found, wanted = figures(release), figures(exact)
+    assert not release.digest.knows("tuple")
+    assert set(found["losses"]["undefined"]) >= TOGETHER
+    assert "all values of a record" in found["risk"]["expected"]["reason"]
+    assert "all values of a record" in found["correlations"]["reason"]
+    for each in (found, wanted):
+        each["losses"].pop("undefined")
+        kept = [m for m in each["losses"]["metrics"] if m["name"] not in TOGETHER]
+        each["losses"]["metrics"] = kept
+        each["risk"].pop("expected")
+        each["correlations"] = None
+        for attribute in each["losses"]["attributes"]:
+            attribute.pop("hardest_hit")
+        checks = each["attacks"]["checks"]
+        each["attacks"] = [c for c in checks if c["name"] != "minimality"]
+    assert found == wanted
+
+
+@pytest.mark.parametrize("method", ["flash", "mondrian", "datafly"])
+@pytest.mark.parametrize("model", ["k-anonymity(8)", "l-diversity(2, illness)"])
+def test_a_report_from_counts_has_the_figures_that_counts_determine(
+    method, model, people, monkeypatch
+):
     settings = SETTINGS | {"rows_are_people": True}
-    fine = shoal.anonymize(shoal.open(people, **settings), k=8, method="ola")
-    exact = figures(fine)
+    exact = shoal.anonymize(shoal.read(people, **settings), model, method)
+    release = shoal.anonymize(shoal.open(people, **settings), model, method)
+    monkeypatch.setattr(LargeTable, "most_tuples", lambda self, columns: 5)
+    by_counts(release, exact)
+    with pytest.raises(InputError, match="metric diameter: needs all values of a record"):
+        shoal.metrics.evaluate(release, ["diameter"])
+
+
+def test_a_search_from_a_coarser_level_has_the_figures_of_the_finest(people, monkeypatch):
+    settings = SETTINGS | {"rows_are_people": True}
+    exact = shoal.anonymize(shoal.read(people, **settings), k=8, method="ola")
     monkeypatch.setattr(LargeTable, "most_tuples", lambda self, columns: 150)
     release = shoal.anonymize(shoal.open(people, **settings), k=8, method="ola")
-    assert release.digest.original["age"].floor
-    coarse = figures(release)
-    assert release.node == fine.node
-    same = ("verdict", "records", "unit", "guarantee", "risk", "singling_out", "attacks")
-    assert {name: coarse[name] for name in same} == {name: exact[name] for name in same}
-    assert "coarser level" in coarse["losses"]["undefined"]["class"]
-    with pytest.raises(InputError, match="metric class: values were read at a coarser level"):
-        shoal.metrics.evaluate(release, ["class"])
+    assert release.floor
+    assert release.node == exact.node
+    by_counts(release, exact)
 
 
-def test_a_report_that_does_not_fit_is_refused_before_anything_is_written(people, monkeypatch):
-    table = shoal.open(people, **SETTINGS, rows_are_people=True)
+def test_values_inside_classes_that_do_not_fit_are_omitted_or_refused(people, monkeypatch):
+    release = shoal.anonymize(
+        shoal.open(people, **SETTINGS, rows_are_people=True), k=8, method="mondrian"
+    )
+    monkeypatch.setattr(LargeTable, "most_tuples", lambda self, columns: 5)
+    values = sum(len(release.source.encoded[name].counts) for name in ("illness", "cost"))
+    room = len(release.counted) * values  # enough for sensitive values, not for the others
+    monkeypatch.setattr("shoal.engines.margins._BYTES_PER_VALUE", 10**9)
+    monkeypatch.setattr("shoal.engines.margins._SHARE", room * 10**9 / release.source.budget.size)
+    undefined = shoal.metrics.undefined(release)
+    assert "all values of a record" in undefined["class"]
+    assert "ncp" not in undefined
+    del release.__dict__["digest"]
+    monkeypatch.setattr("shoal.engines.margins._SHARE", 0)
+    with pytest.raises(InputError, match="the values of column 'illness' in"):
+        contents(release)
+
+
+@pytest.mark.parametrize("rows", [160, 1000])
+def test_a_release_in_partitions_has_a_report(rows, people):
+    settings = SETTINGS | {"rows_are_people": True}
+    table = shoal.open(people, **settings, partition_rows=rows, processes=0)
+    release = shoal.anonymize(table, k=8, method="sorted")
+    measured = shoal.metrics.evaluate(release)
+    for name, value in release.losses.items():  # as each partition was measured in memory
+        assert measured[name] == pytest.approx(value, rel=1e-12)
+    assert contents(release)["guarantee"]["classes"] == len(release.counted)
+    if rows > 300:  # all rows in one partition
+        exact = shoal.metrics.evaluate(
+            shoal.anonymize(shoal.read(people, **settings), k=8, method="sorted")
+        )
+        assert set(exact) - set(measured) <= TOGETHER
+        assert {n: exact[n] for n in measured} == pytest.approx(dict(measured), rel=1e-12)
+
+
+def test_a_report_about_people_that_do_not_fit_is_refused(people, monkeypatch):
+    table = shoal.open(people, **SETTINGS, person="patient")
     release = shoal.anonymize(table, k=3, method="mondrian")
     monkeypatch.setattr(LargeTable, "most_tuples", lambda self, columns: 5)
     with pytest.raises(InputError, match="a report needs the distinct tuples"):

@@ -6,7 +6,8 @@ two are the same if each row is a different person.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -163,10 +164,18 @@ class Classes:
         person, column = self.table.person, self.table[name]
         if column.missing is None:
             return self.people
-        known = np.where(column.codes == column.missing, np.int32(SUPPRESSED), self.ids)
         if person is None:
-            return sum_by(known, len(self), self.table.counts)
+            found = self.row_histogram(name)
+            shown = np.where(found.codes == column.missing, 0, found.counts)
+            return np.add.reduceat(shown, found.indptr[:-1]) if len(self) else self.rows
+        known = np.where(column.codes == column.missing, np.int32(SUPPRESSED), self.ids)
         return count_distinct(known, len(self), person)
+
+    def with_histograms(self, histograms: Mapping[str, Histogram]) -> Classes:
+        """Return the classes with histograms of records that were counted elsewhere."""
+        found = replace(self)
+        found.__dict__["_row_histograms"].update(histograms)
+        return found
 
     def row_histogram(self, name: str) -> Histogram:
         """Return how many records of each class have each value of a column."""

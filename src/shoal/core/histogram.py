@@ -23,6 +23,11 @@ class Histogram:
     codes: Codes
     counts: Counts
 
+    def totals(self) -> Counts:
+        """(classes,) the sum of the counts of each class."""
+        sums = np.concatenate(([0], np.cumsum(self.counts)))
+        return np.diff(sums[self.indptr])
+
     def dense(self, domain: int, first: int, last: int) -> Counts:
         """Return the counts of classes first … last − 1 as a (last − first, domain) matrix."""
         begin, end = int(self.indptr[first]), int(self.indptr[last])

@@ -113,6 +113,24 @@ class Recoding:
         """Return the published cells as a plain array."""
         return self.published(rows).dictionary_decode()
 
+    def at_entries(self, column: Column, entries: Counts, codes: Codes) -> Recoding:
+        """Return the recoding of other rows, with some of its entries.
+
+        Parameters:
+            column: The original of these rows, with the same values.
+            entries: The entries to keep, in order.
+            codes: (rows,) the place of each row's entry among them.
+        """
+        return Recoding(
+            column,
+            codes,
+            self.subsets.take(entries),
+            tuple(self.labels[entry] for entry in entries.tolist()),
+            None if self.low is None else self.low[entries],
+            None if self.high is None else self.high[entries],
+            None if self.levels is None else self.levels[entries],
+        )
+
     def suppress(self, rows: Bools) -> Recoding:
         """Return the recoding with the whole domain in these rows."""
         if not rows.any():

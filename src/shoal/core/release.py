@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +36,7 @@ from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.notebook import html_rows
 
 _SHOWN = 8  # rows of a release in a notebook
+Scope = Literal["column", "class", "tuple"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +146,21 @@ class Release:
         if len(kept):
             ids[kept] = group([c[kept] for c in columns], domains).ids
         return Classes.of(self.original, ids)
+
+    @property
+    def digest(self) -> Release:
+        """The release in memory: itself, or weighted rows if its rows stay on disk."""
+        return self
+
+    def knows(self, scope: Scope) -> bool:
+        """Return whether the rows show the original values: by column, by class, or by record."""
+        return True
+
+    def original_sizes(self) -> tuple[Counts, Counts]:
+        """Return the numbers of records of the original tuples, and how many tuples have each."""
+        counts = self.original.distinct().table.counts
+        assert counts is not None
+        return np.unique(counts, return_counts=True)
 
     @cached_property
     def coverage(self) -> Coverage:

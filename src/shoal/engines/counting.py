@@ -19,14 +19,15 @@ from shoal.support.arrays import Codes, Counts
 
 def same_classes(one: Counted, other: Counted) -> bool:
     """Return whether two counts have the same classes with the same numbers of rows."""
-    first, second = _order(one), _order(other)
+    first, second = order_of(one), order_of(other)
     if len(first) != len(second) or any(bool((word < 0).any()) for word in other.words):
         return False
     pairs = zip([*one.words, one.rows], [*other.words, other.rows], strict=True)
     return all(np.array_equal(a[first], b[second]) for a, b in pairs)
 
 
-def _order(counted: Counted) -> Counts:
+def order_of(counted: Counted) -> Counts:
+    """Return the order of classes by their words, then by the further column."""
     keys = [counted.value] if counted.value is not None else []
     words: list[Any] = [*keys, *counted.words[::-1]]
     return np.lexsort(words) if words else np.arange(1)
@@ -57,7 +58,7 @@ def counted_classes(
     origin: the table whose distributions are assumed to be public.
     """
     whole = counting.classes(None)
-    order = _order(whole)
+    order = order_of(whole)
     words = [word[order] for word in whole.words]
     packing = Packing.of({name: len(each) + 1 for name, each in counting.cells.items()})
     columns = [
@@ -67,7 +68,7 @@ def counted_classes(
     people, rows, with_value = {}, {}, {}
     for name, column in sensitive.items():
         codes = None if counting.codes is None else counting.codes[name]
-        people[name], rows[name] = _histograms(counting.classes(name), codes)
+        people[name], rows[name] = histograms_of(counting.classes(name), codes)
         with_value[name] = _with_value(counting, column, whole, order, rows[name])
         columns.append(replace(column, codes=np.zeros(len(order), dtype=np.int32)))
     total = counting.total
@@ -102,7 +103,7 @@ def _with_value(
     return people[[place.get(key, -1) for key in keys]]
 
 
-def _histograms(found: Counted, codes: Codes | None) -> tuple[Histogram, Histogram]:
+def histograms_of(found: Counted, codes: Codes | None) -> tuple[Histogram, Histogram]:
     """Return the people and the rows of each class with each value."""
     assert found.value is not None
     values = found.value if codes is None else codes[found.value]

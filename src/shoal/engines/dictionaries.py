@@ -76,7 +76,7 @@ class Encoder:
     """Encodes the columns of one source.
 
     request: roles, hierarchies and the file format.
-    types: the Arrow type of each column of Parquet files, None for text.
+    types: the Arrow type of each column, None for a column of text files or if all are.
     path: the source in messages.
     """
 
@@ -104,7 +104,7 @@ class Encoder:
             return self._coarser(name, spec, found)
         tree = self._request.trees.get(name, spec.get("hierarchy"))
         _check_recipe(name, tree)
-        data = pa.table({name: self._cells(name, found.values)})
+        data = pa.table({name: self.cells(name, found.values)})
         data = without_missing(data, {name: spec})
         if not is_numeric(data.column(0).type) and not is_declared(spec):
             _check_numeric(name, spec, data)
@@ -124,20 +124,21 @@ class Encoder:
 
     def _coarser(self, name: str, spec: Mapping[str, Any], found: Values) -> Encoded:
         """Return an identifier as its coarser cells."""
-        cells = without_missing(pa.table({name: self._cells(name, found.values)}), {name: spec})
+        cells = without_missing(pa.table({name: self.cells(name, found.values)}), {name: spec})
         coarse = spec["replace"].coarsen(name, encoding.combined(cells.column(0), name))
         column = Column.encode(name, coarse, Role.QUASI)
         counts = np.bincount(column.codes, found.counts, minlength=column.domain).astype(np.int64)
         return Encoded(column, Dictionary(found.values, column.codes, column.domain), counts)
 
-    def _cells(self, name: str, values: Any) -> Any:
+    def cells(self, name: str, values: Any) -> Any:
         """Return distinct values as the reader of the file returns its cells."""
         form = self._request.form
-        if self._types is None:
+        kind = None if self._types is None else self._types[name]
+        if kind is None:
             cells = without_codes(values.cast(pa.string()), form.missing_in.get(name, ()))
             self._texts[name] = cells
             return cells if name in self._request.text else typed(cells, notation=form.notation)
-        cells = without_codes(as_source(values, self._types[name]), form.missing_of(name))
+        cells = without_codes(as_source(values, kind), form.missing_of(name))
         if is_text(cells.type):
             self._texts[name] = cells
         return cells

@@ -1,7 +1,8 @@
-"""A release on disk as a weighted release in memory, for reports.
+"""A release on disk as a weighted release in memory, for reports and metrics.
 
 Its rows are the distinct tuples of quasi-identifiers and sensitive columns. If these are too many,
-quasi-identifiers are at the level at which the release publishes them.
+rows with the same counts stand for them; if people have several rows, quasi-identifiers are then at
+the level at which the release publishes them.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.column import Column, Kind, Role
+from shoal.core.margins import Pairs
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.engines.engine import Tuples
 from shoal.engines.large_table import unit_of
+from shoal.engines.margins import Shown, margins_of
 from shoal.engines.packing import Packing
-from shoal.engines.published import is_one_node
+from shoal.engines.published import is_one_node, quasi_cells
 from shoal.engines.rolling import Base, base_at
 from shoal.errors import InputError
 from shoal.support.arrays import Bools, Codes, Counts
@@ -31,19 +35,25 @@ if TYPE_CHECKING:
 def digest_of(release: LargeRelease) -> Release:
     """Return the weighted release of the distinct tuples, with all sensitive columns.
 
+    If there are too many of them, or the search began at a coarser level, its rows have the same
+    counts only.
+
     Raises:
-        InputError: There are too many of them.
+        InputError: There is too much to count for the memory.
     """
     source = release.source
+    several = bool(source.units["person"] or source.units["household"])
+    if release.floor and not several:
+        return margins_of(release, source, _shown(release))
     sensitive = [n for n in source.names(Role.SENSITIVE) if n not in release.quasi]
     columns = {n: source.encoded[n].column for n in (*release.quasi, *sensitive)}
     columns |= {c.name: c for c in release.original.columns}
     packing = Packing.of({name: column.domain for name, column in columns.items()})
-    bases = _bases(release)
-    units = source.units
-    people = bool(units["person"] or units["household"])
+    bases = _bases(release)[: None if several else 1]
     most = source.most_tuples(len(columns))
-    found = source.engine.tuples(packing, [base.maps for base in bases], most, people)
+    found = source.engine.tuples(packing, [base.maps for base in bases], most, several)
+    if isinstance(found, int) and not several:
+        return margins_of(release, source, _shown(release))
     if isinstance(found, int):
         raise InputError(
             f"{source.files.name}: a report needs the distinct tuples with all sensitive columns, "
@@ -71,6 +81,29 @@ def digest_of(release: LargeRelease) -> Release:
         release.evaluated,
         release.proof,
     )
+
+
+def _shown(release: LargeRelease) -> Shown:
+    """Return the released rows with the recodings of their cells."""
+    kept = release.kept_tuples
+    known = quasi_cells(release, kept, spelled=False)
+    cells, rows = release.published_rows(text=False)
+
+    def recoding(name: str, pairs: Pairs) -> Recoding:
+        found = release.recodings[name]
+        index, sorted_cells = known[name]
+        entry_of = np.zeros(len(sorted_cells.values), dtype=np.int64)
+        entry_of[sorted_cells.ranks[index]] = found.codes[kept]
+        column = replace(found.column, codes=pairs.codes, floor=0)
+        made = found.at_entries(column, entry_of, pairs.cells)
+        if not made.covers():
+            raise InputError(
+                f"column {name!r}: two cells have the same text but different values, so they "
+                "cannot be counted on disk; state a larger memory"
+            )
+        return made
+
+    return Shown(rows, {name: len(each.values) for name, each in cells.items()}, recoding)
 
 
 def _bases(release: LargeRelease) -> list[Base]:

@@ -22,7 +22,8 @@ from shoal.engines.duckdb_released import (
     numbers_of,
     pack_words,
 )
-from shoal.engines.duckdb_session import Session, literal, quoted
+from shoal.engines.duckdb_session import Session, quoted
+from shoal.engines.duckdb_sources import rows_of
 from shoal.engines.duckdb_written import count_written
 from shoal.engines.engine import (
     HOUSEHOLD,
@@ -38,8 +39,6 @@ from shoal.engines.packing import FACTOR, MODULUS, SHIFT, Packing, share_drawn
 from shoal.engines.partitions import Outcome, Work
 from shoal.engines.sources import Scan
 from shoal.errors import InputError
-from shoal.reading.csv_files import CsvScan
-from shoal.reading.engine import exact_pattern
 from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
 
@@ -61,43 +60,7 @@ class DuckDBEngine:
 
     def _open(self) -> str:
         """Return what to select from: the Parquet files, or a copy of the text."""
-        if self._scan.types is not None:
-            return self._parquet(self._scan.types)
-        report("read", 0, None)
-        folders = self._scan.files.folders
-        for number, (text, cells) in enumerate(zip(self._scan.texts, folders, strict=True)):
-            self._read_text(text, cells, first=number == 0)
-        return "source"
-
-    def _parquet(self, types: Mapping[str, Any]) -> str:
-        """Return the query of the Parquet files, with the columns that only folders name."""
-        by_cells: dict[tuple[str | None, ...], list[Path]] = {}
-        for path, cells in zip(self._scan.files.paths, self._scan.files.folders, strict=True):
-            key = tuple(cells[name] for name in self._scan.folders)
-            by_cells.setdefault(key, []).append(path)
-        parts = []
-        for values, paths in by_cells.items():
-            listed = ", ".join(literal(exact_pattern(path)) for path in paths)
-            source = f"read_parquet([{listed}], hive_partitioning=false)"
-            if not values:
-                return source
-            added = [
-                f"{_cast(value, types[name])} AS {quoted(name)}"
-                for name, value in zip(self._scan.folders, values, strict=True)
-            ]
-            parts.append(f"SELECT *, {', '.join(added)} FROM {source}")
-        return f"({' UNION ALL '.join(parts)})"
-
-    def _read_text(self, text: CsvScan, cells: Mapping[str, str | None], *, first: bool) -> None:
-        columns = [
-            f"{key} AS {quoted(name)}" for key, name in zip(text.keys, text.names, strict=True)
-        ]
-        columns += [f"{_cast(cells[n], pa.string())} AS {quoted(n)}" for n in self._scan.folders]
-        named = ", ".join(columns)
-        made = "CREATE TABLE source AS" if first else "INSERT INTO source"
-        statement = f"{made} SELECT {named} FROM ({text.statement})"
-        options = {"path": exact_pattern(text.path), **text.options}
-        self._session.run(statement, options, text.explain)
+        return rows_of(self._session, self._scan, "source")
 
     def close(self) -> None:
         """Close the database."""
@@ -390,9 +353,3 @@ def _mixed(words: Sequence[str]) -> str:
 
 def _unsigned(domain: int) -> str:
     return "UTINYINT" if domain <= 1 << 8 else "USMALLINT" if domain <= 1 << 16 else "UINTEGER"
-
-
-def _cast(value: str | None, kind: Any) -> str:
-    """Return the value that a folder names as an expression of its type."""
-    text = "NULL" if value is None else literal(value)
-    return f"CAST({text} AS {'BIGINT' if pa.types.is_integer(kind) else 'VARCHAR'})"

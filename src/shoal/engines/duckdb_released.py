@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.core.margins import Pairs
 from shoal.core.publishing.formulas import FORMULA, NUMBER
 from shoal.core.publishing.row_order import IS_NUMBER
 from shoal.core.values.encoding import is_text
@@ -112,6 +113,15 @@ class DuckDBReleased:
         )
         return counted_of(found, self._classes.words)
 
+    def count_cells(self, name: str) -> Pairs:
+        """Count the pairs of a published cell and an original code of a quasi-identifier."""
+        found = self._session.arrow(
+            f"SELECT {_unpacked(self._classes, name)} AS e, {self._columns[name]} AS v, "
+            f"count(*) AS n FROM {self._view} GROUP BY ALL ORDER BY ALL"
+        )
+        cells, codes = (numbers_of(found, key).astype(np.int32) for key in ("e", "v"))
+        return Pairs(cells, codes, numbers_of(found, "n"))
+
     def people_with(self, name: str, domain: int) -> Counts:
         """(domain,) released people with each code of a column."""
         people = f"count(DISTINCT {PERSON})" if PERSON in self._units else "count(*)"
@@ -136,9 +146,8 @@ class DuckDBReleased:
 
     def batches(self, order: Order, size: int) -> Iterator[Any]:
         """Yield the rows in order: Arrow batches with the words, then the plain columns."""
-        cells, joins = {}, []
-        for name, place in self._classes.places.items():
-            cells[name] = f"((k{place.word} >> {place.shift}) & {(1 << place.bits) - 1})"
+        cells = {name: _unpacked(self._classes, name) for name in self._classes.places}
+        joins = []
         for name, ranks in order.ranks.items():
             column, table = self._columns[name], f"{self._view}_{self._columns[name]}_ranks"
             cells[name], join = mapped(self._session, f"{self._view}.{column}", ranks, table)
@@ -167,6 +176,12 @@ class DuckDBReleased:
             else:
                 keys.append(f"{column} NULLS LAST")
         return keys
+
+
+def _unpacked(packing: Packing, name: str) -> str:
+    """Return the expression of the published cell of one column, from the words of its class."""
+    place = packing.places[name]
+    return f"((k{place.word} >> {place.shift}) & {(1 << place.bits) - 1})"
 
 
 def mapped(session: Session, cell: str, codes: Codes, table: str) -> tuple[str, str]:

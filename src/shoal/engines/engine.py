@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from shoal.core.margins import Pairs
 from shoal.engines.cutting import Partition
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
@@ -180,6 +181,9 @@ class Released(Protocol):
 
     def count_with_value(self, name: str, missing: int) -> Counted:
         """Count the classes without the rows that have the missing code in a column."""
+
+    def count_cells(self, name: str) -> Pairs:
+        """Count the pairs of a published cell and an original code of a quasi-identifier."""
 
     def people_with(self, name: str, domain: int) -> Counts:
         """(domain,) released people with each code of a column."""

@@ -25,7 +25,7 @@ from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.packing import Packing
 from shoal.engines.published import Cells, plan_of, quasi_cells
 from shoal.errors import InputError, NotAnonymous, OutputError
-from shoal.metrics import evaluate
+from shoal.metrics import METRICS
 from shoal.metrics.cell_shares import cell_shares_by_attribute
 from shoal.support.addresses import address_of
 from shoal.support.arrays import Counts
@@ -69,6 +69,11 @@ class LargeRelease(Release):
         made = f"LargeRelease({self.run.method or 'by hand'}, {self.model}"
         suppressed = self.source.records - self._total.rows[0]
         return f"{made}, rows={self.source.records}, suppressed={suppressed})"
+
+    @property
+    def kept_tuples(self) -> Counts:
+        """Positions of the distinct tuples that are not suppressed."""
+        return self._kept
 
     def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
         """Return the published cells of the quasi-identifiers, and the released rows.
@@ -136,9 +141,8 @@ class LargeRelease(Release):
 
         If the search began at a coarser level, the spread inside classes is not known.
         """
-        return evaluate(
-            self, [n for n in ("ncp", "class", "pub") if n != "class" or not self.floor]
-        )
+        names = [n for n in ("ncp", "class", "pub") if n != "class" or not self.floor]
+        return {name: METRICS[name](self) for name in names}
 
     @property
     def cells_by_column(self) -> Mapping[str, Mapping[str, float]]:

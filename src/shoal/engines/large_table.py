@@ -26,7 +26,7 @@ from shoal.core.table import Table
 from shoal.core.values.encoding import is_text
 from shoal.engines.by_partition import GROUPING, anonymize_by_partition, runs_on_partitions
 from shoal.engines.dictionaries import Encoded, Encoder, check_type
-from shoal.engines.engine import Encoding, Engine, Source
+from shoal.engines.engine import Encoding, Engine, Source, Values
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
@@ -172,7 +172,7 @@ class LargeTable:
                         "give it the role identifier"
                     )
         for name, kind in (self._scan.types or {}).items():
-            if name in self._known:
+            if name in self._known and kind is not None:
                 check_type(name, kind)
 
     @cached_property
@@ -186,16 +186,21 @@ class LargeTable:
     @cached_property
     def encoded(self) -> Mapping[str, Encoded]:
         """The published columns that have a dictionary."""
-        encoder = Encoder(self._request, self._scan.types, self.files.name)
         found = {}
         most = {name: self._most_values(name) for name in self.published}
         for name, values in self.engine.statistics(most).items():
             if isinstance(values, int):
                 self._check_plain(name, values)
                 continue
-            found[name] = encoder.encode(name, values)
+            found[name] = values
+        return self.encode_values(found)
+
+    def encode_values(self, found: Mapping[str, Values]) -> Mapping[str, Encoded]:
+        """Return columns from their distinct values."""
+        encoder = Encoder(self._request, self._scan.types, self.files.name)
+        encoded = {name: encoder.encode(name, values) for name, values in found.items()}
         encoder.check_dates()
-        return found
+        return encoded
 
     def _most_values(self, name: str) -> int:
         """Return how many distinct values a dictionary of a column may have."""

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.core.column import Column
+from shoal.core.margins import Pairs
+from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.values.spelled import fitted
 from shoal.engines.engine import Plan
 from shoal.engines.large_release import LargeRelease
+from shoal.engines.margins import Shown, margins_of
 from shoal.engines.packing import Packing
 from shoal.engines.published import Cells
-from shoal.errors import InputError
+from shoal.reading.released_columns import read_recoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +75,23 @@ class PartitionedRelease(LargeRelease):
         """Whether every cell covers its original; each partition was checked when it was made."""
         return True
 
-    @property
+    @cached_property
     def digest(self) -> Release:
-        """Refused: the ranges of all partitions are stored as text."""
-        raise InputError(
-            "a release that was made in partitions has no report; leave it out, or state a larger "
-            "memory"
-        )
+        """Weighted rows in memory with the counts of the release, for reports and metrics.
+
+        What the published texts stand for is read from them.
+        """
+        cells, rows = self.published_rows(text=False)
+
+        def recoding(name: str, pairs: Pairs) -> Recoding:
+            texts: list[str | None] = [None] * len(cells[name].values)
+            for rank, text in zip(cells[name].ranks.tolist(), self.labels[name], strict=True):
+                texts[rank] = text
+            column = replace(self.columns[name], codes=pairs.codes)
+            return read_recoding(column, tuple(texts), pairs.cells)
+
+        shown = Shown(rows, {name: len(each.values) for name, each in cells.items()}, recoding)
+        return margins_of(self, self.source, shown)
 
     @property
     def losses(self) -> Mapping[str, float]:

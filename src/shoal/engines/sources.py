@@ -67,7 +67,7 @@ class Files:
 
     def rows(self) -> int | None:
         """Return the number of rows of Parquet files, None for text."""
-        return sum(_metadata(path).num_rows for path in self.paths) if self.parquet else None
+        return sum(map(parquet_rows, self.paths)) if self.parquet else None
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,11 @@ def _differing(path: Path, first: Path, what: str) -> InputError:
     return InputError(
         f"{shown(path)}: its {what} differ from {first.name}; all parts must be alike"
     )
+
+
+def parquet_rows(path: Path) -> int:
+    """Return the number of rows of a Parquet file."""
+    return int(_metadata(path).num_rows)
 
 
 def _metadata(path: Path) -> Any:

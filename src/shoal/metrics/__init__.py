@@ -35,7 +35,7 @@ from shoal.metrics.information_loss import (
     information_loss_by_record,
 )
 from shoal.metrics.kl_divergence import kl_divergence, kl_divergence_by_attribute
-from shoal.metrics.metric import COARSER, Metric
+from shoal.metrics.metric import APART, COARSER, Metric
 from shoal.metrics.ncp import gcp, ncp, ncp_by_attribute, ncp_by_record
 from shoal.metrics.needs import refuse, target_column
 from shoal.metrics.non_uniform_entropy import (
@@ -95,6 +95,7 @@ def evaluate(
     >>> evaluate(release, ["ncp", "discernibility"])
     {'ncp': 0.25, 'discernibility': 0.3333333333333333}
     """
+    release = release.digest
     if target is not None:
         target_column(release, target)
     if metrics is None:
@@ -107,8 +108,9 @@ def evaluate(
             raise unknown("no metric", unknown_names[0], METRICS)
     chosen = [METRICS[name] for name in names]
     for metric in chosen:
-        if metric.undefined(release, target) == COARSER:
-            refuse(metric.name, COARSER)
+        reason = metric.undefined(release, target)
+        if reason in (COARSER, APART):
+            refuse(metric.name, reason)
     return Losses(
         (m.name, m.raw(release, target) if raw else m.scaled(release, target)) for m in chosen
     )
@@ -131,6 +133,7 @@ def undefined(release: Release, *, target: str | None = None) -> dict[str, str]:
     >>> undefined(release)["precision"]
     "column 'age' has no hierarchy"
     """
+    release = release.digest
     reasons = {name: metric.undefined(release, target) for name, metric in METRICS.items()}
     return {name: reason for name, reason in reasons.items() if reason}
 

@@ -42,7 +42,15 @@ def average_class_size(release: Release, *, raw: bool = False) -> float:
     size = (1 - lost) * _mean_people(classes) + lost * people
     if raw:
         return size / _least_size(release)
-    return scaled(size, _mean_people(Classes.by_quasi(release.original)), people, release)
+    return scaled(size, _mean_before(release), people, release)
+
+
+def _mean_before(release: Release) -> float:
+    """Return the mean number of people with the same original tuple."""
+    if release.original.unit is not None:
+        return _mean_people(Classes.by_quasi(release.original))
+    sizes, numbers = release.original_sizes()
+    return int((sizes * numbers).sum()) / max(int(numbers.sum()), 1)
 
 
 def _mean_people(classes: Classes) -> float:
@@ -57,6 +65,7 @@ AVERAGE_CLASS_SIZE = Metric(
     "average-class-size",
     average_class_size,
     title="Average class size",
+    scope="column",
     by_cell=True,
     meaning="how much larger classes are than required",
     formula="mean people in a class / k; a suppressed record is in a class of all people",

@@ -100,6 +100,7 @@ CLASS_LOSS = Metric(
     "class",
     class_loss,
     title="Class loss",
+    scope="class",
     meaning="spread of values inside a class",
     formula="mean over cells: spread of the original values in the record's class / extent",
     use="comparing methods and tools that label their cells differently",

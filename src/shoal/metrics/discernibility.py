@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from shoal.core.release import Release
 from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
@@ -34,22 +36,25 @@ def discernibility(release: Release, *, raw: bool = False) -> float:
     8.0
     """
     records = release.original.records
-    alike = _pairs(release.classes.rows) + release.classes.suppressed * records
+    rows = release.classes.rows
+    alike = _pairs(rows, np.ones_like(rows)) + release.classes.suppressed * records
     if raw:
         return float(alike)
-    tuples = release.original.distinct().table.counts
-    assert tuples is not None
-    return scaled(alike / max(records, 1), _pairs(tuples) / max(records, 1), records, release)
+    before = _pairs(*release.original_sizes())
+    return scaled(alike / max(records, 1), before / max(records, 1), records, release)
 
 
-def _pairs(sizes: Counts) -> int:
-    return sum(size * size for size in sizes.tolist())  # exact: squares of large counts overflow
+def _pairs(sizes: Counts, numbers: Counts) -> int:
+    """Return the pairs in groups of these sizes, exactly: squares of large counts overflow."""
+    listed = zip(sizes.tolist(), numbers.tolist(), strict=True)
+    return sum(size * size * number for size, number in listed)
 
 
 DISCERNIBILITY = Metric(
     "discernibility",
     discernibility,
     title="Discernibility",
+    scope="column",
     by_cell=True,
     meaning="record pairs that can no longer be distinguished",
     formula="sum of squared class sizes; a suppressed record adds the size of the table",

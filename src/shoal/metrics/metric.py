@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shoal.core.release import Release
+from shoal.core.release import Release, Scope
 from shoal.support.arrays import Floats
 
 Reason = Callable[[Release], str | None]
 COARSER = "values were read at a coarser level: there are too many distinct tuples for the memory"
+APART = "needs all values of a record together: there are too many distinct tuples for the memory"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Metric:
         by_attribute: The loss of each attribute.
         by_record: (rows,) the loss of each record.
         by_cell: Whether it depends on published cells alone, not on the values behind them.
+        scope: What of the original it needs: the values of each column with their cells, the values
+            inside each class, or all values of a record together.
 
     >>> import shoal
     >>> shoal.metrics.METRICS["ncp"].formula
@@ -56,6 +59,7 @@ class Metric:
     by_attribute: Callable[[Release], dict[str, float]] | None = None
     by_record: Callable[[Release], Floats] | None = None
     by_cell: bool = False
+    scope: Scope = "tuple"
 
     def __call__(self, release: Release) -> float:
         """Return the loss, from 0 (best) to 1."""
@@ -73,6 +77,8 @@ class Metric:
         """Return why the metric is undefined for the release, None if it is defined."""
         if not self.by_cell and any(c.floor for c in release.original.quasi_columns):
             return COARSER
+        if not release.knows(self.scope):
+            return APART
         if self.lacking is None or (self.takes_target and target is not None):
             return None
         return self.lacking(release)

@@ -126,6 +126,7 @@ NON_UNIFORM_ENTROPY = Metric(
     "non-uniform-entropy",
     non_uniform_entropy,
     title="Non-uniform entropy",
+    scope="column",
     meaning="bits needed to identify the original value",
     formula="sum over cells: −log₂ of the original value's share among the cell's values",
     use="the same, but a wider cell never costs less; losing rare values counts more",

@@ -6,7 +6,7 @@ must cover its original.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -132,17 +132,14 @@ def _release(data: Any, original: Table, key: str | None, model: Guarantee | Non
     data = with_dates_of(original, unescape_formulas(data, original))
     notes: tuple[str, ...] = ()
     if key is not None:
-        lined_up = _line_up(data, original, _by_key(data, original[key]))
-        _check_fit(lined_up.misfits)
+        lined_up = line_up(data, original, _by_key(data, original[key]))
+        check_fit(lined_up.misfits)
     else:
         lined_up, notes = _by_position_or_value(data, original)
-    hidden = lined_up.hidden if lined_up.hidden.any() else None
-    claim = Unclaimed() if model is None else model
-    run = Run(method="read from a file", notes=notes)
-    return Release(original, lined_up.recodings, claim, hidden, run)
+    return lined_up.release(original, model, notes)
 
 
-class _LinedUp(NamedTuple):
+class LinedUp(NamedTuple):
     """Released rows matched with their originals.
 
     hidden: (original rows,) whether a row has no released row.
@@ -153,20 +150,32 @@ class _LinedUp(NamedTuple):
     hidden: Bools
     misfits: dict[str, Bools]
 
+    def release(
+        self, original: Table, model: Guarantee | None, notes: tuple[str, ...] = ()
+    ) -> Release:
+        """Return the release of the original."""
+        return Release(
+            original,
+            self.recodings,
+            Unclaimed() if model is None else model,
+            self.hidden if self.hidden.any() else None,
+            Run(method="read from a file", notes=notes),
+        )
 
-def _by_position_or_value(data: Any, original: Table) -> tuple[_LinedUp, tuple[str, ...]]:
+
+def _by_position_or_value(data: Any, original: Table) -> tuple[LinedUp, tuple[str, ...]]:
     """Match rows by position if all of them fit, or else by their values."""
     if data.num_rows == len(original):
-        lined_up = _line_up(data, original, np.arange(len(original)))
+        lined_up = line_up(data, original, np.arange(len(original)))
         if not any(wrong.any() for wrong in lined_up.misfits.values()):
             return lined_up, ()
     matched = match_rows(data, original)
-    lined_up = _line_up(data, original, matched.rows)
-    _check_fit(lined_up.misfits)
+    lined_up = line_up(data, original, matched.rows)
+    check_fit(lined_up.misfits)
     return lined_up, () if matched.certain else (MATCHED,)
 
 
-def _line_up(data: Any, original: Table, rows: Counts) -> _LinedUp:
+def line_up(data: Any, original: Table, rows: Counts) -> LinedUp:
     """Read the released cells with their original rows."""
     hidden = np.ones(len(original), dtype=np.bool_)
     hidden[rows] = False
@@ -178,7 +187,7 @@ def _line_up(data: Any, original: Table, rows: Counts) -> _LinedUp:
     for name in original.sensitive:
         if name in data.column_names:
             misfits[name] = _changed(_cells(data, original[name], rows), original[name])
-    return _LinedUp(recodings, hidden, misfits)
+    return LinedUp(recodings, hidden, misfits)
 
 
 def _cells(data: Any, column: Column, rows: Counts) -> ReleasedColumn:
@@ -213,11 +222,18 @@ def _by_key(data: Any, column: Column) -> Counts:
     return rows
 
 
-def _check_fit(misfits: dict[str, Bools]) -> None:
+def check_fit(misfits: Mapping[str, Bools], counts: Counts | None = None) -> None:
+    """Raise an error if some released rows do not cover their originals.
+
+    counts: (released rows,) records of each row of a weighted file.
+    """
     wrong = np.logical_or.reduce(list(misfits.values()))
     if wrong.any():
-        counts = ", ".join(f"{name!r} {int(m.sum())}" for name, m in misfits.items() if m.any())
+        each = np.ones(len(wrong), dtype=np.int64) if counts is None else counts
+        by_column = ", ".join(
+            f"{name!r} {int(each[m].sum())}" for name, m in misfits.items() if m.any()
+        )
         raise NotCovering(
-            f"{int(wrong.sum()):,} of {counted(len(wrong), 'row')} do not cover the original row "
-            f"(by column: {counts}); the file contains values that are not true"
+            f"{int(each[wrong].sum()):,} of {counted(int(each.sum()), 'row')} do not cover the "
+            f"original row (by column: {by_column}); the file contains values that are not true"
         )

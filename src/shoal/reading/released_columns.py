@@ -13,6 +13,7 @@ from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.labels import hierarchy_bounds
 from shoal.core.recoding import Recoding
 from shoal.core.subsets import Subsets
+from shoal.errors import NotCovering
 from shoal.reading.released_cells import Forms, Reading, at_level, unread_cells
 from shoal.reading.released_lists import merged
 from shoal.support.arrays import Bools, Codes, Counts
@@ -88,6 +89,22 @@ def _read_on(
             break
     missed[rows] = _missed(column, some, chosen)
     return missed
+
+
+def read_recoding(column: Column, texts: tuple[str | None, ...], codes: Codes) -> Recoding:
+    """Return the recoding of rows by the texts of their cells, which cover the original values.
+
+    column: the original of these rows. codes: (rows,) the index of the text of each row.
+
+    Raises:
+        InputError: Some cells do not cover the original.
+    """
+    cells = ReleasedColumn(texts, codes, column.codes)
+    readings, missed = read_cells(column, cells)
+    if missed.any():
+        raise NotCovering(f"column {column.name!r} has cells that do not cover their originals")
+    every = np.arange(len(column))
+    return recoding(column, cells, readings, every, np.zeros(len(column), dtype=np.bool_))
 
 
 def recoding(

@@ -37,6 +37,28 @@ class Matched(NamedTuple):
     certain: bool
 
 
+class WeightedRows(NamedTuple):
+    """Matched rows of two weighted files.
+
+    originals: (pieces,) rows of the original. released: (pieces,) released rows, −1 for originals
+    without one. counts: (pieces,) records of each piece. certain: as in `Matched`.
+    """
+
+    originals: Counts
+    released: Counts
+    counts: Counts
+    certain: bool
+
+
+class _Flow(NamedTuple):
+    """How many records of each kind of originals are matched with each kind of released rows."""
+
+    pairs: Any
+    kinds: Grouping
+    boxes: Grouping
+    certain: bool
+
+
 class _Attribute(NamedTuple):
     """One column of both files.
 
@@ -56,29 +78,69 @@ def match_rows(data: Any, original: Table) -> Matched:
     Raises:
         InputError: Some released rows match no remaining original row.
     """
-    if data.num_rows > len(original):
+    found = _matched(data, original, None)
+    return Matched(_rows(found.pairs, found.kinds, found.boxes), found.certain)
+
+
+def match_weighted(data: Any, counts: Counts, original: Table) -> WeightedRows:
+    """Match the rows of a released Arrow table to those of a weighted original.
+
+    counts: (rows,) records of each released row.
+
+    Raises:
+        InputError: Some released rows match no remaining original row.
+    """
+    found = _matched(data, original, counts)
+    assert original.counts is not None
+    flow, kinds = found.pairs, len(found.kinds)
+    matched = np.bincount(flow.row, flow.data, kinds).astype(np.int64)
+    left = found.kinds.sizes(original.counts) - matched
+    heads = np.concatenate((flow.row, np.arange(kinds)))
+    ends = np.concatenate((found.boxes.first[flow.col], np.full(kinds, -1)))  # −1: not released
+    sizes = np.concatenate((flow.data, left)).astype(np.int64)
+    parts = np.argsort(heads, kind="stable")
+    parts = parts[sizes[parts] > 0]
+    rows = np.argsort(found.kinds.ids, kind="stable")
+    return WeightedRows(
+        *_pieces(rows, original.counts[rows], ends[parts], sizes[parts]), found.certain
+    )
+
+
+def _pieces(
+    rows: Counts, counts: Counts, parts: Counts, sizes: Counts
+) -> tuple[Counts, Counts, Counts]:
+    """Divide rows among parts, both in order, and return the row, part and size of each piece."""
+    row_ends, part_ends = np.cumsum(counts), np.cumsum(sizes)
+    ends = np.union1d(row_ends, part_ends)
+    places = np.searchsorted(row_ends, ends), np.searchsorted(part_ends, ends)
+    return rows[places[0]], parts[places[1]], np.diff(ends, prepend=0)
+
+
+def _matched(data: Any, original: Table, counts: Counts | None) -> _Flow:
+    wanted = data.num_rows if counts is None else int(counts.sum())
+    if wanted > original.records:
         raise NotCovering(
-            f"has {counted(data.num_rows, 'row')}, more than the original's {len(original):,}"
+            f"has {counted(wanted, 'row')}, more than the original's {original.records:,}"
         )
     try:
-        return _matched(data, original, in_every_way=False)
+        return _matched_as(data, original, counts, in_every_way=False)
     except InputError:  # values may look like published forms
-        return _matched(data, original, in_every_way=True)
+        return _matched_as(data, original, counts, in_every_way=True)
 
 
-def _matched(data: Any, original: Table, *, in_every_way: bool) -> Matched:
+def _matched_as(data: Any, original: Table, counts: Counts | None, *, in_every_way: bool) -> _Flow:
     attributes = [*_coarsened(data, original, in_every_way), *_unchanged(data, original)]
     attributes.sort(key=lambda attribute: -attribute.domain)  # the most selective first
     kinds = group([a.originals for a in attributes], [a.domain for a in attributes])
     boxes = group([a.published for a in attributes], [len(a.subsets) for a in attributes])
     fits = Fits(
         _cells(attributes, kinds.first, boxes.first),
-        kinds.sizes(),
-        boxes.sizes(),
+        kinds.sizes(original.counts),
+        boxes.sizes(counts),
         np.zeros((0, 2), dtype=np.int32),
     )
-    pairs = _flow(fits, data.num_rows)
-    return Matched(_rows(pairs, kinds, boxes), _is_certain(fits))
+    pairs = _flow(fits, int(fits.copies.sum()))
+    return _Flow(pairs, kinds, boxes, _is_certain(fits))
 
 
 def _is_certain(fits: Fits) -> bool:

@@ -7,8 +7,10 @@ from typing import Any
 
 from shoal.core.release import Release
 from shoal.errors import InputError
+from shoal.metrics.metric import APART
 from shoal.report.masking import Mask, rounded
 from shoal.risk import Check, checks
+from shoal.risk.checks import guards_values
 
 _PEOPLE = ("certain", "nearly", "raised", "alike", "different", "held_people", "divisible_people")
 
@@ -30,12 +32,15 @@ def sensitive_columns(kept: Release, same_value: Mapping[str, str]) -> list[dict
 
 
 def attacks(kept: Release, mask: Mask) -> dict[str, Any]:
-    """Return the finding of each kind of attack, or the reason why it is not counted."""
+    """Return the finding of each kind of attack, and the reason if some are not counted."""
     try:
         found = checks(kept) if len(kept.original) else ()
     except InputError as error:
         return {"checks": [], "reason": str(error)}
-    return {"checks": [_masked(check, mask) for check in found], "reason": None}
+    reason = None
+    if guards_values(kept) and not kept.knows("tuple"):
+        reason = f"reasoning from the method (minimality), which {APART}"
+    return {"checks": [_masked(check, mask) for check in found], "reason": reason}
 
 
 def _masked(check: Check, mask: Mask) -> dict[str, Any]:

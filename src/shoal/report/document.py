@@ -14,6 +14,7 @@ from shoal.core.publishing.row_order import Order
 from shoal.core.release import Release
 from shoal.core.verification import Verification
 from shoal.errors import InputError, NotAnonymous, OutputError
+from shoal.metrics.metric import APART
 from shoal.report.attacks import attacks, sensitive_columns
 from shoal.report.candidates import size_bars, uniqueness
 from shoal.report.caveats import not_covered
@@ -24,7 +25,7 @@ from shoal.report.kept import released_only
 from shoal.report.limits import limits
 from shoal.report.losses import correlations, losses
 from shoal.report.masking import LEAST, Mask, rounded
-from shoal.report.on_disk import in_memory, is_coarser, sizes_before
+from shoal.report.on_disk import is_coarser, sizes_before
 from shoal.report.page import page, verdict
 from shoal.report.people import records, released_in_words, unit
 from shoal.report.repeating import repeating
@@ -165,7 +166,7 @@ def contents(
         return head | withheld_contents(
             release, guarantee, mask, command=command, released=file, order=order
         )
-    rows = in_memory(release)
+    rows = release.digest
     kept = released_only(rows)
     found = Reidentification.of(kept)
     report_progress("report", 1, _STAGES)
@@ -282,6 +283,8 @@ def _learning(kept: Release, target: str | None) -> dict[str, Any] | None:
         return None
     from shoal.utility import evaluate
 
+    if not kept.knows("tuple"):
+        raise InputError(f"target: a model {APART}; leave it out, or state a larger memory")
     evaluation = evaluate(kept, target).to_dict()
     for score in evaluation["scores"]:
         for name, value in score.items():

@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal.core.release import Release
 from shoal.errors import InputError, NotConverged
+from shoal.metrics.metric import APART
 from shoal.report.masking import Mask, rounded
 from shoal.risk.assessment import assess
 
@@ -18,6 +19,8 @@ def expected(kept: Release, mask: Mask) -> dict[str, Any]:
 
     kept: the released records only. The same release gives the same figures.
     """
+    if not kept.knows("tuple"):
+        return {"reason": f"it {APART}"}
     people = kept.original.people
     if not people:
         return {"reason": "nothing was released"}

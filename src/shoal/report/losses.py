@@ -80,8 +80,12 @@ def _rounded_shares(shares: CellShares) -> dict[str, float | None]:
 def _hardest(kept: Release, least: int) -> Release | None:
     """Return the 5 % of the rows that lost most, or None if all lost about the same.
 
+    None too if only counts are known, because they do not show single rows.
+
     Rows are weighted by person, so that the selection contains enough people.
     """
+    if not kept.knows("tuple"):
+        return None
     lost = ncp_by_record(kept)
     if lost.max() - lost.min() < 5e-4:
         return None

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from shoal.core.column import Column
 from shoal.core.release import Release
+from shoal.report.kept import released_only
 from shoal.support.arrays import Counts
-
-
-def in_memory(release: Release) -> Release:
-    """Return the release, or the weighted release of its distinct tuples if it stays on disk."""
-    digest: Any = getattr(release, "digest", None)
-    return release if digest is None else digest
 
 
 def is_coarser(column: Column) -> bool:
@@ -25,6 +18,8 @@ def sizes_before(release: Release, rows: Release) -> tuple[Counts, Counts] | Non
 
     rows: the release in memory.
     """
+    if not rows.knows("tuple"):
+        return released_only(rows).original_sizes()
     if any(is_coarser(column) for column in rows.original.quasi_columns):
         found: tuple[Counts, Counts] = release.sizes_before  # type: ignore[attr-defined]
         return found

@@ -52,8 +52,8 @@ def checks(source: Source) -> tuple[Check, ...]:
     """Return every check that applies to a release, or to classes alone.
 
     For each sensitive column: homogeneity, skewness and, if distances between values are known,
-    similarity. For a release whose model uses sensitive columns also minimality. Without sensitive
-    columns there are no checks.
+    similarity. For a release whose model uses sensitive columns also minimality, unless only its
+    counts are known. Without sensitive columns there are no checks.
 
     Parameters:
         source: A release, or classes.
@@ -76,9 +76,14 @@ def checks(source: Source) -> tuple[Check, ...]:
         found.append(_skewness(skewness(source, column)))
         if is_comparable(source, column):
             found.append(_similarity(similarity(source, column)))
-    if release is not None and any(part.columns for part in release.model.parts):
+    if release is not None and guards_values(release) and release.knows("tuple"):
         found.append(_minimality(minimality(release)))
     return tuple(found)
+
+
+def guards_values(release: Release) -> bool:
+    """Return whether the model uses sensitive columns."""
+    return any(part.columns for part in release.model.parts)
 
 
 def _homogeneity(found: Homogeneity) -> Check:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.core.margins import Pairs
 from shoal.core.publishing.formulas import FORMULA, NUMBER
 from shoal.core.publishing.row_order import IS_NUMBER
 from shoal.core.values.encoding import is_text
@@ -116,6 +117,15 @@ class SparkReleased:
         known = self._frame.filter(f.col(self._columns[name]) != missing)
         found = known.groupBy(*self._keys).agg(*self._counting())
         return counted_of(self._arrow(found), self._classes.words)
+
+    def count_cells(self, name: str) -> Pairs:
+        """Count the pairs of a published cell and an original code of a quasi-identifier."""
+        f = functions()
+        cell = unpacked(self._classes, name).alias("e")
+        groups = self._frame.groupBy(cell, f.col(self._columns[name]).alias("v"))
+        found = self._arrow(groups.agg(f.count("*").alias("n")))
+        cells, codes = (numbers_of(found, key).astype(np.int32) for key in ("e", "v"))
+        return Pairs(cells, codes, numbers_of(found, "n"))
 
     def people_with(self, name: str, domain: int) -> Counts:
         """(domain,) released people with each code of a column."""
