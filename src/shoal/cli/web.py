@@ -20,21 +20,31 @@ def web(
     port: Annotated[
         int, typer.Option(metavar="N", help="The port; 0 for any free one.", min=0, max=65_535)
     ] = 0,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="The memory for a table, such as 4GB; rows of a larger table stay on disk. "
+            "Default: 70 % of the machine's.",
+        ),
+    ] = None,
 ) -> None:
     """Open the web app: from a table to a release, its report and its recipe, in five screens.
 
     It listens on this computer only, and nothing leaves it. The address that it prints works once,
     in one browser. Ctrl-C stops it and removes what it stored, except the files that you saved.
     """
+    from shoal.engines.memory import Budget
     from shoal.support.files import check_readable
     from shoal.web.server import serve
 
     if file is not None:
         check_readable(file)
+    Budget.parse(memory)
 
     def say(line: str) -> None:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 
-    serve(file, port=port, browser=not no_browser, say=say)
+    serve(file, port=port, browser=not no_browser, memory=memory, say=say)
     say("Shoal has stopped")

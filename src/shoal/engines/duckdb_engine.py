@@ -55,6 +55,8 @@ class DuckDBEngine:
         self._session = Session(folder, budget, scan.files.name)
         self._scan = scan
         self._columns: dict[str, str] = {}  # the encoded column of each name
+        self._known: dict[str, Values] = {}  # the distinct values that were asked for
+        self._encoding: tuple[Encoding, int] | None = None  # what is encoded, and its rows
         self._releases = 0
         self._source = self._open()
 
@@ -75,6 +77,8 @@ class DuckDBEngine:
         return {name: self._statistics(name, limit) for name, limit in most.items()}
 
     def _statistics(self, name: str, most: int) -> Values | int:
+        if name in self._known and len(self._known[name].counts) <= most:
+            return self._known[name]
         cell, session = self._cell(name), self._session
         about = session.value(f"SELECT approx_count_distinct({cell}) FROM {self._source}")
         if about > most * _MARGIN:
@@ -82,7 +86,23 @@ class DuckDBEngine:
         found = session.arrow(
             f"SELECT {cell} AS v, count(*) AS n FROM {self._source} GROUP BY ALL ORDER BY v"
         )
-        return Values(found.column("v").combine_chunks(), numbers_of(found, "n"))
+        values = Values(found.column("v").combine_chunks(), numbers_of(found, "n"))
+        self._known[name] = values
+        return values
+
+    def count_rows(self) -> int:
+        """Return the number of rows of the source."""
+        return int(self._session.value(f"SELECT count(*) FROM {self._source}"))
+
+    def sample(self, names: Sequence[str], rows: int) -> Any:
+        """Return random rows of some columns of the source, as an Arrow table."""
+        listed = ", ".join(f"{self._cell(name)} AS {quoted(name)}" for name in names)
+        drawn = f"USING SAMPLE reservoir({int(rows)} ROWS) REPEATABLE (0)"
+        return self._session.arrow(f"SELECT {listed} FROM (SELECT * FROM {self._source} {drawn})")
+
+    def interrupt(self) -> None:
+        """Stop the running statement, from another thread."""
+        self._session.interrupt()
 
     def _cell(self, name: str) -> str:
         """Return the expression of a cell; numbers that are not numbers are missing."""
@@ -103,8 +123,13 @@ class DuckDBEngine:
         return None if (found["words"] or 0) >= TEXT_WORDS else (found["n"], found["filled"])
 
     def encode(self, encoding: Encoding) -> int:
-        """Encode all rows, and return their number."""
+        """Encode all rows, and return their number; the same encoding again costs nothing."""
+        if self._encoding is not None and self._encoding[0].equals(encoding):
+            return self._encoding[1]
+        self._encoding = None
         report("encode", 0, None)
+        self._columns = {}
+        self.__dict__.pop("_partitions", None)  # they are partitions of the rows before
         cells, joins = [], []
         for number, (name, found) in enumerate(encoding.dictionaries.items()):
             self._columns[name] = f"d{number}"
@@ -132,7 +157,9 @@ class DuckDBEngine:
             f"CREATE OR REPLACE TABLE encoded AS SELECT {', '.join(cells)} "
             f"FROM {self._source} s {' '.join(joins)}"
         )
-        return self._check_encoded(encoding)
+        rows = self._check_encoded(encoding)
+        self._encoding = encoding, rows
+        return rows
 
     def _number(self, unit: str, names: Sequence[str]) -> None:
         """Give each person or household a number, and check that every row names one."""

@@ -89,6 +89,13 @@ class DuckDBReleased:
         found = self._session.arrow(f"SELECT n, count(*) AS m FROM ({each}) GROUP BY n ORDER BY n")
         return numbers_of(found, "n"), numbers_of(found, "m")
 
+    def class_sizes(self) -> tuple[Counts, Counts]:
+        """Return the numbers of rows of the classes, and how many classes have each."""
+        keys = ", ".join(f"k{j}" for j in range(self._classes.words))
+        each = f"SELECT {keys}, count(*) AS n FROM {self._view} GROUP BY ALL"
+        found = self._session.arrow(f"SELECT n, count(*) AS m FROM ({each}) GROUP BY n ORDER BY n")
+        return numbers_of(found, "n"), numbers_of(found, "m")
+
     @cached_property
     def total(self) -> Counted:
         """The numbers of released rows, people and households, as one class."""

@@ -103,6 +103,10 @@ class Session:
         self.close()
         self._connection = self._connect()
 
+    def interrupt(self) -> None:
+        """Stop the running statement, from another thread; it raises KeyboardInterrupt."""
+        self._connection.interrupt()
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from shoal.core.margins import Pairs
 from shoal.engines.cutting import Partition
 from shoal.engines.memory import Budget
@@ -55,6 +57,20 @@ class Encoding:
     plain: Sequence[str] = ()
     person: Sequence[str] = ()
     household: Sequence[str] = ()
+
+    def equals(self, other: Encoding) -> bool:
+        """Return whether another encoding gives every row the same codes."""
+        return (
+            list(self.dictionaries) == list(other.dictionaries)
+            and all(
+                each.values.equals(other.dictionaries[name].values)
+                and np.array_equal(each.codes, other.dictionaries[name].codes)
+                for name, each in self.dictionaries.items()
+            )
+            and tuple(self.plain) == tuple(other.plain)
+            and tuple(self.person) == tuple(other.person)
+            and tuple(self.household) == tuple(other.household)
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import tempfile
 import time
 import weakref
@@ -91,6 +92,7 @@ class LargeTable:
         self.files, self.budget = files, budget
         self.partition_rows, self.processes = partition_rows, processes
         self._request = request
+        self._origin: LargeTable | None = None  # keeps the working files of a described table
         self._stack = ExitStack()
         self._finalizer = weakref.finalize(self, self._stack.close)
         try:
@@ -99,8 +101,7 @@ class LargeTable:
         except BaseException:
             self.close()
             raise
-        unassigned = [name for name in self._scan.names if name not in self._known]
-        self.unassigned = tuple(unassigned)
+        self.unassigned = self._without_role()
         warn_unassigned(self.unassigned, stacklevel=4)
 
     def __repr__(self) -> str:
@@ -113,6 +114,24 @@ class LargeTable:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def described(self, request: Request) -> LargeTable:
+        """Return the same rows with other roles or hierarchies.
+
+        Both share the working files: rows are read once, and encoded again only if their codes
+        change. This table must not be used any more, and stays open as long as the other.
+        """
+        other = copy.copy(self)
+        other._request = request
+        other._origin = self._origin or self
+        for name in ("encoded", "plain", "records"):
+            other.__dict__.pop(name, None)
+        other._check_names()
+        other.unassigned = other._without_role()
+        return other
+
+    def _without_role(self) -> tuple[str, ...]:
+        return tuple(name for name in self._scan.names if name not in self._known)
 
     def close(self) -> None:
         """Remove the working files; releases that are not written yet are lost."""
@@ -273,7 +292,7 @@ class LargeTable:
         """
         if not runs_on_tuples(algorithm) and runs_on_partitions(algorithm):
             return self._by_partition(model, algorithm, search)
-        if not runs_on_tuples(algorithm):
+        if not runs_on_disk(algorithm):
             name = getattr(algorithm, "name", type(algorithm).__name__)
             raise InputError(
                 f"{name} needs the table in memory; state a larger memory, or use one of "
@@ -384,3 +403,8 @@ def runs_on_tuples(algorithm: Any) -> bool:
     """Return whether a method treats equal records alike, so that distinct tuples are enough."""
     by_tuple = getattr(algorithm, "by_tuple", getattr(algorithm, "name", "") in _BY_TUPLE)
     return bool(by_tuple and getattr(algorithm, "strict", True))
+
+
+def runs_on_disk(algorithm: Any) -> bool:
+    """Return whether a method runs on a table whose rows stay on disk."""
+    return runs_on_tuples(algorithm) or runs_on_partitions(algorithm)

@@ -52,6 +52,7 @@ def serve(
     *,
     port: int = 0,
     browser: bool = True,
+    memory: str | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
     """Run the web app until it is interrupted.
@@ -60,6 +61,7 @@ def serve(
         source: A file to open at the start; it is read where it is.
         port: The port to listen on; 0 for any free one.
         browser: Open the address in the user's browser.
+        memory: The memory for a table, such as `4GB`; rows of a larger table stay on disk.
         say: Receives the line with the address.
 
     Raises:
@@ -72,7 +74,7 @@ def serve(
     configure()
     _disable_telemetry()
     with open_workspace() as workspace:
-        server = _Server(build(workspace, access, source), workspace)
+        server = _Server(build(workspace, access, source, memory), workspace)
 
         def announce() -> None:
             say(f"Shoal is open at {access.address} (works once; Ctrl-C stops it)")
@@ -87,9 +89,11 @@ def serve(
             jobs.stop_all()
 
 
-def build(workspace: Workspace, access: Access, source: Path | None) -> Guard:
+def build(
+    workspace: Workspace, access: Access, source: Path | None, memory: str | None = None
+) -> Guard:
     """Return the whole app behind its guard."""
-    project = Project(workspace.path)
+    project = Project(workspace.path, memory=memory)
 
     def open_upload(upload: uploads.Upload) -> None:
         opening = project.open(upload.path, name=upload.name, uploaded=True)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from itertools import count
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, ShoalError
@@ -32,13 +34,17 @@ class UnwantedError(ShoalError):
 class Analyst:
     """Asks a process that keeps the table in memory; it starts with the first question.
 
+    Parameters:
+        workspace: A private folder for working files; by default that of the system.
+
     >>> from shoal.web.project.desk import rows_of_lists
     >>> with Analyst() as analyst:
     ...     analyst.ask(rows_of_lists, [[1, 2], [3]]).result()
     3
     """
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Path | None = None) -> None:
+        self._workspace = workspace
         self._numbers = count()
         self._waiting: dict[int, Future[Any]] = {}
         self._lock = threading.Lock()
@@ -103,7 +109,7 @@ class Analyst:
             return self._pipe
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs,), daemon=True)
+        self._process = context.Process(target=serve, args=(theirs, self._workspace), daemon=True)
         self._process.start()
         theirs.close()
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True).start()
@@ -138,9 +144,11 @@ def _send(pipe: Connection, message: Any) -> None:
 class _Inbox:
     """The questions that wait, in their order, without those that are no longer wanted."""
 
-    def __init__(self, pipe: Connection) -> None:
+    def __init__(self, pipe: Connection, interrupt: Callable[[], None]) -> None:
         self._questions: list[tuple[int, Question, tuple[Any, ...]]] = []
         self._unwanted: set[int] = set()
+        self._current: int | None = None
+        self._interrupt = interrupt
         self._changed = threading.Condition()
         threading.Thread(target=self._receive, args=(pipe,), daemon=True).start()
 
@@ -153,6 +161,8 @@ class _Inbox:
             with self._changed:
                 if question is None:
                     self._unwanted.add(number)
+                    if number == self._current:
+                        self._interrupt()
                 else:
                     self._questions.append((number, question, arguments))
                 self._changed.notify()
@@ -160,11 +170,13 @@ class _Inbox:
     def take(self) -> tuple[int, Question, tuple[Any, ...]]:
         """Wait for the next question."""
         with self._changed:
+            self._current = None
             while True:
                 while not self._questions:
                     self._changed.wait()
                 found = self._questions.pop(0)
                 if found[0] not in self._unwanted:
+                    self._current = found[0]
                     return found
 
     def is_wanted(self, number: int) -> bool:
@@ -172,14 +184,18 @@ class _Inbox:
         return number not in self._unwanted
 
 
-def serve(pipe: Connection) -> None:
+def serve(pipe: Connection, workspace: Path | None = None) -> None:
     """Answer questions until the other end is closed: the program of the process.
 
     Parameters:
         pipe: Questions arrive and answers leave here.
+        workspace: A private folder for working files.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides
-    desk, inbox = Desk(), _Inbox(pipe)
+    if workspace is not None and workspace.is_dir():
+        tempfile.tempdir = str(workspace)
+    desk = Desk()
+    inbox = _Inbox(pipe, desk.interrupt)
     while True:
         number, question, arguments = inbox.take()
 
@@ -191,8 +207,11 @@ def serve(pipe: Connection) -> None:
         try:
             with listening(heard):
                 message = (number, question(desk, *arguments), None)
-        except UnwantedError:
-            continue
+        except (UnwantedError, KeyboardInterrupt):  # the second if an engine was interrupted
+            if inbox.is_wanted(number):
+                message = (number, None, "the work was stopped; try again")
+            else:
+                continue
         except ShoalError as error:
             message = (number, None, str(error))
         except MemoryError:

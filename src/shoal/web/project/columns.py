@@ -11,6 +11,7 @@ from shoal.errors import InputError, unknown
 
 LEFT_OUT = "left out"  # the choice of a column that gets no role, so that it is not published
 KEYED = {"pseudonym", "ff1", "shift"}  # replacements that need a key and a domain
+REPLACEMENTS_ON_DISK = ("drop", "mask")  # of those that the app offers
 ROLES = (*(str(role) for role in Role), LEFT_OUT)
 
 
@@ -27,6 +28,7 @@ class ColumnInfo:
         kind: `numeric`, `ordinal` or `nominal`.
         distinct: Number of distinct values.
         missing: Number of missing cells.
+        approximate: Whether the numbers of values are approximate.
         recipe: The suggested recipe for its hierarchy, such as `{"intervals": [5, 10]}`.
         order: The values of an ordinal column from least to greatest, if there is an order.
         replace: The replacement of an identifier as a schema states it, such as
@@ -53,6 +55,7 @@ class ColumnInfo:
     offered_codes: Mapping[str, int] = field(default_factory=dict)
     missing_codes: tuple[str, ...] = ()
     declared: Mapping[str, Any] = field(default_factory=dict)
+    approximate: bool = False
 
     @classmethod
     def of(cls, described: Mapping[str, Any]) -> ColumnInfo:
@@ -72,6 +75,7 @@ class ColumnInfo:
             order=None if values is None else tuple(values),
             contains=dict(described["contains"]),
             offered_codes=dict(described["missing_codes"]),
+            approximate=described.get("approximate", False),
         )
 
     @property

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.core.column import Column, Role
 from shoal.core.hierarchies.hierarchy import Hierarchy
@@ -17,6 +17,9 @@ from shoal.core.table import Table
 from shoal.core.values.midnights import as_dates
 from shoal.identifiers.replacement import Coarsening
 from shoal.identifiers.replacements import as_replacement
+
+if TYPE_CHECKING:
+    from shoal.web.project.on_disk import DiskFile
 
 _KEPT_RELEASES = 3
 _ENCODING = ("kind", "order", "type", "values", "bounds")
@@ -29,10 +32,13 @@ class FileRequest:
     Parameters:
         path: The file.
         form: Its stated settings, as options of `shoal.reading.Format`.
+        memory: The memory that may be used, such as `4GB`; None for a share of the machine's. Rows
+            of a larger table stay on disk.
     """
 
     path: Path
     form: Mapping[str, Any] = field(default_factory=dict)
+    memory: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,30 +59,61 @@ class TableRequest:
 
 
 class Desk:
-    """What the analyst keeps in memory: one file, its encoded columns, and a few releases."""
+    """What the analyst keeps in memory: one file, its encoded columns, and a few releases.
+
+    Attributes:
+        on_disk: The file, if its rows stay on disk.
+    """
 
     def __init__(self) -> None:
         self._file: tuple[str, Any] | None = None
+        self.on_disk: DiskFile | None = None
         self._columns: dict[Any, Column] = {}
         self._units: dict[Any, Unit] = {}
         self._releases: dict[Path, tuple[float, Release]] = {}
 
     def data(self, file: FileRequest) -> Any:
-        """Return the file as an Arrow table, read once.
+        """Return the file as an Arrow table, read once; a sample if its rows stay on disk.
 
         Parameters:
             file: The file.
         """
         from shoal.reading import Format, read_arrow
+        from shoal.web.project.on_disk import open_on_disk
 
         stat = file.path.stat()
-        key = json.dumps([str(file.path), dict(file.form), stat.st_mtime_ns, stat.st_size])
+        stated = [str(file.path), dict(file.form), file.memory]
+        key = json.dumps([*stated, stat.st_mtime_ns, stat.st_size])
         if self._file is None or self._file[0] != key:
-            self._file, self._columns, self._units = None, {}, {}
+            self.close()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._file = (key, read_arrow(file.path, Format(**file.form)))
+                self.on_disk = open_on_disk(file)
+                sample = None if self.on_disk is None else self.on_disk.sample
+                data = read_arrow(file.path, Format(**file.form)) if sample is None else sample
+            self._file = (key, data)
         return self._file[1]
+
+    def disk(self, file: FileRequest) -> DiskFile | None:
+        """Return the file if its rows stay on disk, None if it is in memory.
+
+        Parameters:
+            file: The file.
+        """
+        self.data(file)
+        return self.on_disk
+
+    def interrupt(self) -> None:
+        """Stop what an engine is doing, from another thread."""
+        if self.on_disk is not None:
+            self.on_disk.engine.interrupt()
+
+    def close(self) -> None:
+        """Forget the file."""
+        self._file, self._columns, self._units = None, {}, {}
+        if self.on_disk is not None:
+            self.on_disk.close()
+            self.on_disk = None
 
     def table(self, request: TableRequest, roles: Sequence[str] = ("quasi", "sensitive")) -> Table:
         """Return the table, without columns of other roles; columns are encoded once.
@@ -86,6 +123,8 @@ class Desk:
             roles: The roles of the columns to encode.
         """
         data = self.data(request.file)
+        if self.on_disk is not None:
+            return self.on_disk.table(request, roles)
         columns = [
             self._column(data, name, spec, request.hierarchies.get(name))
             for name, spec in request.specs.items()
@@ -126,7 +165,7 @@ class Desk:
                 cells = coarser.coarsen(name, cells.combine_chunks())
             self._columns[key] = Column.encode(name, cells, "quasi", **stated)
         if hierarchy is not None:
-            bare, key = self._columns[key], (*key, _key_of(hierarchy))
+            bare, key = self._columns[key], (*key, key_of(hierarchy))
             if key not in self._columns:
                 self._columns[key] = bare.with_hierarchy(hierarchy)
         return replace(self._columns[key], role=_role_of(name, spec))
@@ -140,7 +179,7 @@ class Desk:
         return self._units[key]
 
 
-def _key_of(hierarchy: Any) -> Any:
+def key_of(hierarchy: Any) -> Any:
     """Return what distinguishes a hierarchy from others: its recipe, or its values and groups."""
     if not isinstance(hierarchy, Hierarchy):
         return json.dumps(hierarchy, sort_keys=True, default=str)
@@ -159,24 +198,6 @@ def _coarsening(name: str, spec: Mapping[str, Any]) -> Coarsening | None:
 def _role_of(name: str, spec: Mapping[str, Any]) -> Role:
     """Return the role of a column; an identifier that is partly shown is a quasi-identifier."""
     return Role.QUASI if _coarsening(name, spec) is not None else Role(spec["role"])
-
-
-def values_of(desk: Desk, request: TableRequest, name: str) -> tuple[list[str | None], list[int]]:
-    """Return the distinct values of a column as text, in their order, with their rows.
-
-    Parameters:
-        desk: The desk of the analyst.
-        request: The table.
-        name: The column.
-
-    Returns:
-        The values, None for missing, and the number of rows of each.
-    """
-    import numpy as np
-
-    column = desk.table(request)[name]
-    counts = np.bincount(column.codes, minlength=column.domain)
-    return list(column.labels), counts.tolist()
 
 
 def hierarchy_of(desk: Desk, request: TableRequest, name: str) -> Hierarchy:

@@ -62,6 +62,9 @@ def find_values(desk: Desk, request: TableRequest, names: Sequence[str]) -> dict
         request: The table.
         names: The columns.
     """
+    disk = desk.disk(request.file)
+    if disk is not None:
+        return {name: Values.of(*disk.column(request, name)) for name in names}
     table = desk.table(replace(request, hierarchies={}), ("quasi",))
     return {name: Values.of(table[name], table.counts) for name in names if name in table}
 

@@ -6,9 +6,9 @@ estimated on a sample and then found on the whole table, with the chosen method.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,15 @@ from shoal.core.table import Table
 from shoal.errors import ShoalError
 from shoal.metrics.cell_shares import cell_shares
 from shoal.privacy.expressions import parse
+from shoal.privacy.k_anonymity import KAnonymity
 from shoal.web.project.desk import Desk, TableRequest
+
+if TYPE_CHECKING:
+    from shoal.web.project.on_disk import DiskFile
 
 SAMPLE_ROWS = 3_000
 _MAX_EXACT_CELLS = 2_000_000  # rows times columns that a quick method finishes in seconds
+_MAX_CELLS_ON_DISK = 20_000_000  # the same for an engine
 _QUICK = ("mondrian", "sorted", "datafly", "flash", "ola", "samarati", "incognito")
 
 
@@ -98,10 +103,23 @@ def count_groups(
         k: Groups with fewer people are at risk.
         levels: The level of some columns' hierarchies; other columns are counted as they are.
     """
-    table = desk.table(request, ("quasi",))
+    disk = desk.disk(request.file)
+    if disk is not None:
+        return _count_on_disk(disk, request, k, levels or {})
+    return groups_of(desk.table(request, ("quasi",)), k, levels or {})
+
+
+def groups_of(table: Table, k: int, levels: Mapping[str, int]) -> Groups:
+    """Count groups of people with equal quasi-identifiers in a table, which may be weighted.
+
+    Parameters:
+        table: The table.
+        k: Groups with fewer people are at risk.
+        levels: The level of some columns' hierarchies.
+    """
     codes, domains = [], []
     for column in table.quasi_columns:
-        level = (levels or {}).get(column.name, 0)
+        level = levels.get(column.name, 0)
         if level and column.hierarchy is not None:
             grouping = column.hierarchy.levels[min(level, column.hierarchy.height)]
             codes.append(grouping.groups[column.codes])
@@ -111,29 +129,62 @@ def count_groups(
             domains.append(column.domain)
     found = group(codes, domains)
     unit = table.unit
-    sizes = found.sizes() if unit is None else count_distinct(found.ids, len(found), unit)
+    if unit is not None:
+        sizes = count_distinct(found.ids, len(found), unit)
+    elif table.counts is not None:
+        sizes = np.bincount(found.ids, table.counts, len(found)).astype(np.int64)
+    else:
+        sizes = found.sizes()
+    weights = np.ones(len(table)) if table.counts is None else table.counts
+    released = float(np.average((sizes >= k)[found.ids], weights=weights)) if len(table) else 0.0
     return Groups(
-        rows=len(table),
+        rows=table.records,
         people=table.people,
         smallest=int(sizes.min()) if len(sizes) else 0,
         at_risk=_people_in(found.ids, sizes < k, table),
         unique=_people_in(found.ids, sizes < 2, table),
-        kept=_kept(table, levels or {}, float((sizes >= k)[found.ids].mean())),
+        kept=_kept(table.quasi, levels, released),
         k=k,
     )
 
 
-def _kept(table: Table, levels: Mapping[str, int], released: float) -> float:
+def _count_on_disk(
+    disk: DiskFile, request: TableRequest, k: int, levels: Mapping[str, int]
+) -> Groups:
+    """Count groups on all rows: of the distinct tuples, or by the engine if they are too many."""
+    from shoal.engines.large_table import TooManyTuples
+
+    large = disk.large(request)
+    try:
+        return groups_of(large.weighted(KAnonymity(k), METHODS["mondrian"]())[0], k, levels)
+    except TooManyTuples:
+        if large.units["person"] or large.units["household"]:
+            raise
+    sizes, groups = disk.group_sizes(request, levels)
+    rows = sizes * groups
+    total = int(rows.sum())
+    return Groups(
+        rows=total,
+        people=total,
+        smallest=int(sizes.min()),
+        at_risk=int(rows[sizes < k].sum()),
+        unique=int(rows[sizes < 2].sum()),
+        kept=_kept(large.names("quasi"), levels, int(rows[sizes >= k].sum()) / total),
+        k=k,
+    )
+
+
+def _kept(quasi: Sequence[str], levels: Mapping[str, int], released: float) -> float:
     """Return the share of cells that keep their value: of columns at level 0, in released rows."""
-    unchanged = sum(not levels.get(name) for name in table.quasi)
-    return unchanged / len(table.quasi) * released
+    unchanged = sum(not levels.get(name) for name in quasi)
+    return unchanged / len(quasi) * released
 
 
 def _people_in(ids: Any, chosen: Any, table: Table) -> int:
     """Return the number of people with a row in one of the chosen groups."""
     rows = chosen[ids]
     if table.person is None:
-        return int(rows.sum())
+        return int(rows.sum() if table.counts is None else table.counts[rows].sum())
     return len(np.unique(table.person.ids[rows]))
 
 
@@ -155,9 +206,12 @@ def foresee(
         options: Its options.
         rows: The number of rows of the sample, None for all rows.
     """
+    disk = desk.disk(request.file)
+    if rows is None and disk is not None:
+        return _foresee_on_disk(disk, request, model, method, options)
     table = desk.table(request)
-    records = len(table)
-    if rows is not None and records > rows:
+    records = len(table) if disk is None else disk.rows
+    if rows is not None and len(table) > rows:
         table = _sample(table, rows)
     try:
         release = run(table, parse(model), method, **options)
@@ -177,6 +231,30 @@ def foresee(
     )
 
 
+def _foresee_on_disk(
+    disk: DiskFile, request: TableRequest, model: str, method: str, options: Mapping[str, Any]
+) -> Outlook:
+    """Return what a release of all rows keeps, made by the engine and not written."""
+    try:
+        release: Any = run(disk.large(request), parse(model), method, **options)
+        shares, tally = list(release.cells_by_column.values()), release.tally
+    except ShoalError as error:
+        return Outlook(rows=disk.rows, exact=True, problem=str(error))
+    kept, generalized, hidden = (
+        sum(each[kind] for each in shares) / len(shares)
+        for kind in ("kept", "generalized", "hidden")
+    )
+    return Outlook(
+        kept,
+        generalized,
+        hidden,
+        tally.suppressed / max(tally.records, 1),
+        tally.smallest_class,
+        tally.records,
+        exact=True,
+    )
+
+
 def _sample(table: Table, rows: int) -> Table:
     """Return a random sample with all rows of each chosen person, the same for equal tables."""
     random = np.random.default_rng(0)
@@ -190,15 +268,18 @@ def _sample(table: Table, rows: int) -> Table:
     return table.take(chosen)
 
 
-def is_quick(method: str, rows: int, columns: int) -> bool:
+def is_quick(method: str, rows: int, columns: int, *, on_disk: bool = False) -> bool:
     """Return whether a method finds a release of the whole table within seconds.
 
     Parameters:
         method: The name of the method.
         rows: Rows of the table.
         columns: Number of quasi-identifiers.
+        on_disk: Whether the rows stay on disk, where methods run on distinct tuples.
 
     >>> is_quick("mondrian", 100_000, 8), is_quick("optimal", 1_000, 8)
     (True, False)
     """
-    return method in _QUICK and method in METHODS and rows * columns <= _MAX_EXACT_CELLS
+    most = _MAX_CELLS_ON_DISK if on_disk else _MAX_EXACT_CELLS
+    quick = method in _QUICK and not (on_disk and method == "sorted")
+    return quick and method in METHODS and rows * columns <= most

@@ -51,14 +51,21 @@ class LiveFigures:
         try:
             asked = (table, str(wanted.model), wanted.method, dict(wanted.options))
             bare = replace(table, hierarchies={})  # groups of the values as they are
+            source, width = project.source, len(project.columns.quasi)
+            assert source is not None
+            outlook = None
+            if source.on_disk:  # an estimate first: all rows take longer
+                outlook = await project.ask(feedback.foresee, *asked)
+                self._show(Figures(None, outlook))
             groups = await project.ask(feedback.count_groups, bare, wanted.k)
             self._show(replace(project.figures, groups=groups))
             if wanted.method == PRIVATE:  # nothing is drawn before it is asked for
                 self._show(Figures(groups, foresee_draw(project)))
                 return
-            outlook = await project.ask(feedback.foresee, *asked)
-            self._show(Figures(groups, outlook))
-            quick = feedback.is_quick(wanted.method, groups.rows, len(project.columns.quasi))
+            if outlook is None:
+                outlook = await project.ask(feedback.foresee, *asked)
+                self._show(Figures(groups, outlook))
+            quick = feedback.is_quick(wanted.method, groups.rows, width, on_disk=source.on_disk)
             if not outlook.exact and quick:
                 outlook = await project.ask(feedback.foresee, *asked, None)
                 self._show(Figures(groups, outlook))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal.web.project.desk import Desk, FileRequest, TableRequest
+from shoal.web.project.desk import Desk, FileRequest
 from shoal.web.project.source import PREVIEW_ROWS, PersonQuestion, Preview, is_spreadsheet
 
 
@@ -53,39 +53,29 @@ def examine(desk: Desk, file: FileRequest, units: Mapping[str, Any]) -> dict[str
 
     Returns:
         The result of `shoal.inspection.describe`, and `question`: who the people are, if an
-        identifier repeats.
+        identifier repeats; `sampled`: the rows of the sample, if the rows stay on disk, and
+        `refused`: the columns that are left out then.
     """
     from shoal.core.people import deciding_identifier
     from shoal.inspection import describe
 
-    data = desk.data(file)
-    found = describe(data, **units)
-    identifiers = [c["name"] for c in found["columns"] if c["role"] == "identifier"]
-    identifiers = [name for name in identifiers if name not in found["household"]]
-    deciding = deciding_identifier(data, identifiers)
+    data, disk = desk.data(file), desk.on_disk
+    if disk is not None:
+        found = disk.describe(units)
+        deciding = found.pop("deciding")
+    else:
+        found = describe(data, **units)
+        identifiers = [c["name"] for c in found["columns"] if c["role"] == "identifier"]
+        identifiers = [name for name in identifiers if name not in found["household"]]
+        deciding = deciding_identifier(data, identifiers)
     question = None
     if deciding is not None and (deciding.repeats or units.get("person")):
         question = PersonQuestion(
-            deciding.column, deciding.distinct, data.num_rows, tuple(found["person"])
+            deciding.column, deciding.distinct, found["records"], tuple(found["person"])
         )
-    return {**found, "question": question}
-
-
-def single_out(desk: Desk, request: TableRequest, names: Sequence[str]) -> dict[str, Any]:
-    """Return how many people some columns single out together.
-
-    Parameters:
-        desk: The desk of the analyst.
-        request: The table.
-        names: The columns to combine.
-
-    Returns:
-        `unique`, `share` and `smallest` as `shoal.inspection.standing_out` counts them.
-    """
-    from shoal.inspection.uniqueness import count_uniques
-
-    table = desk.table(request)
-    return count_uniques([table[name] for name in names], table.person)
+    sampled = 0 if disk is None else data.num_rows
+    refused = () if disk is None else disk.refused
+    return {**found, "question": question, "sampled": sampled, "refused": refused}
 
 
 def make_example(_: Desk, path: Path, rows: int) -> int:

@@ -62,6 +62,8 @@ class Project:
     Parameters:
         workspace: A private folder for uploads and results.
         start_job: Starts a task in another process, by default `shoal.web.jobs.start`.
+        memory: The memory for a table, such as `4GB`; rows of a larger table stay on disk. By
+            default a share of the machine's.
 
     Attributes:
         source: The opened file, None before one is opened.
@@ -94,10 +96,13 @@ class Project:
     ([<Topic.GUARANTEE: 'guarantee'>], 2)
     """
 
-    def __init__(self, workspace: Path, start_job: Starter | None = None) -> None:
+    def __init__(
+        self, workspace: Path, start_job: Starter | None = None, memory: str | None = None
+    ) -> None:
         self.workspace = workspace
+        self.memory = memory
         self.start_job: Starter = start_job or _start_process
-        self.analyst = Analyst()
+        self.analyst = Analyst(workspace)
         self.versions = dict.fromkeys(Topic, 0)
         self.dark: bool | None = None
         self._listeners: list[Listener] = []
@@ -177,7 +182,15 @@ class Project:
     def file(self) -> FileRequest:
         """The opened file, for questions to the analyst."""
         assert self.source is not None
-        return FileRequest(self.source.path, self.form)
+        return FileRequest(self.source.path, self.form, self.memory)
+
+    @property
+    def budget(self) -> int | None:
+        """The bytes of memory for a release whose rows stay on disk; None if it is in memory."""
+        from shoal.engines.memory import Budget
+
+        on_disk = self.source is not None and self.source.on_disk
+        return Budget.parse(self.memory).size if on_disk else None
 
     @property
     def form(self) -> dict[str, Any]:
@@ -281,6 +294,8 @@ class Project:
             question=found["question"],
             person=tuple(found["person"]),
             household=tuple(found["household"]),
+            sampled=found["sampled"],
+            refused=tuple(found["refused"]),
         )
         self.guarantee = replace(self.guarantee, sentences=self._usual_sentences())
         self.refresh()

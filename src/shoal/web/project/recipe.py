@@ -43,7 +43,10 @@ def command_line(request: RunRequest, source: str) -> str:
         words += ["--domain", request.domain]
     if request.escape_formulas:
         words.append("--escape-formulas")
-    return shlex.join([*words, "-o", request.output, "--report", REPORT])
+    if request.memory is not None:
+        words += ["--engine", "duckdb", "--memory", str(request.memory)]
+    written = ["-o", request.output]
+    return shlex.join([*words, *written, *(["--report", REPORT] if request.reported else [])])
 
 
 def python_code(request: RunRequest, source: str) -> str:
@@ -59,6 +62,9 @@ def python_code(request: RunRequest, source: str) -> str:
     reading = [repr(source), f"schema={SCHEMA!r}"]
     if request.rows_are_people:
         reading.append("rows_are_people=True")
+    if request.memory is not None:
+        reading.append(f"memory={request.memory}")
+    read = "read" if request.memory is None else "open"
     keywords: dict[str, Any] = {"method": request.method, **request.options}
     asked = ["table", repr(str(parse(request.model)))]
     asked += [f"{name}={value!r}" for name, value in keywords.items()]
@@ -70,17 +76,17 @@ def python_code(request: RunRequest, source: str) -> str:
     if request.escape_formulas:
         writing.append("escape_formulas=True")
     reporting = f"{REPORT!r}, title={request.title!r}, released={request.output!r}"
-    return "\n".join(
-        [
-            "import shoal",
-            "",
-            f"table = shoal.read({', '.join(reading)})",
-            f"release = shoal.anonymize({', '.join(asked)})",
-            f"release.write({', '.join(writing)})",
-            f"release.report({reporting})",
-            "",
-        ]
-    )
+    steps = [
+        f"table = shoal.{read}({', '.join(reading)})",
+        f"release = shoal.anonymize({', '.join(asked)})",
+        f"release.write({', '.join(writing)})",
+    ]
+    if request.reported:
+        steps.append(f"release.report({reporting})")
+    if request.memory is None:
+        return "\n".join(["import shoal", "", *steps, ""])
+    guard = 'if __name__ == "__main__":  # worker processes import this file'
+    return "\n".join(["import shoal", "", guard, *(f"    {step}" for step in steps), ""])
 
 
 def write_recipe(request: RunRequest, source: str) -> dict[str, Path]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.core.release import Release
 from shoal.core.verification import Verification
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.engines import LargeRelease
 
 SCHEMA = "schema.yaml"
 REPORT = "report.html"
@@ -36,6 +41,9 @@ class RunRequest:
         escape_formulas: Whether cells that a spreadsheet would run get a quote before them.
         title: The title of the report.
         command: The command line that repeats the release, for the report.
+        memory: The bytes of memory that may be used, if the rows stay on disk; None if the table
+            is read into memory.
+        reported: Whether the release has a report; some releases from disk have none.
     """
 
     source: Path
@@ -50,6 +58,41 @@ class RunRequest:
     escape_formulas: bool = False
     title: str = ""
     command: str = ""
+    memory: int | None = None
+    reported: bool = True
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the rows stay on disk."""
+        return self.memory is not None
+
+
+@contextmanager
+def opened(request: RunRequest) -> Iterator[Any]:
+    """Yield the table of a release, in memory or on disk.
+
+    Parameters:
+        request: Everything that determines the release.
+    """
+    import shoal
+
+    schema = request.folder / SCHEMA
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if request.memory is None:
+            table: Any = shoal.read(request.source, schema, rows_are_people=request.rows_are_people)
+        else:
+            table = shoal.open(
+                request.source,
+                schema,
+                rows_are_people=request.rows_are_people,
+                memory=request.memory,
+            )
+    try:
+        yield table
+    finally:
+        if request.on_disk:
+            table.close()
 
 
 def make_release(report: Callable[[float, str], None], request: RunRequest) -> dict[str, Any]:
@@ -65,19 +108,17 @@ def make_release(report: Callable[[float, str], None], request: RunRequest) -> d
     Raises:
         ShoalError: There is no such release; nothing was written.
     """
+    report(0.02, "Reading the table")
+    with opened(request) as table:
+        return _make(report, request, table)
+
+
+def _make(report: Callable[[float, str], None], request: RunRequest, table: Any) -> dict[str, Any]:
     import shoal
     from shoal.comparison.parcels import pack
     from shoal.identifiers.keys import Key
     from shoal.report.document import contents, write_contents
 
-    report(0.02, "Reading the table")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        table = shoal.read(
-            request.source,
-            request.folder / SCHEMA,
-            rows_are_people=request.rows_are_people,
-        )
     report(0.15, "Searching for the release that keeps the most detail")
     release = shoal.anonymize(
         table,
@@ -91,19 +132,53 @@ def make_release(report: Callable[[float, str], None], request: RunRequest) -> d
     output = request.folder / request.output
     checked = release.write(output, force=True, escape_formulas=request.escape_formulas)
     report(0.8, "Writing the report")
-    document = contents(
-        release,
-        title=request.title,
-        date=date.today().isoformat(),
-        released=output,
-        command=request.command,
-    )
-    for name in (REPORT, REPORT_DATA):
-        write_contents(document, request.folder / name, force=True)
-    with _private(request.folder / KEPT) as file:
-        pack(release, file)
+    summary = summarize(release, checked)
+    try:
+        document = contents(
+            release,
+            title=request.title,
+            date=date.today().isoformat(),
+            released=output,
+            command=request.command,
+        )
+    except InputError as error:
+        if not request.on_disk:
+            raise
+        summary["no_report"] = str(error)
+        document = _in_short(summary)
+    else:
+        write_contents(document, request.folder / REPORT, force=True)
+    write_contents(document, request.folder / REPORT_DATA, force=True)
+    if not request.on_disk:
+        with _private(request.folder / KEPT) as file:
+            pack(release, file)
     report(1.0, "Done")
-    return summarize(release, checked)
+    return summary
+
+
+def _in_short(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the main figures like the contents of a report, where a whole report is refused."""
+    cells = summary["cells"]
+    counts = ("records", "people", "released", "released_people", "suppressed_people")
+    return {
+        "guarantee": {
+            "model": summary["model"],
+            "promise": summary["promise"],
+            "verified": summary["verified"],
+            "smallest_class": summary["smallest_class"],
+        },
+        "records": {name: summary[name] for name in counts},
+        "losses": {
+            "cells": {
+                "kept_exactly": cells["kept"],
+                "generalized": cells["generalized"],
+                "hidden": cells["hidden"],
+            }
+        },
+        "risk": {"highest": 1 / max(summary["smallest_class"], 1)},
+        "warnings": summary["warnings"],
+        "notes": summary["notes"],
+    }
 
 
 def _private(path: Path) -> Any:
@@ -122,6 +197,7 @@ def summarize(release: Release, checked: Verification) -> dict[str, Any]:
         checked: The outcome of its check.
     """
     from shoal.core.tally import Tally
+    from shoal.engines import LargeRelease
     from shoal.metrics import evaluate
     from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
     from shoal.risk.caveats import caveats
@@ -146,6 +222,8 @@ def summarize(release: Release, checked: Verification) -> dict[str, Any]:
     if release.withheld:
         hidden = ("records", "people", "suppressed", "suppressed_people", "cells", "loss")
         return summary | dict.fromkeys(hidden) | {"columns": {}, "warnings": []}
+    if isinstance(release, LargeRelease):
+        return summary | _on_disk_figures(release)
     by_column = cell_shares_by_attribute(release)
     return summary | {
         **Tally.of(release.classes).to_dict(),
@@ -153,4 +231,20 @@ def summarize(release: Release, checked: Verification) -> dict[str, Any]:
         "columns": {name: shares.to_dict() for name, shares in by_column.items()},
         "loss": evaluate(release, ["ncp"])["ncp"],
         "warnings": caveats(release).sentences(),
+    }
+
+
+def _on_disk_figures(release: LargeRelease) -> dict[str, Any]:
+    """Return the figures of a release whose rows stay on disk, counted by the engine."""
+    from shoal.engines.large_caveats import caveats_of
+
+    by_column = dict(release.cells_by_column)
+    kinds = ("kept", "generalized", "hidden")
+    return {
+        **release.tally.to_dict(),
+        "sensitive": list(release.source.names("sensitive")),
+        "cells": {k: sum(s[k] for s in by_column.values()) / len(by_column) for k in kinds},
+        "columns": by_column,
+        "loss": release.losses["ncp"],
+        "warnings": caveats_of(release).sentences(),
     }

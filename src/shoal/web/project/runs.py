@@ -141,8 +141,9 @@ def prepare(project: Project, name: str = "") -> Run:
         domain=project.domain,
         escape_formulas=wanted.escape_formulas,
         title=f"Release of {source.name}",
+        memory=project.budget,
     )
-    named = source.name if source.uploaded else str(source.path)
+    named = _as_named(project)
     request = replace(request, command=command_line(request, named))
     files = {"schema": folder / SCHEMA, **write_recipe(request, named)}
     return Run(name, wanted, folder, files=files, request=request)
@@ -167,8 +168,12 @@ def start(project: Project, run: Run, start_job: Starter) -> None:
             run.summary = job.result
             assert run.request is not None
             folder = run.folder
-            run.files |= {"release": folder / run.request.output, "report": folder / REPORT}
-            run.files["json"] = folder / REPORT_DATA
+            run.files |= {"release": folder / run.request.output, "json": folder / REPORT_DATA}
+            if (folder / REPORT).exists():
+                run.files["report"] = folder / REPORT
+            else:  # it is refused for some tables on disk
+                run.request = replace(run.request, reported=False)
+                write_recipe(run.request, _as_named(project))
         elif job.state == "failed":
             run.text = job.error
         if job.state != "running":
@@ -179,6 +184,12 @@ def start(project: Project, run: Run, start_job: Starter) -> None:
     job.on_change = changed
     project.runs.append(run)
     project.touch(Topic.RUNS)
+
+
+def _as_named(project: Project) -> str:
+    """Return the file as its owner names it."""
+    assert project.source is not None
+    return project.source.name if project.source.uploaded else str(project.source.path)
 
 
 def _slug(name: str) -> str:

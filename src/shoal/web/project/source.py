@@ -62,6 +62,9 @@ class Source:
         person: The columns that identify the person of a row.
         household: The columns that identify the household of a row.
         rows_are_people: Whether the owner states that every row is a different person.
+        sampled: Rows of the sample that suggestions and estimates come from, if the rows stay on
+            disk because the table is larger than the memory; 0 if it is in memory.
+        refused: Columns that are left out, because their type needs the table in memory.
     """
 
     path: Path
@@ -80,6 +83,13 @@ class Source:
     person: tuple[str, ...] = ()
     household: tuple[str, ...] = ()
     rows_are_people: bool = False
+    sampled: int = 0
+    refused: tuple[str, ...] = ()
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the rows stay on disk."""
+        return self.sampled > 0
 
     @property
     def stem(self) -> str:

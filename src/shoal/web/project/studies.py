@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,7 +25,7 @@ from shoal.identifiers.keys import Key
 from shoal.privacy.expressions import parse
 from shoal.privacy.model import Model
 from shoal.support.progress import Progress, listening
-from shoal.web.project.releasing import KEPT, SCHEMA, RunRequest
+from shoal.web.project.releasing import KEPT, RunRequest, opened
 
 Report = Callable[[float | None, str], None]
 METHODS = ("mondrian", "greedy", "sorted", "datafly", "flash")
@@ -37,14 +36,17 @@ _MAX_SECONDS = 120.0  # of one run of a comparison
 def read_table(request: RunRequest) -> Table:
     """Return the table of a release, with its roles and hierarchies.
 
+    If its rows stay on disk, it is the weighted table of the distinct tuples.
+
     Parameters:
         request: Everything that determines the release.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return shoal.read(
-            request.source, request.folder / SCHEMA, rows_are_people=request.rows_are_people
-        )
+    with opened(request) as table:
+        if request.on_disk:
+            found: Table = table.weighted(parse(request.model), shoal.METHODS["mondrian"]())[0]
+            return found
+        read: Table = table
+        return read
 
 
 def with_all_hierarchies(table: Table) -> Table:

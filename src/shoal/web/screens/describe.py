@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import events, ui
 
 from shoal.errors import ShoalError
-from shoal.web.project.columns import KEYED, ColumnInfo
+from shoal.web.project.columns import KEYED, REPLACEMENTS_ON_DISK, ColumnInfo
 from shoal.web.project.project import Project, Topic
 from shoal.web.project.saving import home
 from shoal.web.screens.live import live, on_change
@@ -142,7 +142,9 @@ def _row(project: Project, column: ColumnInfo) -> dict[str, Any]:
         "reason": column.reason,
         "kind": column.kind,
         "kinds": [{"value": kind, "label": text.KINDS[kind]} for kind in kinds],
-        "values": text.column_values(column.distinct, column.missing),
+        "values": text.column_values(
+            column.distinct, column.missing, approximate=column.approximate
+        ),
         "examples": _examples(project, column.name),
     }
 
@@ -161,7 +163,14 @@ def _identifiers(project: Project) -> None:
     names = project.columns.names("identifier")
     if not names:
         return
-    with card(text.IDENTIFIERS, text.IDENTIFIERS_LEAD):
+    on_disk = project.source is not None and project.source.on_disk
+    lead = text.ON_DISK_REPLACEMENTS if on_disk else text.IDENTIFIERS_LEAD
+    offered = {
+        name: words
+        for name, words in text.REPLACEMENTS.items()
+        if not on_disk or name in REPLACEMENTS_ON_DISK
+    }
+    with card(text.IDENTIFIERS, lead):
         keyed = False
         for name in names:
             stated = next(iter(project.columns[name].replace or {"drop": {}}))
@@ -169,7 +178,7 @@ def _identifiers(project: Project) -> None:
             with ui.element("div").classes("s-line"):
                 ui.label(name).classes("s-name")
                 select = ui.select(
-                    text.REPLACEMENTS,
+                    offered,
                     value=stated,
                     on_change=lambda event, name=name: _replace(project, name, event.value),
                 ).props("outlined dense options-dense")

@@ -135,6 +135,10 @@ def _opened(project: Project) -> None:
         notice(text.NO_NAMES, "warn", text.NO_NAMES_YES, lambda: _correct(project, header=False))
     elif project.problem:
         notice(project.problem, "bad")
+    if source.on_disk:
+        notice(text.on_disk(source.sampled))
+    if source.refused:
+        notice(text.refused(", ".join(source.refused)), "warn")
     if source.question is not None:
         _person(project)
     _check(project)

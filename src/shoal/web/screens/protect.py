@@ -9,6 +9,7 @@ from nicegui import ui
 
 from shoal.anonymize import METHODS, options_of
 from shoal.anonymize.algorithm import about
+from shoal.engines.large_table import runs_on_disk
 from shoal.web.project.guarantee import Sentence
 from shoal.web.project.private_draw import PRIVATE
 from shoal.web.project.project import Project, Topic
@@ -44,12 +45,25 @@ def build(project: Project) -> None:
 
                 on_change(project, sentences, follow, Topic.GUARANTEE)
                 _suppression(project)
-            differential_privacy(project)
+            if not _on_disk(project):
+                differential_privacy(project)
             _advanced(project)
         with ui.element("div").classes("s-stack s-sticky"):
             with card(text.EXPECT):
                 live(project, Topic.FIGURES)(lambda: expectations(project))
             _run_card(project)
+
+
+def _on_disk(project: Project) -> bool:
+    return project.source is not None and project.source.on_disk
+
+
+def _methods(project: Project) -> dict[str, str]:
+    """Return the methods with what they do; on disk, those that need no table in memory."""
+    methods = {name: f"{name}: {about(method)}" for name, method in METHODS.items()}
+    if not _on_disk(project):
+        return methods
+    return {name: words for name, words in methods.items() if runs_on_disk(METHODS[name])}
 
 
 def _k(project: Project) -> None:
@@ -179,10 +193,11 @@ def _advanced(project: Project) -> None:
         ui.expansion(text.ADVANCED).classes("s-card s-advanced"),
         ui.element("div").classes("s-stack"),
     ):
-        methods = {name: f"{name}: {about(method)}" for name, method in METHODS.items()}
-        chosen = ui.select(methods, value=project.guarantee.method, label=text.METHOD)
+        chosen = ui.select(_methods(project), value=project.guarantee.method, label=text.METHOD)
         chosen.props("outlined dense options-dense").classes("w-full")
         why(text.METHOD_WHY)
+        if _on_disk(project):
+            why(text.METHODS_ON_DISK)
         form = ui.element("div").classes("s-fields")
 
         def draw() -> None:

@@ -101,6 +101,9 @@ class _Screen:
             _hero(outcome)
             with ui.element("section").classes("s-card"):
                 release_files.build(self.project, run, request)
+                refused = (run.summary or {}).get("no_report")
+                if refused:
+                    notice(text.no_report(str(refused)))
         self._tabs(run, request, outcome)
 
     def _tabs(self, run: Run, request: RunRequest, outcome: Outcome) -> None:
@@ -125,7 +128,10 @@ class _Screen:
                 self.tab = kind
                 holder.clear()
                 with holder:
-                    drawn[kind]()
+                    if request.on_disk and kind in text.NOT_ON_DISK:
+                        notice(text.NOT_ON_DISK[kind])
+                    else:
+                        drawn[kind]()
 
             tabs.set_value(self.tab)
             tabs.on_value_change(lambda event: show(str(event.value)))
@@ -176,6 +182,7 @@ def request_for(project: Project, run: Run) -> RunRequest:
         project.domain,
         run.guarantee.escape_formulas,
         f"Release of {source.name}",
+        memory=project.budget,
     )
 
 

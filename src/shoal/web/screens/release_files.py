@@ -56,7 +56,7 @@ def _file(kind: str, name: str, why: str, path: Path, run: Run) -> None:
 
 
 def _parquet(project: Project, run: Run, request: RunRequest) -> None:
-    if run.files.get("release", Path()).suffix == ".parquet":
+    if request.on_disk or run.files.get("release", Path()).suffix == ".parquet":
         return
     output = project.workspace / f"{run.folder.name}-release.parquet"
 

@@ -57,6 +57,10 @@ REPLACEMENT_WHY = {
     "mask": "What remains is treated as something others may know.",
     "redact": "Names and numbers that are recognized are removed; others may remain.",
 }
+ON_DISK_REPLACEMENTS = (
+    "The rows of this table stay on disk, where identifiers can be removed or shortened. "
+    "Pseudonyms need a table that fits in memory."
+)
 REPLACEMENT = "What happens to it"
 DOMAIN = "Recipient or project"
 DOMAIN_WHY = "Pseudonyms of two recipients have nothing in common, so they cannot join their data."
@@ -85,6 +89,8 @@ def selected(count: int) -> str:
     return f"{count:,} selected" if count else NONE_SELECTED
 
 
-def column_values(distinct: int, missing: int) -> str:
+def column_values(distinct: int, missing: int, *, approximate: bool = False) -> str:
     """Return the number of values in words."""
-    return f"{distinct:,}" if not missing else f"{distinct:,} · {missing:,} missing"
+    about = "about " if approximate else ""
+    values = f"{about}{distinct:,}"
+    return values if not missing else f"{values} · {about}{missing:,} missing"

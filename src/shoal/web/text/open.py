@@ -12,7 +12,10 @@ UPLOAD_HINT = "CSV, Excel, Parquet or JSON lines, up to 500 MB. You can also dro
 UPLOADING = "Copying the file…"
 UPLOAD_FAILED = "The file could not be copied. It may be too large; open it by its path instead."
 PATH = "Path of a file on this computer"
-PATH_HINT = "For large files: the file is read where it is, without a copy."
+PATH_HINT = (
+    "For large files: the file is read where it is, without a copy. Rows of a table that does not "
+    "fit in memory stay on disk."
+)
 OPEN = "Open"
 EXAMPLE = "Use an example"
 EXAMPLE_HINT = "No file at hand? Try 2,000 invented patients."
@@ -67,6 +70,20 @@ PERSON_WHY = (
 PERSON_ROWS = "Every row is a different person"
 PERSON_OTHER = "Another column identifies the person"
 PERSON_COLUMN = "Column that identifies the person"
+
+
+def on_disk(sampled: int) -> str:
+    """Return what differs for a table whose rows stay on disk."""
+    return (
+        "This table does not fit in memory, so its rows stay on disk. Rows, people, values and "
+        f"groups are counted on all rows. Suggested roles come from {sampled:,} random rows, and "
+        "estimates say so. The release is made from all rows and checked on all of them."
+    )
+
+
+def refused(columns: str) -> str:
+    """Return which columns are left out, because of their type."""
+    return f"{columns}: left out, because values of this type need a table that fits in memory."
 
 
 def summary(rows: str, columns: int, size: int) -> str:

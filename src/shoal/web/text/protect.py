@@ -58,6 +58,9 @@ ESTIMATING = "Estimating…"
 ADVANCED = "Advanced: method and options"
 METHOD = "Method"
 METHOD_WHY = "The method decides how values become coarser. The first choice suits most tables."
+METHODS_ON_DISK = (
+    "The rows of this table stay on disk, so methods that need all rows in memory are not listed."
+)
 FORMULAS = "Make cells safe for spreadsheets"
 FORMULAS_WHY = "Puts a quote before cells that Excel would run as a formula, such as =1+1."
 RELEASE = "The release"

@@ -23,6 +23,25 @@ TABS = {
     "utility": "Usefulness",
     "evidence": "Evidence",
 }
+NOT_ON_DISK = {
+    "choices": (
+        "Alternatives are compared in memory, and this table is too large for that. Change the "
+        "promise or the method on the screen Protect and make a second release; Side by side "
+        "compares the two."
+    ),
+    "risk": (
+        "These questions are answered row by row in memory, and this table is too large for that. "
+        "The highest and the average risk above, and the risks in the report, are of all rows."
+    ),
+    "utility": (
+        "Models are trained in memory, and this table is too large for that. Before and after, and "
+        "the losses in the report, show what the release keeps."
+    ),
+    "evidence": (
+        "Attacks and the evidence pack need the rows in memory, and this table is too large for "
+        "that. Make them for a sample of people, or on a computer with more memory."
+    ),
+}
 CANCEL = "Cancel"
 WORKING = "Working"
 AGAIN = "Try again"
@@ -171,6 +190,11 @@ PACK = "Create the evidence pack"
 PACK_READY = "Download the evidence pack"
 PACK_DIGEST = "SHA-256 of its manifest:"
 WRONG_NUMBER = "This must be a number."
+
+
+def no_report(reason: str) -> str:
+    """Return why a release has no report."""
+    return f"There is no report of this release: {reason}."
 
 
 def keeps(share: str, target: str) -> str:
