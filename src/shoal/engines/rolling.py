@@ -43,7 +43,9 @@ def base_nodes(
         c if c.hierarchy is not None else c.with_hierarchy({"suppression": None}) for c in quasi
     ]
     if getattr(algorithm, "levels", None) is not None:
-        return [base_at(columns, algorithm.levels, encoded)]
+        heights = {c.name: c.hierarchy.height for c in columns if c.hierarchy is not None}
+        stated = {n: min(level, heights.get(n, 0)) for n, level in algorithm.levels.items()}
+        return [base_at(columns, stated, encoded)]
     nodes = [Base({}, {})]
     if not _may_roll(algorithm):
         return nodes
