@@ -19,6 +19,8 @@ from tests.web.conftest import finished
 from tests.web.test_screens import go_on, simulate, until
 
 from shoal.engines.large_table import LargeTable
+from shoal.errors import InputError
+from shoal.report import document
 from shoal.web.project import on_disk
 from shoal.web.project.analyst import Analyst
 from shoal.web.project.desk import Desk, FileRequest, TableRequest
@@ -110,8 +112,17 @@ def test_people_with_several_rows_are_counted_on_all_rows(tmp_path, desk, monkey
     assert groups.at_risk == 5 * 14
 
 
+def refuse(*_, **__):
+    raise InputError("too many values of a column")
+
+
 @pytest.mark.parametrize("method", ["mondrian", "sorted"])
-def test_a_release_from_disk_is_whole_and_its_command_repeats_it(project, patients, method):
+def test_a_release_from_disk_is_whole_and_its_command_repeats_it(
+    project, patients, method, monkeypatch
+):
+    if method == "sorted":
+        monkeypatch.setattr(document, "contents", refuse)
+
     async def run():
         project.memory = TINY
         await project.open(patients)
