@@ -27,6 +27,7 @@ from shoal.privacy.model import Model
 from shoal.support.options import check_seed
 from shoal.support.progress import report
 from shoal.support.stopwatch import working_time
+from shoal.support.unused_memory import return_memory
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
@@ -218,6 +219,7 @@ def _released(
     report("search", 0, None)
     release = search_model(table, model, algorithm, replaced or {}, max_left_out)
     searched = working_time()
+    return_memory(len(table))
     report("verify", 0, None)
     _check_same(release, table, algorithm)
     checked = release.verify()

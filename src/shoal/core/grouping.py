@@ -6,7 +6,7 @@ overflow, the codes packed so far are first replaced by dense ids.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,12 +35,16 @@ class Grouping:
         return sum_by(self.ids, len(self), counts)
 
 
-def group(columns: Sequence[Codes | Counts], domains: Sequence[int]) -> Grouping:
-    """Group rows by equal codes; the codes of column j are below domains[j]."""
-    if not columns:
+def group(columns: Iterable[Codes | Counts], domains: Sequence[int]) -> Grouping:
+    """Group rows by equal codes; the codes of column j are below domains[j].
+
+    columns: taken one at a time, so that a generator holds only one in memory.
+    """
+    if not domains:
         raise ValueError("nothing to group by")
-    keys, bound = columns[0].astype(np.int64), max(int(domains[0]), 1)
-    for codes, domain in zip(columns[1:], domains[1:], strict=True):
+    each = iter(columns)
+    keys, bound = next(each).astype(np.int64), max(int(domains[0]), 1)
+    for codes, domain in zip(each, domains[1:], strict=True):
         width = max(int(domain), 1)
         if bound > _KEY_LIMIT // width:
             packed = group_keys(keys)
@@ -51,14 +55,14 @@ def group(columns: Sequence[Codes | Counts], domains: Sequence[int]) -> Grouping
     return group_keys(keys)
 
 
-def sum_by(ids: Codes, groups: int, counts: Counts | None = None) -> Counts:
+def sum_by(ids: Codes | Counts, groups: int, counts: Counts | None = None) -> Counts:
     """Return the number of rows, or the sum of their counts, in each group; id −1 is ignored."""
     if len(ids) and ids.min() < 0:
         kept = ids >= 0
         ids = ids[kept]
         counts = counts if counts is None else counts[kept]
     if counts is None:
-        return np.bincount(ids, minlength=groups).astype(np.int64)
+        return np.bincount(ids, minlength=groups).astype(np.int64, copy=False)
     # float64 sums of counts are exact below 2**53 records
     return np.bincount(ids, weights=counts, minlength=groups).astype(np.int64)
 
@@ -69,6 +73,7 @@ def group_keys(keys: Counts) -> Grouping:
     ordered = keys[order]
     starts = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
+    del ordered
     ids = np.empty(len(keys), dtype=np.int32)
     ids[order] = np.cumsum(starts, dtype=np.int32) - 1
     return Grouping(frozen(ids), frozen(order[starts]))

@@ -45,7 +45,9 @@ def count_values(
     Parameters:
         counts: (rows,) records behind each row.
     """
-    keys = ids.astype(np.int64) * column.domain + column.codes
+    keys = ids.astype(np.int64)
+    keys *= column.domain
+    keys += column.codes
     if len(ids) and ids.min() < 0:
         kept = ids >= 0
         keys = keys[kept]

@@ -15,7 +15,7 @@ from shoal.core.column import Column
 from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.labels import agree, hierarchy_bounds, member_bounds
 from shoal.core.subsets import Subsets
-from shoal.support.arrays import Bools, Codes, Counts, Floats, frozen
+from shoal.support.arrays import Bools, Codes, Counts, Floats, frozen, narrowest
 
 Summary = Literal["range", "set", "representative"]
 NO_LEVEL = -1
@@ -99,8 +99,8 @@ class Recoding:
         codes = self.codes[rows]
         place = {text: code for code, text in enumerate(self.column.labels)}
         used = np.flatnonzero(np.bincount(codes, minlength=len(self.labels)))
-        dense = np.zeros(len(self.labels), dtype=np.int32)
-        dense[used] = np.arange(len(used), dtype=np.int32)
+        dense = np.zeros(len(self.labels), dtype=narrowest(len(used)))
+        dense[used] = np.arange(len(used))
         texts = [self.labels[entry] for entry in used.tolist()]
         ground = [place.get(text, -1) for text in texts]
         if min(ground, default=0) >= 0 and not as_text:

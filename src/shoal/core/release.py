@@ -137,14 +137,15 @@ class Release:
         for recoding in self.recodings.values():
             number: dict[str | None, int] = {}
             same = [number.setdefault(text, len(number)) for text in recoding.labels]
-            columns.append(np.array(same, dtype=np.int32)[recoding.codes])
+            columns.append((np.array(same, dtype=np.int32), recoding.codes))
             domains.append(len(number))
         if self.suppressed is None:
-            return Classes.of(self.original, group(columns, domains).ids)
+            found = group((same[codes] for same, codes in columns), domains)
+            return Classes.of(self.original, found.ids)
         kept = np.flatnonzero(~self.suppressed)
         ids = np.full(len(self.original), SUPPRESSED, dtype=np.int32)
         if len(kept):
-            ids[kept] = group([c[kept] for c in columns], domains).ids
+            ids[kept] = group((same[codes[kept]] for same, codes in columns), domains).ids
         return Classes.of(self.original, ids)
 
     @property

@@ -236,6 +236,10 @@ class Table:
             cache[key] = Distinct(tuples, found.ids)
         return cache[key]
 
+    def forget_distinct(self) -> None:
+        """Free the memory of the distinct tuples, which are computed again when needed."""
+        self.__dict__.pop("_distinct", None)
+
     def _weights_of(self, tuples: Grouping, people: bool) -> Weights | None:
         """Return the weights of tuples: of their people, or the average of their records."""
         if self.weights is None or (self.person is not None and not people):

@@ -95,9 +95,12 @@ def bivariate_correlation_by_pair(
     (1.0, 0.577)
     """
     names = list(release.recodings)
+    cache: dict[str, tuple[list[_Dependence], ...]] = release.__dict__
+    if "_dependences" not in cache:
+        both = original_boxes(release), released_boxes(release)
+        cache["_dependences"] = tuple(_dependences(boxes) for boxes in both)
     before, after = (
-        _correlations(boxes, corrected=corrected)
-        for boxes in (original_boxes(release), released_boxes(release))
+        [each.correlation(corrected=corrected) for each in found] for found in cache["_dependences"]
     )
     return {
         pair: Correlations(*both)
@@ -120,20 +123,37 @@ def _categorical(boxes: Boxes) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs if not (numeric[i] and numeric[j])]
 
 
-def _correlations(boxes: Boxes, *, corrected: bool) -> list[float]:
-    """Return the correlation of each pair of attributes, in the order of combinations."""
+class _Dependence(NamedTuple):
+    """How two attributes depend on each other: r of two numeric ones, else φ² and its scale.
+
+    values: the numbers of values of both attributes, None for r.
+    """
+
+    strength: float
+    values: Floats | None = None
+    records: int = 0
+
+    def correlation(self, *, corrected: bool) -> float:
+        """Return r, or Cramér's V."""
+        if self.values is None:
+            return self.strength
+        return _cramer(self.strength, self.values, self.records if corrected else None)
+
+
+def _dependences(boxes: Boxes) -> list[_Dependence]:
+    """Return the dependence of each pair of attributes, in the order of combinations."""
     records, categorical = int(boxes.counts.sum()), set(_categorical(boxes))
     if not records:
-        return [0.0 for _ in combinations(boxes.columns, 2)]
+        return [_Dependence(0.0) for _ in combinations(boxes.columns, 2)]
     sides = {j: side(boxes, j) for j in {j for pair in categorical for j in pair}}
     found = []
     for i, j in combinations(range(len(boxes.columns)), 2):
         if (i, j) not in categorical:
-            found.append(_pearson(boxes, i, j))
+            found.append(_Dependence(_pearson(boxes, i, j)))
             continue
         phi = phi_squared(boxes, (i, j), (sides[i], sides[j]))
         values = np.array([_values(sides[i]), _values(sides[j])], dtype=np.float64)
-        found.append(_cramer(phi, values, records if corrected else None))
+        found.append(_Dependence(phi, values, records))
     return found
 
 

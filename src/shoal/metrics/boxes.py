@@ -8,6 +8,7 @@ it uses published information only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,13 +33,13 @@ class Boxes:
     """The distinct boxes of a release, or the distinct tuples of a table as boxes of one tuple.
 
     columns, subsets: one for each attribute.
-    entries: (attributes, boxes) the subset of each box, by attribute.
+    entries: for each attribute (boxes,) the subset of each box.
     counts: (boxes,) records in each.
     """
 
     columns: tuple[Column, ...]
     subsets: tuple[Subsets, ...]
-    entries: Codes
+    entries: Sequence[Codes]
     counts: Counts
 
     def __len__(self) -> int:
@@ -59,14 +60,20 @@ class Boxes:
 
 
 def released_boxes(release: Release) -> Boxes:
-    """Return the distinct boxes of a release."""
+    """Return the distinct boxes of a release, computed once."""
+    cache: dict[str, Boxes] = release.__dict__
+    if "_boxes" not in cache:
+        cache["_boxes"] = _released_boxes(release)
+    return cache["_boxes"]
+
+
+def _released_boxes(release: Release) -> Boxes:
     recodings = list(with_hidden_rows(release).values())
     found = group([r.codes for r in recodings], [len(r.labels) for r in recodings])
-    entries = np.stack([r.codes[found.first] for r in recodings])
     return Boxes(
         tuple(r.column for r in recodings),
         tuple(r.subsets for r in recodings),
-        entries,
+        [r.codes[found.first] for r in recodings],
         found.sizes(release.original.counts),
     )
 
@@ -79,7 +86,7 @@ def original_boxes(release: Release) -> Boxes:
     return Boxes(
         columns,
         tuple(Subsets.singletons(column.domain) for column in columns),
-        np.stack([column.codes for column in columns]),
+        [column.codes for column in columns],
         tuples.counts,
     )
 

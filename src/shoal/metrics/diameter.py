@@ -6,6 +6,7 @@ Meyerson & Williams, "On the complexity of optimal k-anonymity", PODS 2004.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from shoal.core.release import Release
 from shoal.metrics.metric import Metric
 from shoal.metrics.scale import scaled
-from shoal.support.arrays import Codes
+from shoal.support.arrays import Codes, Counts
 
 _CELLS = 4_000_000  # compared at a time
 
@@ -41,12 +42,12 @@ def diameter(release: Release, *, raw: bool = False) -> float:
     if raw:
         return float(found)
     tuples = release.original.distinct().table
-    before = _greatest_distance(np.stack([column.codes for column in tuples.quasi_columns]))
+    before = _greatest_distance([column.codes for column in tuples.quasi_columns])
     return scaled(-found, -before, 0.0, release)
 
 
-def _released_tuples(release: Release) -> Codes:
-    """(attributes, classes) published text of each class, encoded as a number."""
+def _released_tuples(release: Release) -> list[Codes]:
+    """For each attribute (classes,) the published text of each class, encoded as a number."""
     _, rows = np.unique(release.classes.ids, return_index=True)
     rows = rows[len(rows) - len(release.classes) :]  # without the suppressed ones
     columns = []
@@ -54,10 +55,10 @@ def _released_tuples(release: Release) -> Codes:
         number: dict[str | None, int] = {}
         same = [number.setdefault(text, len(number)) for text in recoding.labels]
         columns.append(np.array(same, dtype=np.int32)[recoding.codes[rows]])
-    return np.stack(columns)
+    return columns
 
 
-def _greatest_distance(tuples: Codes) -> int:
+def _greatest_distance(columns: Sequence[Codes]) -> int:
     """Return the greatest Hamming distance between two of the distinct tuples.
 
     Two tuples that differ everywhere cannot both have the most frequent value of an attribute, so
@@ -67,32 +68,39 @@ def _greatest_distance(tuples: Codes) -> int:
     """
     best = 0
     while True:
-        counts = [np.bincount(column) for column in tuples]
+        counts = [np.bincount(column) for column in columns]
         varied = [j for j, count in enumerate(counts) if np.count_nonzero(count) > 1]
         if best >= len(varied):
             return best
-        tuples = tuples[varied]
+        columns = [columns[j] for j in varied]
         counts = [counts[j] for j in varied]
         most = int(np.argmax([count.max() for count in counts]))
         common = int(counts[most].argmax())
-        rarity = np.sum([c[column] for c, column in zip(counts, tuples, strict=True)], axis=0)
-        few = np.flatnonzero(tuples[most] != common)
-        few = few[np.argsort(rarity[few], kind="stable")]
-        best = max(best, _distance_between(tuples[:, few], tuples))
-        tuples = tuples[:, tuples[most] == common]
+        few = np.flatnonzero(columns[most] != common)
+        rarity = np.zeros(len(few), dtype=np.int64)
+        for count, column in zip(counts, columns, strict=True):
+            rarity += count[column[few]]
+        few = few[np.argsort(rarity, kind="stable")]
+        best = max(best, _distance_between(columns, few))
+        rest = columns[most] == common
+        columns = [column[rest] for column in columns]
 
 
-def _distance_between(some: Codes, every: Codes) -> int:
-    """Return the greatest distance between a tuple of `some` and a tuple of `every`."""
+def _distance_between(columns: Sequence[Codes], few: Counts) -> int:
+    """Return the greatest distance between one of a few tuples and any of all tuples.
+
+    few: the positions of the few tuples.
+    """
+    every = len(columns[0])
     best, begin, step = 0, 0, 1
-    while begin < some.shape[1] and best < len(every):
-        part = some[:, begin : begin + step]
-        apart = np.zeros((part.shape[1], every.shape[1]), dtype=np.int16)
-        for mine, theirs in zip(part, every, strict=True):
-            apart += mine[:, None] != theirs[None, :]
+    while begin < len(few) and best < len(columns):
+        part = few[begin : begin + step]
+        apart = np.zeros((len(part), every), dtype=np.int16)
+        for column in columns:
+            apart += column[part][:, None] != column[None, :]
         best = max(best, int(apart.max()))
         begin += step
-        step = min(2 * step, max(_CELLS // every.shape[1], 1))
+        step = min(2 * step, max(_CELLS // every, 1))
     return best
 
 

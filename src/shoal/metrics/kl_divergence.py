@@ -139,7 +139,7 @@ def log_weights(boxes: Boxes, tuples: Boxes) -> Floats:
     from shoal.metrics._covering import WORD, mark_boxes, weigh_tuples
 
     offsets = np.cumsum([0, *(subsets.domain for subsets in boxes.subsets)])
-    rows = np.ascontiguousarray((tuples.entries + offsets[:-1, None]).T)
+    rows = np.ascontiguousarray((np.stack(tuples.entries) + offsets[:-1, None]).T)
     logs = np.log(boxes.counts) - boxes.log_volumes()
     top, total = np.full(len(tuples), -np.inf), np.zeros(len(tuples))
     words = max(_MAX_BYTES // (8 * int(offsets[-1])), 1)
@@ -150,7 +150,7 @@ def log_weights(boxes: Boxes, tuples: Boxes) -> Floats:
         bits = np.zeros((int(offsets[-1]), used), dtype=np.uint64)
         for j, subsets in enumerate(boxes.subsets):
             runs = map(np.ascontiguousarray, (subsets.indptr, subsets.starts, subsets.stops))
-            mark_boxes(bits, int(offsets[j]), boxes.entries[j, part], *runs)
+            mark_boxes(bits, int(offsets[j]), boxes.entries[j][part], *runs)
         weigh_tuples(bits, rows, logs[part], top, total)
     with np.errstate(divide="ignore"):
         return np.where(total > 0, top + np.log(total), -np.inf)

@@ -21,6 +21,7 @@ from shoal.reading.notations import PLAIN
 from shoal.reading.released import Unclaimed, read_released
 from shoal.reading.requests import Request, request_of
 from shoal.reading.schema import Schema
+from shoal.support.unused_memory import return_memory
 
 
 def read(
@@ -92,20 +93,20 @@ def read(
     options |= {"sheet": sheet, "query": query}
     asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, options)
     if isinstance(source, (str, Path)):
-        data = read_arrow(
-            Path(source),
-            asked.form,
-            asked.text,
-            may_be_empty=asked.declared,
-            expected=asked.expected,
+        path = Path(source)
+        expected, empty = asked.expected, asked.declared
+        table = _table(
+            read_arrow(path, asked.form, asked.text, may_be_empty=empty, expected=expected),
+            asked,
+            path,
         )
-        table = _table(data, asked, Path(source))
     else:
         if asked.stated:
             stated = ", ".join(asked.stated)
             raise InputError(f"{stated}: for files only; change the data frame itself")
         table = _table(from_frame(source), asked)
         table = origin_of(source, table)
+    return_memory(len(table))
     warn_unassigned(table.unassigned, stacklevel=2)
     return table
 

@@ -71,7 +71,7 @@ def distribution(column: Column, recoding: Recoding | None, table: Table, mask: 
 
 def _published_shares(recoding: Recoding, rows: Counts | None) -> Floats:
     """Return the estimated share of each value if all values of a cell are equally likely."""
-    entries = np.arange(len(recoding.labels), dtype=np.int32)[None]
+    entries = [np.arange(len(recoding.labels), dtype=np.int32)]
     usage = recoding.usage(rows)
     return estimated_shares(Boxes((recoding.column,), (recoding.subsets,), entries, usage), 0)
 

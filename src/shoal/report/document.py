@@ -34,6 +34,7 @@ from shoal.risk.reidentification import Reidentification
 from shoal.support.arrays import Counts
 from shoal.support.files import check_writable, replace_file
 from shoal.support.progress import report as report_progress
+from shoal.support.unused_memory import return_memory
 
 ENDINGS = (".html", ".json")
 FORMAT = {"name": "shoal-report", "version": 1}
@@ -167,13 +168,17 @@ def contents(
             release, guarantee, mask, command=command, released=file, order=order
         )
     rows = release.digest
+    if rows.suppressed is not None:
+        rows.original.forget_distinct()  # those of the released records are used instead
     kept = released_only(rows)
+    return_memory(len(rows.original))
     found = Reidentification.of(kept)
-    report_progress("report", 1, _STAGES)
+    _end_stage(rows, 1)
     lost = losses(kept, mask)
-    report_progress("report", 3, _STAGES)
+    _end_stage(rows, 3)
     related = correlations(kept)
-    report_progress("report", 4, _STAGES)
+    kept.original.forget_distinct()
+    _end_stage(rows, 4)
     open_points = not_covered(kept, mask, getattr(release, "singling_out", None))
     sensitive = sensitive_columns(kept, open_points.same_value)
     learned = _learning(kept, target)
@@ -200,6 +205,11 @@ def contents(
     }
     report_progress("report", _STAGES, _STAGES)
     return report
+
+
+def _end_stage(release: Release, stage: int) -> None:
+    return_memory(len(release.original))
+    report_progress("report", stage, _STAGES)
 
 
 def _checked(release: Release) -> Verification:

@@ -22,6 +22,15 @@ def frozen(array: _Array) -> _Array:
     return view
 
 
+def narrowest(codes: int) -> type[np.signedinteger[Any]]:
+    """Return the smallest integer type for this many codes.
+
+    >>> narrowest(128), narrowest(129)
+    (<class 'numpy.int8'>, <class 'numpy.int16'>)
+    """
+    return np.int8 if codes <= 1 << 7 else np.int16 if codes <= 1 << 15 else np.int32
+
+
 def weighted_sum(values: NDArray[Any], weights: NDArray[Any]) -> float:
     """Return the sum of products; unlike with BLAS, it does not depend on the number of cores."""
     return float((values * weights).sum())

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from shoal.core.values import encoding
 from shoal.core.values.nested import nested_texts
 from shoal.errors import InputError
-from shoal.support.arrays import Codes, Counts
+from shoal.support.arrays import Codes, Counts, narrowest
 
 Order = Literal["canonical", "original"]
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
@@ -53,7 +53,10 @@ def _ranks(cells: Any, name: str) -> Codes:
         one = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
         kept = isinstance(one, pa.DictionaryArray) and not one.indices.null_count
         encoded = one if kept else encoding.combined(one, name).dictionary_encode("encode")
-    found: Codes = rank_values(encoded.dictionary)[encoded.indices.to_numpy(zero_copy_only=False)]
+    ranks = rank_values(encoded.dictionary)
+    found: Codes = ranks.astype(narrowest(len(ranks)))[
+        encoded.indices.to_numpy(zero_copy_only=False)
+    ]
     return found
 
 

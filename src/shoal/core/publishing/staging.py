@@ -20,6 +20,7 @@ from shoal.errors import OutputError
 from shoal.support.files import replace_file
 from shoal.support.folders import MANIFEST, FolderPath, replace_folder
 from shoal.support.progress import report
+from shoal.support.unused_memory import return_memory
 
 PART_ROWS = 16 * BATCH  # about 4 million
 
@@ -98,6 +99,7 @@ def is_text_file(path: str | Path) -> bool:
 
 def write_output(table: Any, path: str | Path, *, force: bool = False) -> None:
     """Write an Arrow table to a file or a folder of parts, completely or not at all."""
+    return_memory(table.num_rows)
     if not writes_parts(path):
         write_table(table, Path(path), force=force)
         return

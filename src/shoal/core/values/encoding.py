@@ -169,8 +169,9 @@ def _as_float(text: str) -> float | None:
 
 def _encode_dictionary(data: Any, name: str, guarded: bool) -> tuple[Codes, Any]:
     """Encode the entries of a dictionary that are in use, not the rows."""
-    indices = data.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    used = np.flatnonzero(np.bincount(indices, minlength=len(data.dictionary)))
+    indices = data.indices.to_numpy(zero_copy_only=False)
+    usage = np.bincount(indices.astype(np.int64), minlength=len(data.dictionary))
+    used = np.flatnonzero(usage)
     codes, values = encode(_plain(data.dictionary).take(pa.array(used)), name, guarded=guarded)
     spread = np.zeros(len(data.dictionary), dtype=np.int32)
     spread[used] = codes
