@@ -85,9 +85,12 @@ def test_every_kind_of_step_costs_what_it_says(seed, k, rows):
     assert loss == records.units(work.ids())
 
 
-def test_the_number_of_threads_changes_nothing(monkeypatch):
+@pytest.mark.parametrize("tried", [1000, 100])
+def test_the_number_of_threads_changes_nothing(monkeypatch, tried):
     monkeypatch.setattr(annealing, "_BLOCK", 40)
-    monkeypatch.setattr(annealing, "_ROUNDS", 2)
+    monkeypatch.setattr(annealing, "_EFFORT", 2)
+    monkeypatch.setattr(annealing, "_TRIED", tried)
+    monkeypatch.setattr(annealing, "_TRIAL", 90)
     table = crowd(400, seed=4)
     results = [improve(table, 4, threads=threads)[2] for threads in (1, 2, 5)]
     assert (results[0] == results[1]).all()
@@ -97,6 +100,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
 
 def test_blocks_share_out_all_records_and_all_places(monkeypatch):
     monkeypatch.setattr(annealing, "_BLOCK", 30)
+    monkeypatch.setattr(annealing, "_LARGEST_BLOCK", 30)
     table = crowd(500, seed=2)
     records = lay_out(table)
     start = group_greedily(records, 3)
@@ -108,6 +112,38 @@ def test_blocks_share_out_all_records_and_all_places(monkeypatch):
     assert sorted(np.concatenate([b.records for b in work.blocks])) == list(range(500))
     places = sum(len(b.free) for b in work.blocks)
     assert places == len(work.groups.size)
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_the_first_temperature_is_the_one_with_the_least_loss(monkeypatch, better):
+    used = []
+
+    def cool(work, _plan, hot, _first):
+        used.append((hot, len(work.near.point)))
+        work.groups.width[:] = 1 if hot == annealing._HOT[better] else 2
+
+    monkeypatch.setattr(annealing, "_cool_and_descend", cool)
+    monkeypatch.setattr(annealing, "_TRIED", 100)
+    monkeypatch.setattr(annealing, "_TRIAL", 60)
+    improve(crowd(300), 3)
+    tried = [count for _, count in used]
+    assert tried[0] == tried[1] < tried[2] == 300
+    assert [hot for hot, _ in used] == [*annealing._HOT, annealing._HOT[better]]
+
+
+def test_a_short_schedule_has_as_many_steps_as_asked_for(monkeypatch):
+    taken = []
+
+    def take_steps(*arguments):
+        taken.append(arguments[8])
+        return 0
+
+    monkeypatch.setattr(annealing, "anneal_block", take_steps)
+    monkeypatch.setattr(annealing, "_EFFORT", 2)
+    for steps in (0, 5, 25, 300):
+        taken.clear()
+        improve(crowd(300), 3, steps=steps)
+        assert sum(taken) == 2 * 300 * steps
 
 
 def test_large_groups_are_left_as_they_are():

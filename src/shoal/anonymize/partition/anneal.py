@@ -34,7 +34,8 @@ _LARGEST = 256  # records in a group that may still change, if the model require
 class Anneal:
     """Simulated annealing over groups of k to 2k − 1 records.
 
-    steps: steps per record; more steps lower the loss slowly and take proportionally longer.
+    steps: steps per record; more steps lower the loss slowly and take proportionally longer. Small
+        tables are annealed longer and several times.
     time_limit: seconds of annealing, instead of a number of steps; two runs may then differ.
     seed: random seed; the same seed gives the same release with any number of threads.
     threads: number of threads, by default one per core.

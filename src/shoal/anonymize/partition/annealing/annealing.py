@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,20 +19,29 @@ from shoal.anonymize.partition._neighbours import Near
 from shoal.anonymize.partition.annealing._annealing import Block, anneal_block, descend_block
 from shoal.anonymize.partition.annealing._groups import Groups, make_groups
 from shoal.anonymize.partition.annealing._rules import Rules
+from shoal.anonymize.partition.annealing.blocks import order_by, split_groups
 from shoal.anonymize.partition.records import Records
 from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
 from shoal.support.stopwatch import working_time
 
-_BLOCK = 8192  # largest number of records of a block; a quarter of it if there are many blocks, so
-# that blocks fit in the caches of the threads
+# records of a block, at most about twice as many: the larger, the fewer records at its borders, but
+# there should be a block for every core, and its groups should fit in a cache
+_BLOCK, _LARGEST_BLOCK, _BLOCKS = 8192, 32768, 8
 _EACH = 2  # stages with the same borders
-_SORTED_BY = 3  # columns by which groups are sorted for a split, the further ones to break ties
 _STAGES = 100
+_FEWEST_STAGES = 10
 _SLICE = 2**16  # steps between two checks for interrupts, a fraction of a second
-_HOT, _COLD = 0.7, 0.08  # first and last temperature, relative to the loss of a record
+# first temperatures to choose from, relative to the loss of a record: greedy groups are improved
+# most from the first on tables where records have few good groups, and are lost for good where
+# they have many; a short schedule ends at a lower loss from the second
+_HOT = (0.7, 0.2)
+_COLD = 0.08  # last temperature
 _UPHEAVAL = 0.2  # share of steps that dissolve a group, and that create one, times k
-_SMALL, _ROUNDS = 4000, 12  # a table with fewer records is annealed at most this many times
+# a table with fewer records is annealed longer and more often, in all at most this much
+_SMALL, _EFFORT, _LONGEST = 16_000, 12, 4
+_TRIED = 2 * _BLOCK  # a table with more records is annealed once, from the better temperature
+_TRIAL_SHARE, _TRIAL = 0.05, _BLOCK  # share, and least number, of the records to try it
 _PASSES = 20  # largest number of passes of the final descent
 _WORTH = 1e-3  # a pass that saves a smaller share of the loss is the last
 
@@ -46,6 +55,19 @@ class Plan:
     seed: int
     threads: int
 
+    @property
+    def stages(self) -> int:
+        """Number of temperatures; a short schedule has fewer, as each begins with new blocks."""
+        if self.time_limit is not None:
+            return _STAGES
+        return min(max(self.steps, _FEWEST_STAGES), _STAGES)
+
+    def of(self, share: float) -> Plan:
+        """Return the plan for a share of the time limit."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=share * self.time_limit)
+
 
 def anneal(
     records: Records, ids: Codes, k: int, near: Near, rules: Rules, most: int, plan: Plan
@@ -58,38 +80,71 @@ def anneal(
     try:
         return _cooled(work, ids, plan)
     finally:
-        work.stopped = True  # running threads stop after their slice
-        work.pool.shutdown(cancel_futures=True)
+        work.stop()
 
 
 def _cooled(work: _Work, ids: Codes, plan: Plan) -> Codes:
     """Anneal the groups, small tables several times, and return the best grouping found."""
     best = work.loss()
-    unit = best / len(ids)
-    rounds = min(max(_SMALL // len(ids), 1), _ROUNDS) if plan.time_limit is None else 1
-    for number in range(rounds if best else 0):
-        first = number * (_STAGES + _PASSES)
-        last = first + _cool(work, plan, unit, first)
-        for extra in range(_PASSES):
-            work.cut(last + extra)
-            if work.run(work.descend) < _WORTH * best:
-                break
+    if not best:
+        return ids
+    hot: tuple[float, ...] = _HOT
+    rounds = 1
+    if len(ids) > _TRIED and plan.steps:
+        better, plan = _choose_temperature(work, plan)
+        hot = (better,)
+    elif plan.time_limit is None:
+        effort = min(max(_SMALL // len(ids), len(_HOT)), _EFFORT)
+        length = min(effort // len(_HOT), _LONGEST)
+        rounds = effort // length
+        work.plan = plan = replace(plan, steps=length * plan.steps)
+    for number in range(rounds):
+        _cool_and_descend(work, plan, hot[number % len(hot)], number * (_STAGES + _PASSES))
         report("anneal", number + 1, rounds)
         if work.loss() < best:
             best, ids = work.loss(), work.ids()
     return ids
 
 
-def _cool(work: _Work, plan: Plan, unit: float, first: int) -> int:
+def _choose_temperature(work: _Work, plan: Plan) -> tuple[float, Plan]:
+    """Anneal a part of the table from each first temperature.
+
+    Returns the temperature that ends at the least loss, and the plan for the time left.
+    """
+    chosen = work.draw_part(max(int(_TRIAL_SHARE * len(work.near.point)), _TRIAL))
+    share = len(chosen) / len(work.near.point)
+    trial = plan.of(share)
+    parts = [work.part(chosen, trial) for _ in _HOT]
+    for part, hot in zip(parts, _HOT, strict=True):
+        _cool_and_descend(part, trial, hot, 0)
+        part.stop()
+    best = int(np.argmin([part.loss() for part in parts]))
+    return _HOT[best], plan.of(max(1 - len(_HOT) * share, share))
+
+
+def _cool_and_descend(work: _Work, plan: Plan, hot: float, first: int) -> None:
+    """Anneal the groups once, from a temperature relative to the loss of a record.
+
+    first: number of the first stage.
+    """
+    start = work.loss()
+    unit = start / len(work.near.point)
+    last = first + _cool(work, plan, unit * hot, unit * _COLD, first)
+    for extra in range(_PASSES):
+        work.cut(last + extra)
+        if work.run(work.descend) < _WORTH * start:
+            break
+
+
+def _cool(work: _Work, plan: Plan, hot: float, cold: float, first: int) -> int:
     """Anneal from hot to cold and return the number of stages."""
-    begun, stage, share = working_time(), 0, 0.0
+    begun, stage, share = working_time(), 0, float(not plan.steps)
     while share < 1.0:
         if stage % _EACH == 0:
             work.cut(first + stage)
-        temperature = unit * _HOT * (_COLD / _HOT) ** share
-        work.run(partial(work.cool, temperature=temperature))
+        work.run(partial(work.cool, temperature=hot * (cold / hot) ** share))
         stage += 1
-        share = stage / _STAGES
+        share = stage / plan.stages
         if plan.time_limit is not None:
             share = (working_time() - begun) / max(plan.time_limit, 1e-9)
         report("cool", min(share, 1.0), 1.0)
@@ -123,6 +178,7 @@ class _Work:
     def __init__(
         self, records: Records, ids: Codes, k: int, near: Near, rules: Rules, most: int, plan: Plan
     ) -> None:
+        self.records = records
         self.points: Points = records.points
         self.near, self.rules, self.k, self.most, self.plan = near, rules, k, most, plan
         sizes = np.bincount(ids)
@@ -145,62 +201,75 @@ class _Work:
         label = np.where(self.kept >= 0, self.kept + len(self.groups.size), self.groups.label)
         return np.unique(label, return_inverse=True)[1].astype(np.int32)
 
-    def cut(self, stage: int) -> None:
-        """Split the groups into blocks, with different borders at each stage."""
+    def cut(self, stage: int, most: int | None = None) -> None:
+        """Split the groups into blocks, with different borders at each stage.
+
+        most: about the number of records of a block, by default depending on the table.
+        """
         draw = np.random.default_rng([self.plan.seed, stage])
+        if most is None:
+            most = max(min(len(self.groups.label) // _BLOCKS, _LARGEST_BLOCK), _BLOCK)
         used = np.flatnonzero(self.groups.size)
         centre = self.groups.member[used, 0]
+        places = np.concatenate([self.points.line[centre], self.points.name[centre]], axis=1)
         number = np.zeros(len(self.groups.size), dtype=np.int32)
-        number[used] = self._halve(centre, draw)
+        number[used] = split_groups(places, max(most // self.k, 1), draw)
         empty = np.flatnonzero(self.groups.size == 0)
         count = int(number.max()) + 1
         number[empty] = draw.permutation(len(empty)) % count
         block = np.where(self.groups.label >= 0, number[self.groups.label], -1).astype(np.int32)
-        order = np.argsort(block, kind="stable").astype(np.int32)
-        starts = np.searchsorted(block[order], np.arange(count + 1))
+        order, starts = order_by(block, count)
+        free, slots = order_by(number[empty], count)
+        sizes = np.bincount(number, minlength=count)
         seeds = draw.integers(0, 2**63, count).astype(np.uint64)
         self.blocks = [
-            self._block(i, order[starts[i] : starts[i + 1]], block, number, empty, seeds[i : i + 1])
+            self._block(
+                i,
+                order[starts[i] : starts[i + 1]],
+                block,
+                int(sizes[i]),
+                empty[free[slots[i] : slots[i + 1]]],
+                seeds[i : i + 1],
+            )
             for i in range(count)
         ]
 
     def _block(
-        self, i: int, mine: Codes, block: Codes, number: Codes, empty: Counts, seed: Any
+        self, i: int, mine: Codes, block: Codes, groups: int, empty: Counts, seed: Any
     ) -> Block:
-        free = np.zeros(int((number == i).sum()), dtype=np.int32)
-        places = empty[number[empty] == i]
-        free[: len(places)] = places
+        free = np.zeros(groups, dtype=np.int32)
+        free[: len(empty)] = empty
         values = int(np.diff(self.rules.start).max(initial=0))
         return Block(
             mine,
             block,
             np.int32(i),
             free,
-            np.array([len(places)], dtype=np.int64),
+            np.array([len(empty)], dtype=np.int64),
             seed,
             np.zeros(max(values, 1), dtype=np.int64),
             np.zeros(self.most + self.k, dtype=np.int32),
             np.zeros(self.most + self.k, dtype=np.int32),
         )
 
-    def _halve(self, centre: Codes, draw: np.random.Generator) -> Codes:
-        """Return a block for each group, splitting by random columns until blocks are small."""
-        number = np.zeros(len(centre), dtype=np.int32)
-        places = np.concatenate([self.points.line[centre], self.points.name[centre]], axis=1)
-        waiting, found = [np.arange(len(centre))], 0
-        many = len(self.groups.label) > 8 * _BLOCK
-        each = max(_BLOCK // (4 * self.k if many else self.k), 1)
-        while waiting:
-            part = waiting.pop()
-            if len(part) < 2 * each:
-                number[part] = found
-                found += 1
-                continue
-            columns = draw.permutation(places.shape[1])[:_SORTED_BY]
-            order = np.lexsort((part, *(places[part, c] for c in columns)))
-            middle = int(len(part) * draw.uniform(0.4, 0.6))
-            waiting += [part[order[middle:]], part[order[:middle]]]
-        return number
+    def draw_part(self, records: int) -> Counts:
+        """Return the records of nearby groups, about as many as stated."""
+        self.cut(0, records * 2 // 3)
+        drawn = np.random.default_rng(self.plan.seed).integers(len(self.blocks))
+        return np.sort(self.blocks[int(drawn)].records).astype(np.int64)
+
+    def part(self, chosen: Counts, plan: Plan) -> _Work:
+        """Return the work on all records of some groups."""
+        records = self.records.take(chosen)
+        ids = np.unique(self.groups.label[chosen], return_inverse=True)[1].astype(np.int32)
+        near = near_records(records, self.near.others.shape[1], plan.threads)
+        rules = self.rules._replace(value=self.rules.value[chosen])
+        return _Work(records, ids, self.k, near, rules, self.most, plan)
+
+    def stop(self) -> None:
+        """End the threads; those that run stop after their slice."""
+        self.stopped = True
+        self.pool.shutdown(cancel_futures=True)
 
     def run(self, job: Callable[[Block], int]) -> int:
         """Run a job on all blocks, the largest first, and return the sum of its results."""
@@ -210,7 +279,7 @@ class _Work:
 
     def cool(self, block: Block, temperature: float) -> int:
         """Anneal a block at one temperature, in slices between which interrupts are handled."""
-        steps = max(len(block.records) * self.plan.steps // _STAGES, 1)
+        steps = max(len(block.records) * self.plan.steps // self.plan.stages, 1)
         grown = 0
         for done in range(0, steps, _SLICE):
             if self.stopped:
