@@ -29,6 +29,7 @@ class ColumnInfo:
         distinct: Number of distinct values.
         missing: Number of missing cells.
         approximate: Whether the numbers of values are approximate.
+        common: Share of the filled rows that have the most common value; 0 if it is not known.
         recipe: The suggested recipe for its hierarchy, such as `{"intervals": [5, 10]}`.
         order: The values of an ordinal column from least to greatest, if there is an order.
         replace: The replacement of an identifier as a schema states it, such as
@@ -56,6 +57,7 @@ class ColumnInfo:
     missing_codes: tuple[str, ...] = ()
     declared: Mapping[str, Any] = field(default_factory=dict)
     approximate: bool = False
+    common: float = 0.0
 
     @classmethod
     def of(cls, described: Mapping[str, Any]) -> ColumnInfo:
@@ -76,6 +78,7 @@ class ColumnInfo:
             contains=dict(described["contains"]),
             offered_codes=dict(described["missing_codes"]),
             approximate=described.get("approximate", False),
+            common=described.get("common", 0.0),
         )
 
     @property

@@ -7,7 +7,7 @@ estimated on a sample and then found on the whole table, with the chosen method.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +19,12 @@ from shoal.core.grouping import group
 from shoal.core.people import count_distinct
 from shoal.core.table import Table
 from shoal.errors import ShoalError
+from shoal.metrics import evaluate
 from shoal.metrics.cell_shares import cell_shares
 from shoal.privacy.expressions import parse
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.web.project.desk import Desk, TableRequest
+from shoal.web.project.guarantee import Sentence
 
 if TYPE_CHECKING:
     from shoal.web.project.on_disk import DiskFile
@@ -86,10 +88,19 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Figures:
-    """The live figures of a project; parts are None until they are known."""
+    """The live figures of a project; parts are None until they are known.
+
+    Parameters:
+        groups: Groups of the values as they are.
+        outlook: What a release would keep.
+        levels: Groups at the levels that are chosen by hand.
+        costs: For each sentence of the guarantee, the share of the detail that it costs.
+    """
 
     groups: Groups | None = None
     outlook: Outlook | None = None
+    levels: Groups | None = None
+    costs: Mapping[Sentence, float] = field(default_factory=dict)
 
 
 def count_groups(
@@ -124,6 +135,9 @@ def groups_of(table: Table, k: int, levels: Mapping[str, int]) -> Groups:
             grouping = column.hierarchy.levels[min(level, column.hierarchy.height)]
             codes.append(grouping.groups[column.codes])
             domains.append(len(grouping))
+        elif level:  # a column without groups is shown or hidden
+            codes.append(np.zeros_like(column.codes))
+            domains.append(1)
         else:
             codes.append(column.codes)
             domains.append(column.domain)
@@ -253,6 +267,38 @@ def _foresee_on_disk(
         tally.records,
         exact=True,
     )
+
+
+def estimate_costs(
+    desk: Desk,
+    request: TableRequest,
+    models: Sequence[str],
+    method: str,
+    options: Mapping[str, Any],
+) -> tuple[float, ...]:
+    """Return the detail that each of some guarantees loses, estimated on a sample.
+
+    Parameters:
+        desk: The desk of the analyst.
+        request: The table.
+        models: The guarantees as text.
+        method: The name of the method.
+        options: Its options.
+
+    Returns:
+        Shares from 0 to 1; all of the detail where there is no release.
+    """
+    table = desk.table(request)
+    if len(table) > SAMPLE_ROWS:
+        table = _sample(table, SAMPLE_ROWS)
+    found = []
+    for model in models:
+        try:
+            release = run(table, parse(model), method, **options)
+            found.append(float(evaluate(release, ["ncp"])["ncp"]))
+        except ShoalError:
+            found.append(1.0)
+    return tuple(found)
 
 
 def _sample(table: Table, rows: int) -> Table:

@@ -250,6 +250,8 @@ class DiskFile:
             if levels.get(name) and column.hierarchy is not None:
                 level = column.hierarchy.levels[min(levels[name], column.hierarchy.height)]
                 maps[name] = level.groups.astype(np.int32)
+            elif levels.get(name):  # a column without groups is shown or hidden
+                maps[name] = np.zeros(column.domain, dtype=np.int32)
         packing = Packing.of({name: int(codes.max()) + 1 for name, codes in maps.items()})
         return self.engine.release(Plan(packing, maps)).class_sizes()
 

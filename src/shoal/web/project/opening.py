@@ -9,6 +9,8 @@ from typing import Any
 from shoal.web.project.desk import Desk, FileRequest
 from shoal.web.project.source import PREVIEW_ROWS, PersonQuestion, Preview, is_spreadsheet
 
+_FEW_VALUES = 1_000  # of a column whose most common value is looked for
+
 
 def look(_: Desk, file: FileRequest) -> dict[str, Any]:
     """Return the first rows of a file and the settings it was read with.
@@ -68,6 +70,9 @@ def examine(desk: Desk, file: FileRequest, units: Mapping[str, Any]) -> dict[str
         identifiers = [c["name"] for c in found["columns"] if c["role"] == "identifier"]
         identifiers = [name for name in identifiers if name not in found["household"]]
         deciding = deciding_identifier(data, identifiers)
+    for column in found["columns"]:
+        if 1 < column["distinct"] <= _FEW_VALUES:
+            column["common"] = _common(data.column(column["name"]))
     question = None
     if deciding is not None and (deciding.repeats or units.get("person")):
         question = PersonQuestion(
@@ -76,6 +81,15 @@ def examine(desk: Desk, file: FileRequest, units: Mapping[str, Any]) -> dict[str
     sampled = 0 if disk is None else data.num_rows
     refused = () if disk is None else disk.refused
     return {**found, "question": question, "sampled": sampled, "refused": refused}
+
+
+def _common(cells: Any) -> float:
+    """Return the share of the filled cells that have the most common value."""
+    import pyarrow.compute as pc
+
+    filled = cells.drop_null()
+    counts = pc.value_counts(filled).field("counts") if len(filled) else None
+    return 0.0 if counts is None else float(pc.max(counts).as_py() / len(filled))
 
 
 def make_example(_: Desk, path: Path, rows: int) -> int:

@@ -25,6 +25,7 @@ from shoal.web.project.runs import Run, Starter
 from shoal.web.project.source import Source
 from shoal.web.project.study_runs import Studies
 
+MOST_COMMON = 0.9  # share of one value beyond which groups with another value become very large
 Listener = Callable[["Topic"], None]
 
 
@@ -301,11 +302,23 @@ class Project:
         self.refresh()
 
     def _usual_sentences(self) -> tuple[Sentence, ...]:
-        """Return 2-diversity for each sensitive column with at least two values."""
+        """Return 2-diversity for each sensitive column, unless nearly all have the same value."""
         return tuple(
             Sentence("l-diversity", column.name, 2)
             for column in self.columns
-            if column.role == "sensitive" and column.distinct > 1
+            if column.role == "sensitive" and column.distinct > 1 and column.common <= MOST_COMMON
+        )
+
+    @property
+    def not_promised(self) -> tuple[ColumnInfo, ...]:
+        """The sensitive columns without a sentence, because nearly all have the same value."""
+        stated = {sentence.column for sentence in self.guarantee.sentences}
+        return tuple(
+            column
+            for column in self.columns
+            if column.role == "sensitive"
+            and column.name not in stated
+            and MOST_COMMON < column.common < 1
         )
 
     def set_person(self, columns: Sequence[str]) -> None:

@@ -25,6 +25,12 @@ def expectations(project: Project) -> None:
             with ui.element("div").classes("s-figures"):
                 figure(f"{groups.smallest:,}", text.SMALLEST)
                 figure(f"{groups.at_risk:,}", text.AT_RISK, text.of_people(groups.people))
+        at_levels = project.figures.levels
+        if at_levels is not None:
+            heading(3, text.AT_LEVELS)
+            with ui.element("div").classes("s-figures"):
+                figure(f"{at_levels.smallest:,}", text.SMALLEST)
+                figure(f"{at_levels.at_risk:,}", text.AT_RISK, text.LEFT_OUT_WHY)
         heading(3, text.AFTER)
         if outlook is None:
             ui.label(text.ESTIMATING).classes("s-small")

@@ -18,6 +18,7 @@ from shoal.web.screens.forms import option_form
 from shoal.web.screens.live import live, on_change
 from shoal.web.screens.parts import card, intro, named, notice, why
 from shoal.web.screens.private_draw import differential_privacy
+from shoal.web.screens.protect_levels import by_hand
 from shoal.web.text import protect as text
 
 _DEBOUNCE = "debounce=250"
@@ -36,15 +37,17 @@ def build(project: Project) -> None:
                 _k(project)
                 sentences = ui.element("div").classes("s-stack")
                 _draw_sentences(project, sentences)
-                private = [project.guarantee.method == PRIVATE]
+
+                drawn = [_shown(project)]
 
                 def follow() -> None:
-                    if private[0] != (project.guarantee.method == PRIVATE):
-                        private[0] = not private[0]
+                    if drawn[0] != _shown(project):
+                        drawn[0] = _shown(project)
                         _draw_sentences(project, sentences)
 
                 on_change(project, sentences, follow, Topic.GUARANTEE)
                 _suppression(project)
+            by_hand(project)
             if not _on_disk(project):
                 differential_privacy(project)
             _advanced(project)
@@ -82,20 +85,28 @@ def _k(project: Project) -> None:
     why(text.K_WHY)
 
 
+def _shown(project: Project) -> tuple[Any, ...]:
+    """Return what decides which sentences are drawn; their numbers are changed in place."""
+    wanted = project.guarantee
+    return wanted.method == PRIVATE, [(s.model, s.column) for s in wanted.sentences]
+
+
 def _draw_sentences(project: Project, part: ui.element) -> None:
     part.clear()
     with part:
         for place, sentence in enumerate(project.guarantee.sentences):
-            _sentence(project, part, place, sentence)
+            _sentence(project, place, sentence)
+        if project.guarantee.method != PRIVATE:
+            _rare(project)
         if project.columns.sensitive and project.guarantee.method != PRIVATE:
-            _add(project, part)
+            _add(project)
         elif project.guarantee.method == PRIVATE:
             why(text.ONLY_SIZES)
         else:
             why(text.NO_SENSITIVE)
 
 
-def _sentence(project: Project, part: ui.element, place: int, sentence: Sentence) -> None:
+def _sentence(project: Project, place: int, sentence: Sentence) -> None:
     before, after, reason = text.SENTENCES[sentence.model]
     with ui.element("div").classes("s-promise"):
         with ui.element("div").classes("s-promise-row"):
@@ -104,7 +115,6 @@ def _sentence(project: Project, part: ui.element, place: int, sentence: Sentence
             def remove() -> None:
                 kept = [s for s in project.guarantee.sentences if s != _at(project, place)]
                 project.promise(sentences=tuple(kept))
-                _draw_sentences(project, part)
 
             button = ui.button(icon="close", on_click=remove).props("flat round dense")
             named(button, f"{text.REMOVE}: {text.NAMES[sentence.model]}, {sentence.column}")
@@ -126,13 +136,39 @@ def _sentence(project: Project, part: ui.element, place: int, sentence: Sentence
 
         field.on_value_change(changed)
         why(reason)
+        _cost(project, sentence)
+
+
+def _cost(project: Project, sentence: Sentence) -> None:
+    """Draw what a sentence costs, and whether it costs the most."""
+    label = ui.label().classes("s-small")
+
+    def update() -> None:
+        costs = {(each.model, each.column): c for each, c in project.figures.costs.items()}
+        cost = costs.get((sentence.model, sentence.column))
+        most = len(costs) > 1 and cost is not None and cost == max(costs.values())
+        label.text = text.COST_UNKNOWN if cost is None else text.cost(cost, most=most)
+
+    on_change(project, label, update, Topic.FIGURES)
+    update()
+
+
+def _rare(project: Project) -> None:
+    """Draw which private columns have no sentence, and offer one."""
+    for column in project.not_promised:
+
+        def add(name: str = column.name) -> None:
+            made = Sentence("l-diversity", name, 2)
+            project.promise(sentences=(*project.guarantee.sentences, made))
+
+        notice(text.not_promised(column.name, column.common), "", text.PROMISE_IT, add)
 
 
 def _at(project: Project, place: int) -> Sentence:
     return project.guarantee.sentences[place]
 
 
-def _add(project: Project, part: ui.element) -> None:
+def _add(project: Project) -> None:
     with ui.element("div").classes("s-row"):
         model = ui.select(text.NAMES, value="t-closeness", label=text.ADD)
         model.props("outlined dense options-dense").classes("s-grow")
@@ -145,7 +181,6 @@ def _add(project: Project, part: ui.element) -> None:
             same = {(s.model, s.column) for s in project.guarantee.sentences}
             if (made.model, made.column) not in same:
                 project.promise(sentences=(*project.guarantee.sentences, made))
-                _draw_sentences(project, part)
 
         ui.button(text.ADD_BUTTON, on_click=add).props("outline no-caps")
 

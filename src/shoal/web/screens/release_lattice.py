@@ -11,8 +11,9 @@ from nicegui import ui
 
 from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.web.project.lattice import WORDS, LatticeNode, LatticeView, recode_sample
+from shoal.web.project.levels import METHOD
 from shoal.web.project.outcomes import percent
-from shoal.web.project.project import Project
+from shoal.web.project.project import Project, Step
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import list_nodes
@@ -45,9 +46,10 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
     ui.label(text.LEVELS_WHY).classes("s-why")
     output = project.workspace / f"{run.folder.name}-levels.json"
 
+    summary = run.summary or {}
+    share = float((summary.get("options") or {}).get("max_suppression") or _SUPPRESSED)
+
     def explore() -> None:
-        summary = run.summary or {}
-        share = float((summary.get("options") or {}).get("max_suppression") or _SUPPRESSED)
         node = summary.get("node")
         project.studies.begin("levels", run.name, list_nodes, request, output, node, share)
 
@@ -55,7 +57,7 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
         if study is None or study.result is None:
             ui.button(text.EXPLORE, on_click=explore)
         else:
-            _Explorer(project, *load(output, output.stat().st_mtime_ns))
+            _Explorer(project, share, *load(output, output.stat().st_mtime_ns))
 
     watch(project, "levels", run, draw)
 
@@ -76,8 +78,11 @@ def load(path: Path, version: int) -> tuple[LatticeView, dict[str, Hierarchy]]:
 class _Explorer:
     """Picture, table and details of one lattice in one tab."""
 
-    def __init__(self, project: Project, view: LatticeView, trees: dict[str, Hierarchy]) -> None:
+    def __init__(
+        self, project: Project, share: float, view: LatticeView, trees: dict[str, Hierarchy]
+    ) -> None:
         self.project, self.view, self.trees = project, view, trees
+        self.share = share
         self.number = 0
         self.series = {state: view.table([state], by="levels") for state in _STATES["all"]}
         ui.label(view.summary).classes("s-strong")
@@ -168,6 +173,14 @@ class _Explorer:
                 )
             ]
             table(text.NODE, (text.COLUMN, text.LEVELS, text.EXAMPLES), rows)
+            ui.button(text.USE_LEVELS, on_click=lambda: self._use(node)).props("outline no-caps")
+
+    def _use(self, node: LatticeNode) -> None:
+        """State the levels of a node on the screen Protect."""
+        levels = dict(zip(self.view.columns, node.levels, strict=True))
+        options = {"levels": levels, "max_suppression": self.share}
+        self.project.promise(method=METHOD, options=options)
+        ui.navigate.to(f"/{Step.PROTECT}")
 
     def _examples(self, node: LatticeNode) -> dict[str, list[str]]:
         """Return what the levels do to values of the first rows of the file."""

@@ -75,9 +75,10 @@ PERSON_COLUMN = "Column that identifies the person"
 def on_disk(sampled: int) -> str:
     """Return what differs for a table whose rows stay on disk."""
     return (
-        "This table does not fit in memory, so its rows stay on disk. Rows, people, values and "
-        f"groups are counted on all rows. Suggested roles come from {sampled:,} random rows, and "
-        "estimates say so. The release is made from all rows and checked on all of them."
+        "This table does not fit in the memory that Shoal may use, so its rows stay on disk. Rows, "
+        "people, values and groups are counted on all rows. Suggested roles come from "
+        f"{sampled:,} random rows; figures that are estimated say so. The release is made from all "
+        "rows and checked on all of them."
     )
 
 

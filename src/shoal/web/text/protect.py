@@ -35,6 +35,19 @@ NAMES = {
     "t-closeness": "Shares close to the whole table",
 }
 STARTS = {"l-diversity": 2, "entropy-l-diversity": 2, "t-closeness": 0.3}
+COST_UNKNOWN = "Estimating what this sentence costs…"
+PROMISE_IT = "Add this promise"
+BY_HAND = "How coarse the values become"
+BY_HAND_WHY = (
+    "Shoal looks for the groups that keep the most detail. Choose the level of each column "
+    "yourself if all rows must have the same groups."
+)
+BY_HAND_SWITCH = "Choose the levels myself"
+BY_HAND_WAIT = "Looking for levels to begin with…"
+BY_HAND_HINT = "One level for the whole column. People in groups that are too small are left out."
+AS_IT_IS = "as it is"
+AT_LEVELS = "At these levels"
+LEFT_OUT_WHY = "They are left out, if not too many."
 ADD = "Add to the promise"
 ADD_ABOUT = "About the column"
 ADD_BUTTON = "Add"
@@ -71,6 +84,39 @@ FAILED = "There is no release"
 CANCELLED = "Cancelled. Nothing was released."
 SEE = "See the release"
 ONLY_PYTHON = "Available in Python only."
+
+
+def cost(share: float, *, most: bool) -> str:
+    """Return what a sentence costs.
+
+    >>> cost(0.034, most=True), cost(0.0, most=False)
+    ('Costs about 3 % of the detail, the most of these sentences.', 'Costs next to nothing.')
+    """
+    if share < 0.005:
+        return "Costs next to nothing."
+    which = ", the most of these sentences" if most else ""
+    return f"Costs about {percent(share)} of the detail{which}."
+
+
+def not_promised(column: str, share: float) -> str:
+    """Return why there is no sentence about a private column."""
+    return (
+        f"Nothing is promised about {column}: {percent(share)} of the rows have the same value, so "
+        "groups with another value are large and coarse. Add the promise if the rare values of "
+        f"{column} must not be tied to a group."
+    )
+
+
+def level(number: int, height: int, example: str) -> str:
+    """Return a level with what it shows.
+
+    >>> level(0, 3, "47"), level(2, 3, "[40, 50["), level(3, 3, "*")
+    ('as it is, such as 47', 'level 2 of 3, such as [40, 50[', 'hidden')
+    """
+    if number == height:
+        return "hidden"
+    name = AS_IT_IS if number == 0 else f"level {number} of {height}"
+    return f"{name}, such as {example}"
 
 
 def estimate(rows: int) -> str:

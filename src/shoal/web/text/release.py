@@ -136,6 +136,7 @@ STATE_WORDS = {
     "anonymous": "keeps it",
     "minimal": "keeps it, lowest levels",
 }
+USE_LEVELS = "Use these levels"
 SELECT = "Select"
 PREVIOUS = "Previous page"
 FOLLOWING = "Next page"
