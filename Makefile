@@ -21,6 +21,11 @@ $(VENV)/.core: pyproject.toml
 warm: install
 	$(BIN)/shoal warm
 
+# Once for each installation: two processes of tests would compile most kernels twice.
+$(VENV)/.warm: $(VENV)/.installed
+	$(BIN)/shoal warm
+	touch $@
+
 # A wheel for this Python and platform with compiled kernels; the check runs every command from it.
 wheel: install
 	rm -rf build/kernels build/wheel
@@ -43,7 +48,7 @@ browser:
 pictures: install browser
 	SHOAL_PICTURES=1 $(BIN)/python -m pytest tests/web/browser/test_flow.py
 
-test: install browser
+test: $(VENV)/.warm browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 deep: install

@@ -7,6 +7,7 @@ the end; `--randomly-seed 7` repeats an order, `-p no:randomly` keeps the order 
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 
@@ -32,6 +33,16 @@ def pytest_collection_modifyitems(items):
     for item in items:
         index.setdefault(item.path, len(index))
     items.sort(key=lambda item: (item.get_closest_marker("slow") is not None, index[item.path]))
+
+
+def pytest_collection_finish():
+    """Exempt the collected tests from garbage collection, which otherwise visits them each time."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish():
+    gc.unfreeze()  # libraries count what is still alive at the end
 
 
 def pytest_terminal_summary(terminalreporter, config):
