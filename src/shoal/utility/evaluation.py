@@ -18,7 +18,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError, unknown
-from shoal.support.arrays import Codes, Counts
+from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.options import check_choice, check_seed
 from shoal.support.progress import report
 from shoal.utility.encodings import ENCODINGS, Encoding
@@ -61,6 +61,10 @@ def evaluate(
     records were suppressed. All rows of a person (or of a household if no person is declared) are
     in the same fold. Rows without a label are ignored. The same options and seed give the same
     results.
+
+    If the table has sampling weights, models learn from each row by its weight and scores count
+    each test row by its weight, so that both are estimates for the population. Nearest neighbours
+    and your own estimators without `sample_weight` learn without weights.
 
     Parameters:
         release: The release.
@@ -105,9 +109,11 @@ def evaluate(
     else:
         split = split_by_table(release, goal, cells, test)
     groups = owners(release.original)
-    training = _Training(goal, learners, encoding, seed, groups, raw=raw)
+    sampling = release.original.weights
+    weights = None if sampling is None else sampling.values
+    training = _Training(goal, learners, encoding, seed, groups, raw, weights)
     predicted, predicted_raw = training.run(split.rounds, cells)
-    majority = [_majority(goal, part) for part in split.rounds]
+    majority = [_majority(goal, part, weights) for part in split.rounds]
     results = []
     for model, answers in predicted.items():
         for score in names:
@@ -131,6 +137,7 @@ def evaluate(
         tested_people=people_of(split.tested, split.groups),
         left_out=split.left_out,
         scores=tuple(results),
+        weight=None if sampling is None else sampling.column,
     )
 
 
@@ -144,6 +151,7 @@ class _Training:
     seed: int
     groups: Codes | None
     raw: bool
+    weights: Floats | None = None
 
     def run(
         self, rounds: Sequence[Round], cells: Sequence[Recoding]
@@ -165,7 +173,9 @@ class _Training:
                     for name in answers:
                         report("utility", done, total)
                         model = self._fit(name, features, rows)
-                        answer = Predictions.of(model, tested, part.truth, self.goal.classes)
+                        answer = Predictions.of(
+                            model, tested, part.truth, self.goal.classes, part.weights
+                        )
                         answers[name].append(answer)
                         done += 1
             report("utility", total, total)
@@ -180,17 +190,20 @@ class _Training:
             None if self.groups is None else self.groups[rows],
             regressed=self.goal.regressed,
             seed=self.seed,
+            weights=None if self.weights is None else self.weights[rows],
         )
 
 
-def _majority(goal: Target, part: Round) -> Predictions:
+def _majority(goal: Target, part: Round, weights: Floats | None) -> Predictions:
     """Return the baseline predictions that use only the labels of the raw training rows."""
     labels, rows = goal.labels[part.raw], len(part.truth)
+    learned = None if weights is None else weights[part.raw]
     if goal.regressed:
-        return Predictions(part.truth, np.full(rows, labels.mean()))
-    counts = np.bincount(labels, minlength=goal.classes)
-    shares = np.tile(counts / len(labels), (rows, 1))
-    return Predictions(part.truth, np.full(rows, counts.argmax()), shares)
+        mean = float(np.average(labels, weights=learned))
+        return Predictions(part.truth, np.full(rows, mean), weights=part.weights)
+    counts = np.bincount(labels, learned, minlength=goal.classes)
+    shares = np.tile(counts / counts.sum(), (rows, 1))
+    return Predictions(part.truth, np.full(rows, counts.argmax()), shares, part.weights)
 
 
 def _names_of_scores(scores: Iterable[str] | None, task: str) -> list[str]:

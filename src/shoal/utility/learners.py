@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from shoal.errors import InputError, unknown
-from shoal.support.arrays import Codes
+from shoal.support.arrays import Codes, Floats
 from shoal.support.extras import requires
 from shoal.utility.grouped_splits import tune_by_group
 
@@ -140,6 +140,7 @@ def train(
     *,
     regressed: bool,
     seed: int,
+    weights: Floats | None = None,
 ) -> Any:
     """Return a trained copy of a model.
 
@@ -148,6 +149,8 @@ def train(
 
     groups: (rows,) the person of each row, for models that tune themselves by cross-validation;
         None if each row is a different person.
+    weights: (rows,) people whom each row stands for; models without sample weights, such as
+        nearest neighbours, ignore them.
     """
     from sklearn.base import clone
     from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -156,7 +159,7 @@ def train(
     one_person = groups is not None and (groups == groups[0]).all()
     if not features.shape[1] or len(features) < 10 or (labels == labels[0]).all() or one_person:
         plain = DummyRegressor() if regressed else DummyClassifier(strategy="prior")
-        return plain.fit(features, labels)
+        return plain.fit(features, labels, sample_weight=weights)
     copy = clone(model)
     unset = [n for n, v in copy.get_params().items() if n.endswith("random_state") and v is None]
     copy.set_params(**dict.fromkeys(unset, seed))
@@ -164,4 +167,20 @@ def train(
         tune_by_group(name, copy, features, labels, groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return copy.fit(features, labels)
+        return copy.fit(features, labels, **_weighting(copy, weights))
+
+
+def _weighting(model: Any, weights: Floats | None) -> dict[str, Floats]:
+    """Return the argument of `fit` that passes weights on, their mean 1; none if there is none."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    if weights is None:
+        return {}
+    prefix = ""
+    if isinstance(model, Pipeline):
+        name, model = model.steps[-1]
+        prefix = f"{name}__"
+    if not has_fit_parameter(model, "sample_weight"):
+        return {}
+    return {f"{prefix}sample_weight": weights / weights.mean()}

@@ -87,6 +87,7 @@ class Utility:
         tested_people: Number of people they are about.
         left_out: Number of rows of the test table that are about people of the original table.
         scores: The score of every model.
+        weight: The column of sampling weights that models and scores use, None if there is none.
 
     >>> score = Score("ridge", "r2", 0.5, 0.4, 0.6, raw=0.8, majority=0.0)
     >>> utility = Utility("cost", "regression", "flags", 5, 0, 90, 90, 100, 100, 0, (score,))
@@ -105,6 +106,7 @@ class Utility:
     tested_people: int
     left_out: int
     scores: tuple[Score, ...]
+    weight: str | None = None
 
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores)
@@ -122,6 +124,7 @@ class Utility:
 
     def __repr__(self) -> str:
         tested_on = "a test table" if self.folds is None else f"{self.folds} folds"
+        tested_on += "" if self.weight is None else f", weighted by {self.weight!r}"
         head = (
             f"Utility({self.target!r}, {self.task}, {self.encoding}, "
             f"trained on {rows_about(self.trained, self.trained_people, 'released')}, "
@@ -155,6 +158,7 @@ class Utility:
             "tested": self.tested,
             "tested_people": self.tested_people,
             "left_out": self.left_out,
+            "weight": self.weight,
             "scores": [each.to_dict() for each in self.scores],
         }
 

@@ -16,7 +16,7 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.support.arrays import Codes, Counts
+from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.options import check_whole
 from shoal.support.wording import counted
 from shoal.utility.grouped_splits import TestedPeople, assign_folds, owners
@@ -31,6 +31,7 @@ class Round:
     released: released training rows; raw: these and the suppressed training rows.
     columns: the columns of the test table; tested: the test rows.
     truth: (test rows,) their labels.
+    weights: (test rows,) their sampling weights, None if there are none.
     """
 
     released: Counts
@@ -38,6 +39,7 @@ class Round:
     columns: Sequence[Column]
     tested: Counts
     truth: Any
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
         if not len(self.released):
@@ -100,7 +102,9 @@ def split_folds(
     for number in range(folds):
         train, tested = rows[fold != number], rows[fold == number]
         truth = target.labels[tested]
-        rounds.append(Round(released_among(release, train), train, columns, tested, truth))
+        weights = weights_at(release.original, tested)
+        released = released_among(release, train)
+        rounds.append(Round(released, train, columns, tested, truth, weights))
     return Split(rounds, groups)
 
 
@@ -130,8 +134,14 @@ def split_by_table(
         times = test.counts[tested]
         truth, tested = np.repeat(truth, times), np.repeat(tested, times)
         known = np.repeat(known, test.counts[known])
-    single = Round(released_among(release, rows), rows, columns, tested, truth)
+    weights = weights_at(test, tested)
+    single = Round(released_among(release, rows), rows, columns, tested, truth, weights)
     return Split([single], people.groups, len(known))
+
+
+def weights_at(table: Table, rows: Counts) -> Floats | None:
+    """Return the sampling weights of some rows, None if the table has none."""
+    return None if table.weights is None else table.weights.values[rows]
 
 
 def labelled(table: Table, target: Target) -> Counts:

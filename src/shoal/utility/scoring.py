@@ -23,34 +23,43 @@ class Predictions:
 
     truth, predicted: (rows,) true and predicted class codes, or numbers.
     shares: (rows, classes) the score of each class, None if the model has none.
+    weights: (rows,) people whom each row stands for, None if each stands for as many.
     """
 
     truth: Any
     predicted: Any
     shares: Floats | None = None
+    weights: Floats | None = None
 
     def take(self, rows: Any) -> Predictions:
         """Return the predictions of some rows."""
         shares = None if self.shares is None else self.shares[rows]
-        return Predictions(self.truth[rows], self.predicted[rows], shares)
+        weights = None if self.weights is None else self.weights[rows]
+        return Predictions(self.truth[rows], self.predicted[rows], shares, weights)
+
+    def mean(self, values: Any) -> float:
+        """Return the mean of a value over the rows, each with its weight."""
+        return float(np.average(values, weights=self.weights))
 
     @classmethod
-    def of(cls, model: Any, features: Any, truth: Any, classes: int) -> Predictions:
+    def of(
+        cls, model: Any, features: Any, truth: Any, classes: int, weights: Floats | None = None
+    ) -> Predictions:
         """Predict with a trained model; classes is 0 for regression."""
         predicted = model.predict(features)
         if not classes:
-            return cls(truth, np.asarray(predicted, dtype=np.float64))
+            return cls(truth, np.asarray(predicted, dtype=np.float64), weights=weights)
         for verb in ("predict_proba", "decision_function"):
             if hasattr(model, verb):
                 scores = np.asarray(getattr(model, verb)(features), dtype=np.float64)
                 break
         else:
-            return cls(truth, predicted)
+            return cls(truth, predicted, weights=weights)
         if scores.ndim == 1:  # scores of the second of two classes
             scores = np.column_stack([-scores, scores])
         shares = np.full((len(predicted), classes), -np.inf)
         shares[:, np.asarray(model.classes_, dtype=np.int64)] = scores
-        return cls(truth, predicted, shares)
+        return cls(truth, predicted, shares, weights)
 
 
 # The scores equal those of scikit-learn and take 1/4 to 1/70 of the time; the bootstrap computes
@@ -58,7 +67,7 @@ class Predictions:
 # the model does not know, and let `predictive` compute an AUROC without scikit-learn.
 def accuracy(predictions: Predictions) -> float | None:
     """Return the share of rows whose class is predicted correctly."""
-    return float((predictions.truth == predictions.predicted).mean())
+    return predictions.mean(predictions.truth == predictions.predicted)
 
 
 def auroc(predictions: Predictions) -> float | None:
@@ -71,20 +80,25 @@ def auroc(predictions: Predictions) -> float | None:
         return None
     classes = range(predictions.shares.shape[1])
     areas = [
-        _area(predictions.shares[:, c], predictions.truth == c)
+        _area(predictions.shares[:, c], predictions.truth == c, predictions.weights)
         for c in classes[len(classes) == 2 :]
     ]
     known = [area for area in areas if area is not None]
     return float(np.mean(known)) if known else None
 
 
-def _area(shares: Floats, inside: Bools) -> float | None:
-    """Return the Mann-Whitney statistic, ties counted half."""
+def _area(shares: Floats, inside: Bools, weights: Floats | None = None) -> float | None:
+    """Return the Mann-Whitney statistic, ties counted half; a pair counts by both weights."""
     members = int(inside.sum())
     others = len(inside) - members
     if not members or not others:
         return None
     _, rank, ties = np.unique(shares, return_inverse=True, return_counts=True)
+    if weights is not None:
+        below = np.bincount(rank[~inside], weights[~inside], minlength=len(ties))
+        before = np.cumsum(below) - below / 2
+        won = float((before[rank[inside]] * weights[inside]).sum())
+        return won / float(weights[inside].sum() * weights[~inside].sum())
     middle = np.cumsum(ties) - (ties - 1) / 2
     return float((middle[rank[inside]].sum() - members * (members + 1) / 2) / (members * others))
 
@@ -94,14 +108,14 @@ def r2(predictions: Predictions) -> float | None:
 
     Below 0 if the predictions are worse than the mean; None if the test rows are all equal.
     """
-    spread = float(((predictions.truth - predictions.truth.mean()) ** 2).sum())
-    errors = float(((predictions.truth - predictions.predicted) ** 2).sum())
+    spread = predictions.mean((predictions.truth - predictions.mean(predictions.truth)) ** 2)
+    errors = predictions.mean((predictions.truth - predictions.predicted) ** 2)
     return 1 - errors / spread if spread else None
 
 
 def mae(predictions: Predictions) -> float | None:
     """Return the mean absolute error of the predictions."""
-    return float(np.abs(predictions.truth - predictions.predicted).mean())
+    return predictions.mean(np.abs(predictions.truth - predictions.predicted))
 
 
 SCORES: dict[str, dict[str, Callable[[Predictions], float | None]]] = {
@@ -135,11 +149,13 @@ def over_rows(
 ) -> Interval:
     """Return a 95 % interval over the test rows: exact for an accuracy, otherwise the bootstrap.
 
+    An accuracy of rows with sampling weights is bootstrapped too.
+
     groups: (rows,) the person of each row, if people have several: people are then resampled, each
         with all rows, because rows of one person vary less than rows of different people.
     """
     rows = len(predictions.truth)
-    if score == "accuracy" and groups is None:
+    if score == "accuracy" and groups is None and predictions.weights is None:
         correct = int((predictions.truth == predictions.predicted).sum())
         return confidence_interval(correct, rows)
     compute = SCORES["regression" if predictions.truth.dtype.kind == "f" else "classification"][
