@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from contextlib import asynccontextmanager
 from functools import cache
@@ -25,6 +26,7 @@ from shoal.web.project.lattice import explore
 from shoal.web.project.runs import Run
 from shoal.web.project.source import Preview, Source
 from shoal.web.screens import layout
+from shoal.web.screens.group_widgets import FilePicker
 from shoal.web.screens.release_evidence import read_answers
 from shoal.web.text import release as text
 
@@ -276,12 +278,34 @@ def test_the_evidence_pack_takes_the_answers(project):
     simulate(project, steps, lambda *_: Answered({"sha256": "abc123"}))
 
 
+def test_the_evidence_pack_takes_a_table_of_zip_code_areas(project):
+    def send(user, content):
+        (picker,) = user.find(kind=FilePicker).elements
+        data = {"name": "zip3.csv", "content": base64.b64encode(content).decode()}
+        UserInteraction(user, {picker}, None).trigger("picked", data)
+
+    async def steps(user):
+        await open_tab(user, text.TABS["evidence"])
+        send(user, b"zip3,people\nnowhere,12\n")
+        await user.should_see("The table of areas: line 2 is not a three-digit area and a number")
+        assert project.areas == {}
+        send(user, b"zip3,people\n036,12000\n100,1500000\n")
+        await user.should_see("2 areas, 1 of them with more than 20,000 people.")
+        press(user, text.PACK)
+        await user.should_see("abc123")
+        assert project.asked[-1][1][-1]["area_populations"] == {"036": 12000, "100": 1500000}
+        press(user, text.AREAS_REMOVE)
+        assert project.areas == {}
+
+    simulate(project, steps, lambda *_: Answered({"sha256": "abc123"}))
+
+
 def test_every_question_of_the_evidence_pack_has_a_field():
     from dataclasses import fields
 
     from shoal.evidence import Questionnaire
 
-    elsewhere = {"columns", "area_populations"}  # the roles, and a table of the command line
+    elsewhere = {"columns", "area_populations"}  # the roles, and a table that is chosen
     assert set(text.QUESTIONS) == {f.name for f in fields(Questionnaire)} - elsewhere
     answers = dict.fromkeys(text.QUESTIONS, "1")
     assert Questionnaire.of(read_answers(answers)).population == 1

@@ -158,17 +158,33 @@ def read_areas(path: Path) -> dict[str, int]:
     Raises:
         InputError: The file cannot be read, or a line is not an area and a number.
     """
+    return parse_areas(read_text(path), str(path))
+
+
+def parse_areas(text: str, source: str) -> dict[str, int]:
+    r"""Return the number of people in each three-digit area of ZIP codes.
+
+    Parameters:
+        text: Lines of an area and a number, with or without a line of names.
+        source: The name of the file in messages.
+
+    Raises:
+        InputError: A line is not an area and a number.
+
+    >>> parse_areas("zip3,people\n036,12000\n100,1500000", "zip3.csv")
+    {'036': 12000, '100': 1500000}
+    """
     areas = {}
-    for number, line in enumerate(csv.reader(read_text(path).splitlines()), 1):
+    for number, line in enumerate(csv.reader(text.splitlines()), 1):
         cells = [cell.strip() for cell in line]
         if number == 1 and cells and not cells[0].isdigit():
             continue  # the names of the columns
         people = cells[1].replace(",", "") if len(cells) > 1 else ""
         if len(cells) != 2 or not cells[0].isdigit() or not people.isdigit() or len(cells[0]) > 3:
-            raise InputError(f"{path}: line {number} is not a three-digit area and a number")
+            raise InputError(f"{source}: line {number} is not a three-digit area and a number")
         areas[cells[0].zfill(3)] = int(people)
     if not areas:
-        raise InputError(f"{path}: has no areas")
+        raise InputError(f"{source}: has no areas")
     return areas
 
 

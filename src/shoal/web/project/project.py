@@ -77,6 +77,7 @@ class Project:
         runs: The releases, oldest first.
         studies: Questions about releases, and the jobs that answer them.
         answers: The questionnaire of the evidence pack, by question.
+        areas: The number of people in each three-digit area of ZIP codes, for the evidence pack.
         busy: What the project is waiting for, in words; empty if for nothing.
         problem: Why the last file could not be opened, in one sentence.
         run_name: The name of the next release, if it is chosen.
@@ -121,6 +122,7 @@ class Project:
         self.editors.clear()
         self.studies.clear()
         self.answers: dict[str, str] = {}
+        self.areas: dict[str, int] = {}
         self.guarantee = Guarantee()
         self.figures = Figures()
         self.runs: list[Run] = []

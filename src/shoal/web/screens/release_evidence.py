@@ -6,11 +6,14 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.errors import ShoalError
+from shoal.evidence.questionnaire import LARGE_AREA, parse_areas
 from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import attack_release, write_pack
 from shoal.web.project.study_runs import Study
+from shoal.web.screens.group_widgets import FilePicker
 from shoal.web.screens.parts import heading
 from shoal.web.screens.release_files import offer_file
 from shoal.web.screens.studying import study_folder, watch
@@ -30,6 +33,7 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
     """
     ui.label(text.EVIDENCE_WHY).classes("s-why")
     fields = _questions(project.answers)
+    _areas(project)
     problem = ui.label().classes("s-problem").props("role=alert")
     _attacks(project, run, request)
     output = project.workspace / f"{run.folder.name}-evidence.zip"
@@ -37,6 +41,8 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
     def create() -> None:
         project.answers.update({name: str(field.value or "") for name, field in fields.items()})
         answers = read_answers(project.answers)
+        if project.areas:
+            answers["area_populations"] = dict(project.areas)
         wrong = [name for name, value in answers.items() if value is None]
         problem.set_text(f"{text.QUESTIONS[wrong[0]][0]}: {text.WRONG_NUMBER}" if wrong else "")
         if not wrong:
@@ -74,6 +80,46 @@ def _questions(answers: dict[str, str]) -> dict[str, Any]:
             made.on_value_change(lambda event, name=name: answers.update({name: event.value or ""}))
             fields[name] = made
     return fields
+
+
+def _areas(project: Project) -> None:
+    """Draw the choice of a table with the people of each three-digit area of ZIP codes."""
+    heading(3, text.AREAS)
+    ui.label(text.AREAS_WHY).classes("s-why")
+
+    def picked(_: str, content: bytes) -> None:
+        try:
+            project.areas = parse_areas(content.decode("utf-8-sig"), text.AREAS_FILE)
+        except UnicodeDecodeError:
+            show(text.AREAS_NOT_TEXT, "s-bad")
+        except ShoalError as error:
+            show(str(error), "s-bad")
+        else:
+            draw()
+
+    def refused() -> None:
+        show(text.AREAS_TOO_LARGE, "s-bad")
+
+    def forget() -> None:
+        project.areas = {}
+        draw()
+
+    def show(words: str, kind: str) -> None:
+        said.clear()
+        with said:
+            ui.label(words[:1].upper() + words[1:]).classes(f"s-notice {kind}")
+            if project.areas:
+                ui.button(text.AREAS_REMOVE, on_click=forget).props("flat dense no-caps")
+
+    def draw() -> None:
+        said.clear()
+        if project.areas:
+            large = sum(people > LARGE_AREA for people in project.areas.values())
+            show(text.areas(len(project.areas), large), "s-good")
+
+    FilePicker(text.AREAS_PICK, picked, refused)
+    said = ui.element("div").classes("w-full s-stack").props("role=status")
+    draw()
 
 
 def read_answers(texts: dict[str, str]) -> dict[str, Any]:

@@ -182,6 +182,17 @@ QUESTIONS = {
     "population": ("How many people were the people in the table drawn from?", "a whole number"),
     "review_date": ("When must this be repeated?", "for example 2027-06-30"),
 }
+AREAS = "People in ZIP code areas"
+AREAS_WHY = (
+    "Only for ZIP codes of the United States: HIPAA Safe Harbor lets you publish their first three "
+    "digits if more than 20,000 people live in that area. Choose a CSV file with two columns, the "
+    "three digits and the number of people. Without it, a person has to judge this point."
+)
+AREAS_PICK = "Choose a table of areas"
+AREAS_FILE = "the table of areas"
+AREAS_NOT_TEXT = "This file is not text in UTF-8. Save it as CSV."
+AREAS_TOO_LARGE = "This file is too large to be a table of areas."
+AREAS_REMOVE = "Remove the table"
 ATTACK = "Attack the release"
 ATTACK_WHY = (
     "Three attacks on the released rows: singling people out, linking two halves of their data, "
@@ -196,6 +207,15 @@ WRONG_NUMBER = "This must be a number."
 def no_report(reason: str) -> str:
     """Return why a release has no report."""
     return f"There is no report of this release: {reason}."
+
+
+def areas(count: int, large: int) -> str:
+    """Return what a table of ZIP code areas contains.
+
+    >>> areas(900, 880)
+    '900 areas, 880 of them with more than 20,000 people.'
+    """
+    return f"{counted(count, 'area')}, {large:,} of them with more than 20,000 people."
 
 
 def keeps(share: str, target: str) -> str:
