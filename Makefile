@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install browser pictures warm wheel demo test deep lowest mutate lint format bench bench-scale study docs clean
+.PHONY: install browser java pictures warm wheel demo test deep lowest mutate lint format bench bench-scale study docs clean
 
 install: $(VENV)/.installed
 
@@ -37,21 +37,28 @@ wheel: install
 demo: $(VENV)/.core
 	$(BIN)/shoal demo
 
-# The tests of the web app drive chromium; without it they are skipped, and a line in capitals says so.
+# The tests of the web app drive chromium, and those of Spark need Java; without them they are skipped, and a
+# line in capitals says so.
+APT = apt-get install --yes --quiet
+INSTALL = { $(APT) $(1) || { apt-get update --quiet && $(APT) $(1); } \
+	|| sudo --non-interactive sh -c 'apt-get update --quiet; $(APT) $(1)'; } >/dev/null 2>&1
+
 browser:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
-		|| { apt-get install --yes --quiet chromium >/dev/null 2>&1 \
-		|| sudo --non-interactive apt-get install --yes --quiet chromium >/dev/null 2>&1; } \
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || $(call INSTALL,chromium) \
 		|| echo "NO BROWSER: THE TESTS OF THE WEB APP ARE SKIPPED; install chromium" >&2
+
+java:
+	@command -v java >/dev/null || test -n "$$JAVA_HOME" || $(call INSTALL,default-jre-headless) \
+		|| echo "NO JAVA: THE TESTS OF SPARK ARE SKIPPED; install Java 17 or later" >&2
 
 # The pictures of docs/web.md, taken while the app is tested.
 pictures: install browser
 	SHOAL_PICTURES=1 $(BIN)/python -m pytest tests/web/browser/test_flow.py
 
-test: $(VENV)/.warm browser
+test: $(VENV)/.warm browser java
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-deep: install
+deep: $(VENV)/.warm browser java
 	SHOAL_DEEP=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The lowest versions that pyproject.toml allows, without the networks' part (torch).

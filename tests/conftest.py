@@ -14,6 +14,10 @@ from collections import Counter
 from hypothesis import settings
 from tests.examples import DEEPER, EXAMPLES
 
+UNTESTED = {  # in the reason why tests were skipped, and what the summary then says
+    "NO BROWSER": "NO BROWSER: THE WEB APP WAS NOT TESTED; install chromium",
+    "NO SPARK": "NO SPARK: ITS ENGINE WAS NOT TESTED; install pyspark and Java 17 or later",
+}
 settings.register_profile(
     "quick", deadline=None, max_examples=EXAMPLES, derandomize=True, print_blob=True
 )
@@ -50,8 +54,10 @@ def pytest_terminal_summary(terminalreporter, config):
     if config.pluginmanager.hasplugin("randomly"):
         seed = config.getoption("randomly_seed")
         terminalreporter.write_line(f"random order: --randomly-seed {seed}")
-    if any("NO BROWSER" in str(r.longrepr) for r in terminalreporter.getreports("skipped")):
-        terminalreporter.write_line("NO BROWSER: THE WEB APP WAS NOT TESTED; install chromium")
+    reasons = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
+    for sign, line in UNTESTED.items():
+        if any(sign in reason for reason in reasons):
+            terminalreporter.write_line(line)
     ran = Counter()
     for report in terminalreporter.getreports("passed"):
         ran.update({name: n for name, n in report.user_properties if isinstance(n, int)})

@@ -33,9 +33,9 @@ def missing():
     try:
         import pyspark  # noqa: F401
     except ImportError:
-        return "pyspark is not installed; pip install 'shoal-privacy[spark]'"
+        return "NO SPARK: pyspark is not installed; pip install 'shoal-privacy[spark]'"
     java = os.environ.get("JAVA_HOME") or shutil.which("java")
-    return "" if java else "Java is not installed, so NO SPARK TEST RUNS; install Java 17 or later"
+    return "" if java else "NO SPARK: Java is not installed; install Java 17 or later"
 
 
 def started(folder):
