@@ -10,6 +10,7 @@ from shoal.cli.shared.console import announce_compilation, bars, emit, grid, num
 from shoal.cli.shared.distributions import show_distributions
 from shoal.cli.shared.options import Hierarchies, Json, Key
 from shoal.cli.shared.pairs import Original, Released, load_pair
+from shoal.cli.shared.scaling import Scale
 from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.core.tally import Tally, released_of
 from shoal.errors import NotCovering
@@ -52,6 +53,7 @@ def metrics(
     key: Key = None,
     roles: EveryRole,
     hierarchy: Hierarchies = None,
+    scale: Scale,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -65,6 +67,9 @@ def metrics(
 
     Rows are matched by position or by --key. Original rows without a released row count as
     suppressed.
+
+    Files that need more than --memory are matched and counted on disk; they may also be folders or
+    patterns. Metrics that need more than the counts that fit in memory are listed as not defined.
     """
     from shoal.privacy import KAnonymity
 
@@ -81,9 +86,10 @@ def metrics(
                 key=key,
                 otherwise=otherwise,
                 claim=claim,
+                scale=scale,
             )
         except NotCovering as error:
-            if metric or raw or by_attribute or target:
+            if metric or raw or by_attribute or target or scale.engine or scale.memory:
                 raise
             show_distributions(original, released, roles, hierarchy, form, error, json=json)
             return

@@ -24,7 +24,7 @@ from shoal.core.table import Table
 from shoal.support.arrays import Codes, Counts
 
 Sizes = tuple[Counts, Counts]  # numbers of records of tuples, and how many tuples have each
-_SCOPES: tuple[Scope, ...] = ("column", "class", "tuple")
+_SCOPES: tuple[Scope, ...] = ("cell", "column", "class", "tuple")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,15 +36,19 @@ class MarginRelease(Release):
         released_before: The same of the released records alone.
         counted: The values of columns inside each class, and the values that their codes stand for;
             classes are in the order of `classes`.
+        matched: Whether cells are beside their original values; if not, both are only counted.
     """
 
     before: Sizes | None = None
     released_before: Sizes | None = None
     counted: Mapping[str, tuple[Any, Histogram]] = field(default_factory=dict)
+    matched: bool = True
 
     @property
     def scope(self) -> Scope:
-        """What its figures agree with: pairs of a value and a cell, or values inside classes."""
+        """What its figures agree with: cells, their original values, or values inside classes."""
+        if not self.matched:
+            return "cell"
         return "class" if set(self.recodings) <= set(self.counted) else "column"
 
     @cached_property
@@ -106,6 +110,26 @@ class Pairs(NamedTuple):
             np.concatenate((self.codes, other.codes)),
             np.concatenate((self.counts, other.counts)),
         )
+
+    @classmethod
+    def unmatched(cls, shown: Counts, values: Counts) -> tuple[Pairs, Counts]:
+        """Return pairs of cells and values in order, and the values that are left over.
+
+        shown: (cells,) records with each cell. values: (domain,) at least as many records.
+
+        >>> pairs, left = Pairs.unmatched(np.array([2, 1]), np.array([1, 3]))
+        >>> pairs.cells.tolist(), pairs.codes.tolist(), pairs.counts.tolist(), left.tolist()
+        ([0, 0, 1], [0, 1, 1], [1, 1, 1], [0, 1])
+        """
+        every = np.append(shown, values.sum() - shown.sum())
+        cell_ends, value_ends = np.cumsum(every), np.cumsum(values)
+        ends = np.union1d(cell_ends, value_ends)
+        ends = ends[ends > 0]
+        cells = np.searchsorted(cell_ends, ends).astype(np.int32)
+        codes = np.searchsorted(value_ends, ends).astype(np.int32)
+        counts, kept = np.diff(ends, prepend=0), cells < len(shown)
+        left = np.bincount(codes[~kept], counts[~kept], len(values)).astype(np.int64)
+        return cls(cells[kept], codes[kept], counts[kept]), left
 
     def by_value(self, domain: int) -> Counts:
         """(domain,) records with each original value."""

@@ -36,7 +36,7 @@ from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.notebook import html_rows
 
 _SHOWN = 8  # rows of a release in a notebook
-Scope = Literal["column", "class", "tuple"]
+Scope = Literal["cell", "column", "class", "tuple"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,10 @@ class Release:
         return self
 
     def knows(self, scope: Scope) -> bool:
-        """Return whether the rows show the original values: by column, by class, or by record."""
+        """Return whether the rows show the original values: beside cells, in classes, in records.
+
+        The narrowest scope, "cell", needs each column on its own, before and after.
+        """
         return True
 
     def original_sizes(self) -> tuple[Counts, Counts]:

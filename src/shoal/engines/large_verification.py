@@ -6,7 +6,7 @@ The file is grouped where it is: cells are equal if their text is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ import numpy as np
 
 from shoal.core.column import Column, Role
 from shoal.core.counted_classes import CountedClasses, Marginals
+from shoal.core.table import Table
 from shoal.core.verification import old_codes
 from shoal.engines.counting import Counting, counted_classes
 from shoal.engines.engine import Counted, Plan, Released, Source
 from shoal.engines.large_caveats import count_singled_out
-from shoal.engines.large_table import LargeTable
+from shoal.engines.large_table import LargeTable, unit_of
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
 from shoal.engines.sources import find_files
@@ -27,6 +28,7 @@ from shoal.errors import InputError
 from shoal.reading.requests import Request
 from shoal.risk.caveats import Caveats
 from shoal.risk.homogeneity import homogeneity
+from shoal.risk.population.frequencies import Frequencies
 
 _BYTES_PER_CLASS = 200
 _SHARE = 0.5  # of the budget, for the classes
@@ -100,6 +102,37 @@ class Published:
 
         counting = Counting(rows.count_classes, count_with_value, cells, rows.total, codes)
         return counted_classes(counting, known, self.original)
+
+    def class_sizes(self) -> Table | Frequencies:
+        """Return the sizes of the classes, for their risk, in any number.
+
+        If people have several rows, return the table of their distinct rows.
+        """
+        table, names = self.table, self.quasi
+        records = table.records
+        packing = Packing.of({name: table.encoded[name].column.domain for name in names})
+        units = table.units
+        if not units["person"] and not units["household"]:
+            first = names[0]
+            maps = {first: np.arange(table.encoded[first].column.domain, dtype=np.int32)}
+            plan = Plan(Packing.of({first: len(maps[first]) + 1}), maps)
+            return Frequencies(*table.engine.release(plan).tuple_sizes(packing))
+        found = table.engine.tuples(packing, [{}], table.most_tuples(len(names)), True)
+        if isinstance(found, int):
+            raise InputError(
+                f"{table.files.name}: has about {found:,} pairs of a person and a tuple in "
+                f"{records:,} rows, too many for {table.budget} of memory; state a larger memory"
+            )
+        columns = tuple(
+            replace(table.encoded[name].column, codes=packing.unpack(found.words, name))
+            for name in names
+        )
+        return Table(
+            columns,
+            found.counts,
+            person=unit_of(units["person"], found.person),
+            household=unit_of(units["household"], found.household),
+        )
 
     def caveats(self) -> Caveats:
         """Count what a guarantee does not cover.

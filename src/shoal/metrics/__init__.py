@@ -35,7 +35,7 @@ from shoal.metrics.information_loss import (
     information_loss_by_record,
 )
 from shoal.metrics.kl_divergence import kl_divergence, kl_divergence_by_attribute
-from shoal.metrics.metric import APART, COARSER, Metric
+from shoal.metrics.metric import APART, COARSER, UNMATCHED, Metric
 from shoal.metrics.ncp import gcp, ncp, ncp_by_attribute, ncp_by_record
 from shoal.metrics.needs import refuse, target_column
 from shoal.metrics.non_uniform_entropy import (
@@ -109,7 +109,7 @@ def evaluate(
     chosen = [METRICS[name] for name in names]
     for metric in chosen:
         reason = metric.undefined(release, target)
-        if reason in (COARSER, APART):
+        if reason in (APART, COARSER, UNMATCHED):
             refuse(metric.name, reason)
     return Losses(
         (m.name, m.raw(release, target) if raw else m.scaled(release, target)) for m in chosen

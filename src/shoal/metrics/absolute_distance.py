@@ -86,7 +86,7 @@ ABSOLUTE_DISTANCE = Metric(
     "absolute-distance",
     absolute_distance,
     title="Absolute distance",
-    scope="column",
+    scope="cell",
     meaning="levels by which the columns are generalized",
     formula="sum of the columns' levels / sum of the hierarchies' heights",
     use="the height of a node in the lattice",

@@ -83,7 +83,7 @@ AMBIGUITY = Metric(
     "ambiguity",
     ambiguity,
     title="Ambiguity",
-    scope="column",
+    scope="cell",
     meaning="tuples that a record may stand for",
     formula="mean over records: product over attributes of the values a cell may stand for",
     use="how many different records a record could describe; a few coarse records dominate",

@@ -65,7 +65,7 @@ AVERAGE_CLASS_SIZE = Metric(
     "average-class-size",
     average_class_size,
     title="Average class size",
-    scope="column",
+    scope="cell",
     by_cell=True,
     meaning="how much larger classes are than required",
     formula="mean people in a class / k; a suppressed record is in a class of all people",

@@ -54,7 +54,7 @@ DISCERNIBILITY = Metric(
     "discernibility",
     discernibility,
     title="Discernibility",
-    scope="column",
+    scope="cell",
     by_cell=True,
     meaning="record pairs that can no longer be distinguished",
     formula="sum of squared class sizes; a suppressed record adds the size of the table",

@@ -96,7 +96,7 @@ ENTROPY = Metric(
     "entropy",
     entropy,
     title="Entropy",
-    scope="column",
+    scope="cell",
     meaning="uncertainty about the original value of a cell",
     formula="sum over cells: entropy of the original column among the cell's values",
     use="attributes whose values differ in frequency",

@@ -88,7 +88,7 @@ GRANULARITY = Metric(
     "granularity",
     granularity,
     title="Granularity",
-    scope="column",
+    scope="cell",
     by_cell=True,
     meaning="other values that a cell may stand for",
     formula="sum over cells: (values − 1) / domain",

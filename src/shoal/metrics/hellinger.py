@@ -86,7 +86,7 @@ HELLINGER = Metric(
     "hellinger",
     hellinger,
     title="Hellinger distance",
-    scope="column",
+    scope="cell",
     meaning="change in the distributions of single columns",
     formula="median over attributes: √(Σ (√p − √q)² / 2) of the shares before and after",
     use="frequency tables of single columns",

@@ -135,7 +135,7 @@ HIERARCHY_NCP = Metric(
     "hierarchy-ncp",
     hierarchy_ncp,
     title="Certainty penalty by hierarchy",
-    scope="column",
+    scope="cell",
     by_cell=True,
     meaning="uncertainty of a published cell, with sets counted by the label that covers them",
     formula="mean over cells: width of a range / extent, or "

@@ -109,7 +109,7 @@ INFORMATION_LOSS = Metric(
     "information-loss",
     information_loss,
     title="Information loss",
-    scope="column",
+    scope="cell",
     meaning="width of ranges, height of categories",
     formula="sum over cells: width of a range / extent, or level / height of the hierarchy",
     use="mixed data with hierarchies for its categories",

@@ -10,8 +10,10 @@ from shoal.core.release import Release, Scope
 from shoal.support.arrays import Floats
 
 Reason = Callable[[Release], str | None]
-COARSER = "values were read at a coarser level: there are too many distinct tuples for the memory"
-APART = "needs all values of a record together: there are too many distinct tuples for the memory"
+_TOO_MANY = "there are too many distinct tuples for the memory"
+COARSER = f"values were read at a coarser level: {_TOO_MANY}"
+APART = f"needs all values of a record together: {_TOO_MANY}"
+UNMATCHED = f"needs the original value of each cell: {_TOO_MANY}"
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class Metric:
         by_attribute: The loss of each attribute.
         by_record: (rows,) the loss of each record.
         by_cell: Whether it depends on published cells alone, not on the values behind them.
-        scope: What of the original it needs: the values of each column with their cells, the values
-            inside each class, or all values of a record together.
+        scope: What of the original it needs: each column, the values of each column beside their
+            cells, the values inside each class, or all values of a record together.
 
     >>> import shoal
     >>> shoal.metrics.METRICS["ncp"].formula
@@ -78,7 +80,7 @@ class Metric:
         if not self.by_cell and any(c.floor for c in release.original.quasi_columns):
             return COARSER
         if not release.knows(self.scope):
-            return APART
+            return APART if release.knows("column") else UNMATCHED
         if self.lacking is None or (self.takes_target and target is not None):
             return None
         return self.lacking(release)

@@ -110,7 +110,7 @@ NCP = Metric(
     "ncp",
     ncp,
     title="Normalized certainty penalty",
-    scope="column",
+    scope="cell",
     by_cell=True,
     meaning="normalized certainty penalty, weighted by attribute",
     formula="mean over cells: width of a range / extent, or (values − 1) / domain",

@@ -110,7 +110,7 @@ PRECISION = Metric(
     "precision",
     precision,
     title="Precision",
-    scope="column",
+    scope="cell",
     by_cell=True,
     meaning="how far up their hierarchies the cells are generalized",
     formula="mean over cells: level / height",

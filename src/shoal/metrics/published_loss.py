@@ -86,7 +86,7 @@ PUBLISHED_LOSS = Metric(
     "pub",
     published_loss,
     title="Published loss",
-    scope="column",
+    scope="cell",
     by_cell=True,
     meaning="uncertainty of a published cell",
     formula="mean over cells: width of a range / extent, or (values − 1) / (domain − 1)",

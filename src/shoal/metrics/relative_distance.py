@@ -77,7 +77,7 @@ RELATIVE_DISTANCE = Metric(
     "relative-distance",
     relative_distance,
     title="Relative distance",
-    scope="column",
+    scope="cell",
     meaning="how far the columns are generalized, each relative to its height",
     formula="mean over columns: level / height",
     use="the same, if hierarchies differ in height",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -126,6 +126,38 @@ def recoding(
         levels = np.array([reading.level for reading in readings], dtype=np.int32)
     made = Recoding(column, codes, subsets, cells.texts, low, high, levels).suppress(hidden)
     return ReadRecoding(*(getattr(made, field.name) for field in fields(made)))
+
+
+def read_texts(column: Column, texts: tuple[str | None, ...]) -> Recoding:
+    """Return a recoding with one row for each text, read without the originals.
+
+    If all texts are labels of one level, they are read as such, else by their first reading.
+
+    Raises:
+        NotCovering: Some texts cannot be read.
+    """
+    every = np.arange(len(texts))
+    column = replace(column, codes=np.zeros(len(texts), dtype=np.int32))
+    cells = ReleasedColumn(texts, every.astype(np.int32), column.codes)
+    readings = _labels_of_one_level(column, texts)
+    if readings is None:
+        forms = Forms(column)
+        readings = [next(forms.readings(text), _NOTHING) for text in texts]
+        _check_read(column, cells, readings)
+    return recoding(column, cells, readings, every, np.zeros(len(texts), dtype=np.bool_))
+
+
+def _labels_of_one_level(column: Column, texts: tuple[str | None, ...]) -> list[Reading] | None:
+    """Return the readings of texts that are labels of one level, except `*`; the lowest of them."""
+    if column.hierarchy is None:
+        return None
+    for height, level in enumerate(column.hierarchy.levels):
+        labels = set(level.labels)
+        if all(text in labels or text == ROOT for text in texts):
+            readings = at_level(column, height)
+            top = Reading(((0, column.domain),), level=column.hierarchy.height)
+            return [readings.get(text, top) for text in texts]
+    return None
 
 
 def _at_one_level(column: Column, cells: ReleasedColumn) -> list[Reading] | None:

@@ -22,6 +22,7 @@ from shoal.core.table import Table
 from shoal.core.values import encoding
 from shoal.errors import InputError, NotCovering
 from shoal.reading.linked import read_published
+from shoal.reading.released_cells import Forms
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import counted
 
@@ -165,10 +166,28 @@ def _coarsened(data: Any, original: Table, in_every_way: bool) -> list[_Attribut
 
 
 def _unchanged(data: Any, original: Table) -> list[_Attribute]:
-    """Return the columns of both files that are released unchanged, compared by their text."""
-    passing = (Role.SENSITIVE, Role.INSENSITIVE)
-    shared = [c for c in original if c.role in passing and data.column_names.count(c.name) == 1]
-    return [_by_text(data.column(column.name), column) for column in shared]
+    """Return the columns of both files that are released unchanged.
+
+    Sensitive columns are compared by their values, which may be written in another way; the others
+    by their text.
+    """
+    compare = {Role.SENSITIVE: _by_value, Role.INSENSITIVE: _by_text}
+    shared = [c for c in original if c.role in compare and data.column_names.count(c.name) == 1]
+    return [compare[column.role](data.column(column.name), column) for column in shared]
+
+
+def _by_value(cells: Any, column: Column) -> _Attribute:
+    plain = encoding.combined(cells, column.name)
+    if pa.types.is_null(plain.type):
+        plain = plain.cast(pa.string())
+    if column.missing is not None:
+        plain = encoding.without_blanks(plain)
+    entries = plain.dictionary_encode(null_encoding="encode")
+    forms = Forms(column)
+    values = [forms.value(text) for text in encoding.texts(entries.dictionary)]
+    codes = entries.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    subsets = _single(np.array(values, dtype=np.int64), column.domain)
+    return _Attribute(column.codes, column.domain, codes, subsets)
 
 
 def _by_text(cells: Any, column: Column) -> _Attribute:
@@ -180,12 +199,17 @@ def _by_text(cells: Any, column: Column) -> _Attribute:
     entries = pc.fill_null(theirs, "").dictionary_encode()
     indices = pc.index_in(entries.dictionary, value_set=known.dictionary).fill_null(-1).to_numpy()
     domain = len(known.dictionary)
-    indptr = np.concatenate(([0], np.cumsum(indices >= 0))).astype(np.int64)
-    starts = indices[indices >= 0].astype(np.int32)
     codes = [
         each.indices.to_numpy(zero_copy_only=False).astype(np.int32) for each in (known, entries)
     ]
-    return _Attribute(codes[0], domain, codes[1], Subsets(domain, indptr, starts, starts + 1))
+    return _Attribute(codes[0], domain, codes[1], _single(indices, domain))
+
+
+def _single(codes: Counts, domain: int) -> Subsets:
+    """Return subsets of one code each, empty for −1."""
+    indptr = np.concatenate(([0], np.cumsum(codes >= 0))).astype(np.int64)
+    starts = codes[codes >= 0].astype(np.int32)
+    return Subsets(domain, indptr, starts, starts + 1)
 
 
 def _cells(attributes: Sequence[_Attribute], originals: Counts, released: Counts) -> Any:

@@ -133,11 +133,12 @@ _KNOWS = {
     "prosecutor": "knows the quasi-identifiers of a person, and that the person is in the release",
     "journalist": "knows the quasi-identifiers of everyone, but not who is in the release",
 }
+_RELEASED = "the released people are treated as the population"
 _MARKETER = "knows the quasi-identifiers of everyone, and links every record to someone"
 
 
 def record_risk(
-    source: Release | Table,
+    source: Release | Table | Frequencies,
     *,
     population: Table | KMap | None = None,
     sampling_fraction: float | None = None,
@@ -156,7 +157,8 @@ def record_risk(
     no journalist, and the marketer chooses among the released people.
 
     Parameters:
-        source: A release, or an unprotected table.
+        source: A release, an unprotected table, or the sizes of classes in which each record is
+            another person.
         population: A table of everyone, including the released people, or the result of `k_map`.
         sampling_fraction: Instead of it, the share of the population that is released; the number
             of people who match a record is then estimated by Pitman's model.
@@ -178,9 +180,11 @@ def record_risk(
     check_range("threshold", threshold, 0, 1)
     if population is not None and sampling_fraction is not None:
         raise InputError("give a population or a sampling fraction, not both")
+    if isinstance(source, Frequencies):
+        return _of_sizes(source, population, sampling_fraction, threshold)
     own, view = _own(source, known), _view(source, known)
     prosecutor = _attacker("prosecutor", own.risks, own.weights, threshold, own.highest_risk)
-    short, basis = 0, "the released people are treated as the population"
+    short, basis = 0, _RELEASED
     rows, table = np.flatnonzero(view.ids >= 0), view.table
     candidates = view.people[view.ids[rows]]
     named = 1 / candidates  # (released rows,) the probability of naming the right person
@@ -196,7 +200,8 @@ def record_risk(
         basis = "the people of the population table"
     elif sampling_fraction is not None:
         check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
-        by_class, basis = _estimated(own, view.people, sampling_fraction)
+        sample = Frequencies.of_sizes(view.people)
+        by_class, basis = _estimated(own, sample, view.people, sampling_fraction)
         named = by_class[view.ids[rows]]
     beyond = population is not None or sampling_fraction is not None
     person = None if table.person is None else table.person.take(rows)
@@ -213,6 +218,33 @@ def record_risk(
         basis,
         short,
         household_risk(table, _by_row(own, view), view),
+    )
+
+
+def _of_sizes(
+    found: Frequencies,
+    population: Table | KMap | None,
+    sampling_fraction: float | None,
+    threshold: float,
+) -> RecordRisk:
+    """Return the risk of people who are alone in their records, from the sizes of their classes."""
+    if population is not None:
+        raise InputError("sizes of classes cannot be compared with a population; give a table")
+    weights, fewest = found.sizes * found.classes, int(found.sizes.min(initial=found.records))
+    own = Reidentification(True, found.sizes, weights, 1 / found.sizes, float(fewest))
+    named, basis = own.risks, _RELEASED
+    if sampling_fraction is not None:
+        check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
+        named, basis = _estimated(own, found, found.sizes, sampling_fraction)
+    return RecordRisk(
+        found.records,
+        found.records,
+        fewest,
+        threshold,
+        _attacker("prosecutor", own.risks, weights, threshold, own.highest_risk),
+        None if sampling_fraction is None else _attacker("journalist", named, weights, threshold),
+        _marketer(named, weights, None),
+        basis,
     )
 
 
@@ -262,18 +294,19 @@ def _own(source: Release | Table, known: Sequence[str] | None) -> Reidentificati
     return Reidentification.of(source)
 
 
-def _estimated(own: Reidentification, sizes: Counts, fraction: float) -> tuple[Floats, str]:
-    """Return the expected 1 / F of each class, and its source in words.
+def _estimated(
+    own: Reidentification, sample: Frequencies, sizes: Counts, fraction: float
+) -> tuple[Floats, str]:
+    """Return the expected 1 / F of classes, and its source in words.
 
-    sizes: (classes,) the people of each class. A person counts once in each of their classes, in
-    the sample and in the population.
+    sample: the sizes of all classes. sizes: those of the classes that are asked for. A person
+    counts once in each of their classes, in the sample and in the population.
     """
     if not own.by_class:
         raise InputError(
             "this release has no classes to estimate from, because each record is generalized on "
             "its own; give a population table"
         )
-    sample = Frequencies.of_sizes(sizes)
     people = sample.records / fraction
     fitted = Pitman.fit(sample)
     if fraction == 1:

@@ -16,6 +16,7 @@ from shoal.cli.risk import rehearse as risk_rehearse
 from shoal.cli.risk import suda as risk_suda
 from shoal.cli.shared.console import bars, emit, grid, note, notes, number, out, share
 from shoal.cli.shared.options import Command, Group, Hierarchies, Json, Key
+from shoal.cli.shared.scaling import refuse_large
 from shoal.cli.shared.sources import (
     Form,
     Roles,
@@ -97,7 +98,9 @@ def intersect(
     """
     from shoal.support.files import check_readable
 
-    for file in (*released, *([] if original is None else [original])):
+    files = (*released, *([] if original is None else [original]))
+    refuse_large(*files)
+    for file in files:
         check_readable(file)
     if k is not None and k < 1:
         raise InputError(f"k must be 1 or more, not {k}")

@@ -12,6 +12,7 @@ from shoal.cli.risk.link import arrow_of
 from shoal.cli.shared.console import bars, emit, grid, note, notes, out, share
 from shoal.cli.shared.options import Hierarchies, Json, seed_option
 from shoal.cli.shared.pairs import Original, Released, check_order
+from shoal.cli.shared.scaling import refuse_large
 from shoal.cli.shared.sources import EveryRole, Form, Roles, as_written, grouped, load, of_release
 from shoal.errors import InputError
 from shoal.support.wording import counted
@@ -62,6 +63,7 @@ def attack(
     if roles.household:
         raise InputError("attacks count people, not households; use --person")
     with bars():
+        refuse_large(original, released)
         people = load(original, roles, hierarchy, form, quiet=True)
         check_order("ORIGINAL", original, released, list(people.quasi))
         others = None if control is None else load_control(control, roles, form)

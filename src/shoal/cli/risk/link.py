@@ -11,6 +11,7 @@ import typer
 from shoal.cli.shared.console import about, bars, emit, grid, notes, number, out, share
 from shoal.cli.shared.options import Hierarchies, Json, Person, SchemaFile, names, seed_option
 from shoal.cli.shared.pairs import Released, check_order
+from shoal.cli.shared.scaling import refuse_large
 from shoal.cli.shared.sources import Form, as_written, grouped, hierarchies_of
 from shoal.errors import InputError, did_you_mean
 from shoal.support.wording import counted
@@ -69,6 +70,7 @@ def link(
     wanted = [*names(known), *declared.columns]
     hidden = [*([] if key is None else [key]), *who]
     with bars():
+        refuse_large(identified, released)
         people = arrow_of(identified, as_written(identified, stated), hidden, [*wanted, *hidden])
         with about(identified):
             columns = _chosen(known, declared, people)

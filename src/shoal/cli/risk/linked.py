@@ -9,6 +9,7 @@ import typer
 from shoal.cli.risk.link import arrow_of
 from shoal.cli.shared.console import about, bars, emit, grid, out, verdict
 from shoal.cli.shared.options import File, Json, names
+from shoal.cli.shared.scaling import refuse_large
 from shoal.cli.shared.sources import Form, as_written, grouped
 from shoal.support.wording import count_of, counted
 
@@ -48,6 +49,7 @@ def linked(
 
     linking = names(person)
     with bars():
+        refuse_large(file)
         data = arrow_of(file, as_written(file, form.stated), linking)
         with about(file):
             found = linked_events(data, linking, names(known), events=events, k=k)

@@ -11,14 +11,17 @@ import typer
 
 from shoal.cli.risk.assess import add_household
 from shoal.cli.risk.link import arrow_of, published_of, table_of
-from shoal.cli.shared.console import about, bars, emit, grid, number, out, share
+from shoal.cli.shared.console import about, bars, emit, grid, notes, number, out, share
 from shoal.cli.shared.options import File, Hierarchies, Json, Person, names
+from shoal.cli.shared.scaling import Scale, check_source, refuse_large
 from shoal.cli.shared.sources import Form, Roles, as_written, grouped, with_missing_as_text
 from shoal.errors import InputError
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
     from shoal.core.table import Table
+    from shoal.engines.choice import Choice
+    from shoal.engines.engine import Source
 
 Fraction = Annotated[
     float | None,
@@ -39,6 +42,7 @@ def records(
         float, typer.Option(metavar="X", help="The risk that no person should exceed.")
     ] = 0.2,
     hierarchy: Hierarchies = None,
+    scale: Scale,
     form: Form,
     json: Json = False,
 ) -> None:
@@ -54,18 +58,31 @@ def records(
     With --weight, a column of FILE that states how many people a row stands for, the command also
     reports the individual risk after Benedetti and Franconi, and how many people are expected to be
     found.
+
+    A FILE that needs more than --memory is grouped on disk, without --population and --weight; it
+    may also be a folder or a pattern.
     """
     from shoal.risk import individual_risk, population_uniqueness, record_risk
     from shoal.risk.k_map import count_people
 
+    results: dict[str, Any]
     known = quasi_of(roles)
     stated = {**roles.known.file, **form.stated}
     found = None
+    check_source(file)
+    needs = {"--population": population, "--weight": roles.weight, "--hierarchy": hierarchy}
+    choice = scale.choose(file, roles, None, needs)
+    if choice.on_disk:
+        source = choice.source(file, scale.master)
+        results = {"file": str(file), "quasi": known}
+        results |= _on_disk(source, known, roles, stated, choice, sampling_fraction, threshold)
+        emit(json, results, lambda: _show_records(results, threshold))
+        return
     with bars():
         own = as_written(file, stated)
         data = arrow_of(file, own, known)
         texts = with_missing_as_text(data, file, own, known)
-        units, weight = units_of(roles, data, file), weight_of(roles, data, file)
+        units, weight = units_of(roles, data.column_names, file), weight_of(roles, data, file)
         table = as_text(texts, known, file, units, weight)
         if population is not None:
             everybody = arrow_of(population, as_written(population, stated), [], known)
@@ -73,7 +90,7 @@ def records(
                 for name in known:
                     if name not in everybody.column_names:
                         raise InputError(f"has no column {name!r}")
-            person = _present(names(roles.person) or roles.known.person, everybody)
+            person = _present(names(roles.person) or roles.known.person, everybody.column_names)
             people = table_of(everybody, roles.known, known, hierarchy, population, person)
             with about(file):
                 published = published_of(data, people, known)
@@ -81,7 +98,7 @@ def records(
         risk = record_risk(
             table, population=found, sampling_fraction=sampling_fraction, threshold=threshold
         )
-        results: dict[str, Any] = {"file": str(file), "quasi": known, **risk.to_dict()}
+        results = {"file": str(file), "quasi": known, **risk.to_dict()}
         if found is not None:
             results["k_map"] = found.to_dict()
         if table.weights is not None:
@@ -89,6 +106,35 @@ def records(
         unique = population_uniqueness(table, sampling_fraction or 1.0)
         results["uniqueness"] = unique.to_dict()
     emit(json, results, lambda: _show_records(results, threshold))
+
+
+def _on_disk(
+    source: Source,
+    known: list[str],
+    roles: Roles,
+    stated: dict[str, Any],
+    choice: Choice,
+    sampling_fraction: float | None,
+    threshold: float,
+) -> dict[str, Any]:
+    """Return the risk of a file whose rows stay on disk."""
+    from shoal.core.roles import UnassignedColumns
+    from shoal.engines.large_verification import published_on_disk
+    from shoal.reading import Format
+    from shoal.risk import population_uniqueness, record_risk
+
+    with bars(), notes(unless=UnassignedColumns):
+        with source.scan(Format(**stated), set()) as scan:
+            units = {**units_of(roles, scan.names, source.name), "rows_are_people": True}
+        specs = {name: {"role": "quasi", "kind": "nominal"} for name in known}
+        published = published_on_disk(source, specs, stated, units, choice.budget)
+        try:
+            sizes = published.class_sizes()
+        finally:
+            published.table.close()
+        found = record_risk(sizes, sampling_fraction=sampling_fraction, threshold=threshold)
+        unique = population_uniqueness(sizes, sampling_fraction or 1.0)
+    return {**found.to_dict(), "uniqueness": unique.to_dict()}
 
 
 @grouped
@@ -121,6 +167,7 @@ def columns(
 
     with bars():
         identifying = names(person)
+        refuse_large(file)
         data = arrow_of(file, form.stated, identifying, [*names(among), *identifying])
         with about(file):
             check_dates(data, form.dates)
@@ -141,22 +188,22 @@ def quasi_of(roles: Roles) -> list[str]:
     return found
 
 
-def units_of(roles: Roles, data: Any, file: Path) -> dict[str, Any]:
-    """Return the columns of the file that identify people and households.
+def units_of(roles: Roles, present: Sequence[str], file: Path) -> dict[str, Any]:
+    """Return the columns of a file, which has some columns, that identify people and households.
 
     Columns that the schema names may be missing, because a release does not have them.
     """
     found: dict[str, Any] = {}
     for what in ("person", "household"):
         asked = names(getattr(roles, what))
-        lacking = [name for name in asked if name not in data.column_names]
+        lacking = [name for name in asked if name not in present]
         if lacking:
             raise InputError(
                 f"{file}: has no column {lacking[0]!r} that identifies a {what}; use `shoal risk "
                 "assess`, which reads a release with its original"
             )
         known = () if what == "person" and roles.rows_are_people else getattr(roles.known, what)
-        found[what] = tuple(asked) or _present(known, data)
+        found[what] = tuple(asked) or _present(known, present)
     return found
 
 
@@ -174,9 +221,9 @@ def weight_of(roles: Roles, data: Any, file: Path) -> str | None:
     return found[0] if found and found[0] in data.column_names else None
 
 
-def _present(columns: Sequence[str], data: Any) -> tuple[str, ...]:
-    """Return the columns if the data has all of them, or else none."""
-    return tuple(columns) if set(columns) <= set(data.column_names) else ()
+def _present(columns: Sequence[str], present: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns if all of them are present, or else none."""
+    return tuple(columns) if set(columns) <= set(present) else ()
 
 
 def as_text(

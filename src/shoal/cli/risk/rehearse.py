@@ -17,6 +17,7 @@ from shoal.cli.shared.options import (
     seed_option,
     wanted_model,
 )
+from shoal.cli.shared.scaling import refuse_large
 from shoal.cli.shared.sources import Form, Roles, grouped, load
 from shoal.support.wording import counted
 
@@ -65,6 +66,7 @@ def rehearse(
 
     asked = wanted_model(k, model)
     algorithm, drawn = chosen_method(method, option, None)
+    refuse_large(file)
     table = load(file, roles, hierarchy, form, quiet=True)
     columns = names(known) or list(table.quasi)
     with bars():

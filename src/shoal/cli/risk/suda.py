@@ -10,6 +10,7 @@ from shoal.cli.risk.link import arrow_of
 from shoal.cli.risk.record import Fraction, as_text, quasi_of, units_of, weight_of
 from shoal.cli.shared.console import announce_compilation, bars, emit, grid, number, out, share
 from shoal.cli.shared.options import File, Json
+from shoal.cli.shared.scaling import refuse_large
 from shoal.cli.shared.sources import Form, Roles, as_written, grouped, with_missing_as_text
 from shoal.support.wording import counted
 
@@ -45,8 +46,9 @@ def suda(
     stated = {**roles.known.file, **form.stated}
     with bars():
         own = as_written(file, stated)
+        refuse_large(file)
         data = arrow_of(file, own, known)
-        units, weight = units_of(roles, data, file), weight_of(roles, data, file)
+        units, weight = units_of(roles, data.column_names, file), weight_of(roles, data, file)
         texts = with_missing_as_text(data, file, own, known)
         table = as_text(texts, known, file, units, weight)
         with announce_compilation(quiet=json):

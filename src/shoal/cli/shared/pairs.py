@@ -11,11 +11,20 @@ import typer
 
 from shoal.cli.shared.console import note, notes
 from shoal.cli.shared.options import Hierarchies
-from shoal.cli.shared.sources import EveryRole, Form, load, of_release
+from shoal.cli.shared.scaling import Scale, refuse_large
+from shoal.cli.shared.sources import (
+    EveryRole,
+    Form,
+    hierarchies_of,
+    load,
+    of_release,
+    roles_with,
+)
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.core.release import Release
+    from shoal.engines.memory import Budget
 
 Original = Annotated[
     Path, typer.Argument(metavar="ORIGINAL", help="The original table: CSV, Parquet, JSON lines.")
@@ -38,24 +47,71 @@ def load_pair(
     key: str | None = None,
     otherwise: Mapping[str | None, str] | None = None,
     claim: Any = None,
+    scale: Scale | None = None,
 ) -> Release:
     """Read a release with its original; files in the wrong order are an error.
 
     otherwise: roles of columns that have none by the schema or an option.
     claim: the guarantee that the release claims.
+    scale: the memory that may be used; None to read both files into memory.
     """
     from shoal.reading import UnassignedColumns, read_released
     from shoal.support.files import check_readable
 
-    for file in (original, released):
-        check_readable(file)
     more = {key: "identifier", **(otherwise or {})}
     quasi = [name for name, spec in roles.columns.items() if spec.get("role") == "quasi"]
+    if scale is not None:
+        budget = scale.choose_pair(original, released, roles)
+        if budget is not None:
+            return _on_disk(original, released, roles, hierarchy, form, key, more, claim, budget)
+    refuse_large(original, released)
+    for file in (original, released):
+        check_readable(file)
     with detect_swapped_files("ORIGINAL", original, released, quasi):
         table = load(original, roles, hierarchy, form, otherwise=more, quiet=True)
         stated = of_release(released, {**roles.known.file, **form.stated})
         with notes(unless=UnassignedColumns):
             release = read_released(released, table, key=key, model=claim, **stated)
+    for text in release.run.notes:
+        note(text)
+    return release
+
+
+def _on_disk(
+    original: Path,
+    released: Path,
+    roles: EveryRole,
+    hierarchy: Hierarchies,
+    form: Form,
+    key: str | None,
+    otherwise: Mapping[str | None, str],
+    claim: Any,
+    budget: Budget,
+) -> Release:
+    """Return the weighted release of two files whose rows stay on disk."""
+    from shoal.core.column import Role
+    from shoal.engines.paired import Pair
+    from shoal.engines.sources import find_files
+    from shoal.reading import UnassignedColumns
+    from shoal.reading.requests import request_of
+
+    roles.check()
+    stated = roles_with(roles, otherwise)
+    units = roles.units
+    request = request_of(
+        roles.known,
+        stated,
+        hierarchies_of(hierarchy),
+        units["person"],
+        units["household"],
+        units["rows_are_people"],
+        form.stated,
+    )
+    files = find_files(original), find_files(released)
+    settings = of_release(files[1].paths[0], {**roles.known.file, **form.stated})
+    target = next((n for n, role in otherwise.items() if role == Role.INSENSITIVE and n), None)
+    with notes(unless=UnassignedColumns):
+        release = Pair(*files, request, settings, budget, target).read(key, claim)
     for text in release.run.notes:
         note(text)
     return release

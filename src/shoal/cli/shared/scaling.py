@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.core.table import Table
     from shoal.engines import LargeTable
     from shoal.engines.choice import Choice
+    from shoal.engines.memory import Budget
 
 Memory = Annotated[
     str | None,
@@ -43,6 +44,8 @@ Master = Annotated[
         "session of spark-submit, or this machine.",
     ),
 ]
+
+_COLUMNS = 8  # of a table whose columns are not counted
 
 PartitionRows = Annotated[
     int | None,
@@ -82,6 +85,34 @@ class Scale:
                     f"{option} needs the table in memory; leave it out, or state a larger --memory"
                 )
         return chosen
+
+    def choose_pair(self, original: Path, released: Path, roles: Roles) -> Budget | None:
+        """Return the budget if an original or its release stays on disk, None if both fit."""
+        for file in (original, released):
+            check_source(file)
+        if self.engine == "spark":
+            raise InputError(
+                "two files are compared by duckdb; use --engine duckdb, or leave it out"
+            )
+        for file in (original, released):
+            chosen = self.choose(file, roles, None, {})
+            if chosen.on_disk:
+                return chosen.budget
+        return None
+
+
+def refuse_large(*files: Path) -> None:
+    """Raise an error before a file is read that a command needs in memory and that does not fit."""
+    from shoal.engines.choice import choose
+
+    for file in files:
+        check_source(file)
+        chosen = choose(file, None, None, None, _COLUMNS)
+        if chosen.on_disk:
+            raise InputError(
+                f"{file}: this command needs the rows in memory, but {chosen.reason}; use `shoal "
+                "risk records`, which counts classes on disk, or a sample of the rows"
+            )
 
 
 @dataclass(frozen=True)

@@ -180,15 +180,21 @@ def load(
     from shoal.reading import UnassignedColumns, read
 
     roles.check()
-    stated = dict(roles.stated)
-    for name, role in (otherwise or {}).items():
-        if name is not None and name not in roles.known.columns:
-            stated.setdefault(name, role)
+    stated = roles_with(roles, otherwise or {})
     trees = hierarchies_of(hierarchies)
     with notes(unless=UnassignedColumns if quiet else None):
         return read(
             file, roles.known, roles=stated, hierarchies=trees, **roles.units, **form.stated
         )
+
+
+def roles_with(roles: Roles, otherwise: Mapping[str | None, str]) -> dict[str, str]:
+    """Return the roles that options state, and others for columns that have none."""
+    stated = dict(roles.stated)
+    for name, role in otherwise.items():
+        if name is not None and name not in roles.known.columns:
+            stated.setdefault(name, role)
+    return stated
 
 
 def with_missing_as_text(data: Any, file: Path, stated: dict[str, Any], columns: list[str]) -> Any:
