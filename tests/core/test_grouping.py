@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.core import grouping
 from shoal.core.grouping import group, sum_by
 
 
@@ -61,3 +62,36 @@ def test_sums_by_group_and_leaves_out_the_suppressed(pairs):
     counts = np.array([c for _, c in pairs], dtype=np.int64)
     assert sum_by(ids, 5, counts).tolist() == [sum(c for i, c in pairs if i == g) for g in range(5)]
     assert sum_by(ids, 5).tolist() == [sum(i == g for i, _ in pairs) for g in range(5)]
+
+
+@given(
+    st.lists(st.integers(0, 9), max_size=30),
+    st.sampled_from([1, 10**5, 10**9, 2**57 // 9]),
+    st.sampled_from([0, -3, 10**6]),
+    st.sampled_from([1, 64]),
+)
+def test_keys_are_grouped_alike_whatever_their_size(numbers, step, least, few):
+    keys = np.array([least + step * number for number in numbers], dtype=np.int64)
+    before = keys.copy()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(grouping, "_FEW", few)  # above: sorted with the row, or by position
+        found = grouping.group_keys(keys)
+    values = sorted(set(numbers))
+    assert found.ids.tolist() == [values.index(number) for number in numbers]
+    assert found.first.tolist() == [numbers.index(value) for value in values]
+    assert (keys == before).all()
+
+
+def test_narrow_keys_do_not_overflow():
+    keys = np.array([2**31 - 1, -(2**31), 2**31 - 1], dtype=np.int32)
+    found = grouping.group_keys(keys)
+    assert found.ids.tolist() == [1, 0, 1]
+    assert found.first.tolist() == [1, 0]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 5), min_size=1, max_size=20))
+def test_many_wide_columns_are_packed_in_several_steps(rows):
+    columns = [np.array(column, dtype=np.int64) * 2**28 for column in zip(*rows, strict=True)]
+    found = group(columns, [2**30] * 5)
+    tuples = sorted(set(rows))
+    assert found.ids.tolist() == [tuples.index(row) for row in rows]

@@ -1,7 +1,8 @@
 """Grouping of equal rows: dense ids for equal tuples of codes.
 
-The only place that groups rows. Codes are packed into 64-bit keys and sorted; if a key would
-overflow, the codes packed so far are first replaced by dense ids.
+The only place that groups rows. Codes are packed into keys, which are sorted unless few are
+possible; if a key and a row number would exceed 62 bits, the codes packed so far are first replaced
+by dense ids.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.support.arrays import Codes, Counts, frozen
+from shoal.support.arrays import Bools, Codes, Counts, frozen
 
 _KEY_LIMIT = 2**62
+_FEW = 2**16  # keys below this, or below the number of rows, are not sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +46,10 @@ def group(columns: Iterable[Codes | Counts], domains: Sequence[int]) -> Grouping
         raise ValueError("nothing to group by")
     each = iter(columns)
     keys, bound = next(each).astype(np.int64), max(int(domains[0]), 1)
+    limit = _KEY_LIMIT >> len(keys).bit_length()  # so that keys can be sorted with their rows
     for codes, domain in zip(each, domains[1:], strict=True):
         width = max(int(domain), 1)
-        if bound > _KEY_LIMIT // width:
+        if bound > limit // width:
             packed = group_keys(keys)
             keys, bound = packed.ids.astype(np.int64), len(packed)
         keys *= width
@@ -69,11 +72,52 @@ def sum_by(ids: Codes | Counts, groups: int, counts: Counts | None = None) -> Co
 
 def group_keys(keys: Counts) -> Grouping:
     """Group rows by one integer key each."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    starts = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
-    del ordered
-    ids = np.empty(len(keys), dtype=np.int32)
+    rows = len(keys)
+    if not rows:
+        return Grouping(frozen(np.empty(0, np.int32)), frozen(np.empty(0, np.int64)))
+    low = int(keys.min())
+    span = int(keys.max()) - low + 1
+    keys = np.subtract(keys, low, dtype=np.int64)
+    if span <= max(rows, _FEW):
+        return _group_by_marks(keys, span)
+    bits = rows.bit_length()
+    if span << bits <= _KEY_LIMIT:
+        order, starts = _sort_packed(keys, bits)
+    else:
+        order = np.argsort(keys, kind="stable")
+        starts = _where_new(keys[order])
+    ids = np.empty(rows, dtype=np.int32)
     ids[order] = np.cumsum(starts, dtype=np.int32) - 1
     return Grouping(frozen(ids), frozen(order[starts]))
+
+
+def _group_by_marks(keys: Counts, span: int) -> Grouping:
+    """Group rows by keys below a small span, without sorting."""
+    present = np.zeros(span, dtype=np.bool_)
+    present[keys] = True
+    rank = np.cumsum(present, dtype=np.int32)
+    rank -= 1
+    ids = rank[keys]
+    first = np.empty(int(rank[-1]) + 1, dtype=np.int64)
+    first[ids[::-1]] = np.arange(len(keys) - 1, -1, -1)  # the last one assigned remains
+    return Grouping(frozen(ids), frozen(first))
+
+
+def _sort_packed(keys: Counts, bits: int) -> tuple[Counts, Bools]:
+    """Return the stable order of keys, and where a new key begins in it.
+
+    keys: overwritten. bits: of a row number. Key and row are sorted as one number, which is several
+    times faster than a stable sort of positions.
+    """
+    keys <<= bits
+    keys |= np.arange(len(keys))
+    keys.sort()
+    order = keys & ((1 << bits) - 1)
+    keys >>= bits
+    return order, _where_new(keys)
+
+
+def _where_new(ordered: Counts) -> Bools:
+    starts = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
+    return starts
