@@ -36,6 +36,16 @@ class Histogram:
         matrix[owners, self.codes[begin:end]] = self.counts[begin:end]
         return matrix
 
+    def dense_rows(self, domain: int, classes: Counts) -> Counts:
+        """Return the counts of some classes as a (classes, domain) matrix."""
+        widths = np.diff(self.indptr)[classes]
+        owners = np.repeat(np.arange(len(classes)), widths)
+        within = np.arange(len(owners)) - np.repeat(np.cumsum(widths) - widths, widths)
+        entries = np.repeat(self.indptr[classes], widths) + within
+        matrix = np.zeros((len(classes), domain), dtype=np.int64)
+        matrix[owners, self.codes[entries]] = self.counts[entries]
+        return matrix
+
 
 def count_values(
     column: Column, ids: Codes, groups: int, counts: Counts | None = None

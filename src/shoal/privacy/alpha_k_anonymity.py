@@ -14,8 +14,9 @@ import numpy as np
 from shoal.core.classes import Classes
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.privacy.largest_part import removed_by_caps
 from shoal.privacy.model import Model, check_enough
-from shoal.support.arrays import Bools, Floats
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.options import check_range, check_whole
 
 
@@ -60,6 +61,18 @@ class AlphaKAnonymity(Model):
     def level(self, classes: Classes) -> float:
         """Return the alpha that the classes reach, which is the largest share; k is ignored."""
         return float(self._shares(classes).max(initial=0.0))
+
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return a lower bound of the records to remove until no value is too frequent.
+
+        All of them if the class is too small.
+        """
+        column = classes.table[self.column]
+        caps = np.full(column.domain, self.alpha)
+        if self.value is not None:
+            caps[[label != self.value for label in column.labels]] = 1.0
+        removed = removed_by_caps(classes, self.column, caps)
+        return np.where(classes.sizes < self.k, classes.rows, removed)
 
     def check(self, table: Table) -> None:
         """Reject a table with fewer than k people, or one that lacks the value."""

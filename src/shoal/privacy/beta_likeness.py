@@ -13,8 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
+from shoal.privacy.largest_part import removed_by_caps
 from shoal.privacy.model import ROUNDING, Model
-from shoal.support.arrays import Bools, Floats
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.options import check_flag, check_range
 
 
@@ -63,6 +64,15 @@ class BetaLikeness(Model):
         Infinite if `enhanced` is set and some increase is above −ln p, since no beta holds then.
         """
         return float(self._needs(classes).max(initial=0.0))
+
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return a lower bound of the records to remove until no value is too frequent."""
+        expected = classes.reference(self.column)
+        gain = np.full(len(expected), self.beta)
+        if self.enhanced:
+            gain = np.minimum(gain, -np.log(np.where(expected > 0, expected, 1.0)))
+        caps = expected * (1 + gain + ROUNDING)
+        return removed_by_caps(classes, self.column, caps)
 
     def describe(self) -> str:
         """Return what the model guarantees."""

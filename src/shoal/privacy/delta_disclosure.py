@@ -13,8 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
+from shoal.privacy.largest_part import removed_by_caps
 from shoal.privacy.model import ROUNDING, Model
-from shoal.support.arrays import Bools, Floats
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.options import check_range
 
 
@@ -56,6 +57,16 @@ class DeltaDisclosure(Model):
     def level(self, classes: Classes) -> float:
         """Return the value that delta must exceed; infinite if a class lacks a value."""
         return float(self._gaps(classes).max(initial=0.0))
+
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return a lower bound of the records to remove until no value is too frequent.
+
+        All of them if the class lacks a value.
+        """
+        reference = classes.reference(self.column)
+        removed = removed_by_caps(classes, self.column, reference * np.exp(self.delta + ROUNDING))
+        lacking = classes.distinct(self.column) < np.count_nonzero(reference)
+        return np.where(lacking, classes.rows, removed)
 
     def describe(self) -> str:
         """Return what the model guarantees."""

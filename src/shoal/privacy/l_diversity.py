@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.core.classes import Classes
+from shoal.privacy.largest_part import at_least
 from shoal.privacy.model import ROUNDING, Model
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.options import check_flag, check_range, check_whole
@@ -91,6 +92,10 @@ class LDiversity(Model):
         """Return the least number of values, or of people with a value, in a class."""
         return float(self._values(classes).min()) if len(classes) else float("inf")
 
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return all records: no part of a class has a value that the class lacks."""
+        return classes.rows
+
     def describe(self) -> str:
         """Say what a reader cannot do."""
         return (
@@ -147,6 +152,17 @@ class EntropyLDiversity(Model):
     def level(self, classes: Classes) -> float:
         """Return exp of the least entropy: this many equally frequent values have that entropy."""
         return float(np.exp(self._entropies(classes).min())) if len(classes) else float("inf")
+
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return a lower bound of the records to remove from each class.
+
+        Entropy is concave, so the entropy of n records is at least N / n of the entropy of N of
+        them, and n · entropy ≥ N · log l.
+        """
+        histogram = classes.histogram(self.column)
+        entropies = _entropy(_Reading(histogram.counts, classes.people, histogram.indptr[:-1]))
+        share = 1 - entropies / (math.log(self.l) - ROUNDING) if self.l > 1 else 0 * entropies
+        return at_least(share * classes.rows, classes.rows)
 
     def describe(self) -> str:
         """Say what a reader cannot do."""
@@ -207,6 +223,20 @@ class RecursiveLDiversity(Model):
     def level(self, classes: Classes) -> float:
         """Return the value that c must exceed for this l; infinite if a class has fewer values."""
         return float(self._ratios(classes).max(initial=0.0))
+
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return a lower bound of the records to remove from each class.
+
+        A part has no more records from the l-th most frequent value on than the class, so none of
+        its values may have c times as many as these.
+        """
+        histogram = classes.histogram(self.column)
+        starts, widths = histogram.indptr[:-1], np.diff(histogram.indptr)
+        greatest = np.maximum.reduceat(histogram.counts, starts)
+        ratios = _ratio(_Reading(histogram.counts, classes.people, starts), self.l)
+        cap = self.c * (1 + ROUNDING) * greatest / ratios  # 0 if the ratio is infinite
+        excess = np.maximum(histogram.counts - np.repeat(cap, widths), 0.0)
+        return at_least(np.add.reduceat(excess, starts), classes.rows)
 
     def describe(self) -> str:
         """Say what a reader cannot do."""

@@ -15,7 +15,7 @@ from shoal.core.coverage import Coverage
 from shoal.core.population_fit import PopulationFit
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.support.arrays import Bools
+from shoal.support.arrays import Bools, Counts
 from shoal.support.options import check_whole
 from shoal.support.wording import counted
 
@@ -53,6 +53,22 @@ class Model(ABC):
     @abstractmethod
     def level(self, classes: Classes) -> float:
         """Return the parameter that the classes reach; the worst class decides."""
+
+    def fewest_removed(self, classes: Classes) -> Counts:
+        """Return, for each class, how many records must leave it at least.
+
+        0 for a class that meets the model; otherwise a lower bound, 1 or more, of the records to
+        remove until the rest meets the model or is empty. Searches rely on it. It assumes that each
+        record is a different person.
+        """
+        broken = ~self.holds(classes)
+        if not broken.any():
+            return np.zeros(len(classes), dtype=np.int64)
+        return np.where(broken, self._removed_if_broken(classes, broken), 0)
+
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return `fewest_removed` of the classes that break the model, any number for others."""
+        return np.ones(len(classes), dtype=np.int64)
 
     @abstractmethod
     def describe(self) -> str:
@@ -137,6 +153,10 @@ class SizeModel(Model):
     def level(self, classes: Classes) -> float:
         """Return the size of the smallest class."""
         return float(classes.sizes.min()) if len(classes) else float("inf")
+
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return all records: no part of a small class is large enough."""
+        return classes.rows
 
     def check(self, table: Table) -> None:
         """Reject a table with fewer than k people or households."""
@@ -278,6 +298,13 @@ class All(Model):
     def level(self, classes: Classes) -> float:
         """Return the share of classes that meet every model."""
         return float(self.holds(classes).mean()) if len(classes) else 1.0
+
+    def fewest_removed(self, classes: Classes) -> Counts:
+        """Return the largest number that one of the broken models requires."""
+        most = np.zeros(len(classes), dtype=np.int64)
+        for model in self.models:
+            most = np.maximum(most, model.fewest_removed(classes))
+        return most
 
     def describe(self) -> str:
         """Return what each model guarantees."""

@@ -6,7 +6,7 @@ Li, Li & Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-dive
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,9 +16,12 @@ from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.privacy.largest_part import at_least, largest_parts, removed_by_caps
 from shoal.privacy.model import ROUNDING, Model
-from shoal.support.arrays import Bools, Floats
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.options import check_range
+
+_CELLS = 1 << 21  # of a matrix of classes and groups of values
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,50 @@ class TCloseness(Model):
     def level(self, classes: Classes) -> float:
         """Return the distance of the farthest class."""
         return float(self._distances(classes).max(initial=0.0))
+
+    def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
+        """Return a lower bound of the records to remove from each class.
+
+        Equal distance, 1 − Σ min(q, p): a part of N records has no more of any value than the
+        class, so it is within t only if Σ min(count, p · N) ≥ (1 − t) · N. Hierarchical distance is
+        the mean of the equal distances between the groups of each level below the root, so the
+        mean of these sums must be so large. Ordered distance: see `_removed_by_convexity`.
+        """
+        kind = self.distance or natural_distance(classes.table[self.column])
+        if kind == "ordered":
+            return self._removed_by_convexity(classes)
+        reference, share = classes.reference_distribution(self.column), 1 - self.t - ROUNDING
+        if kind == "equal":
+            return removed_by_caps(classes, self.column, reference, share)
+        together, levels = _groups(classes.table[self.column])
+        found, caps = classes.histogram(self.column), together @ reference
+        removed = np.ones(len(classes), dtype=np.int64)
+        chosen, step = np.flatnonzero(broken), max(_CELLS // max(together.shape), 1)
+        for some in (chosen[i : i + step] for i in range(0, len(chosen), step)):
+            counts = found.dense_rows(len(reference), some) @ together.T
+            whole = classes.rows[some].astype(np.float64)
+            starts, all_caps = np.arange(len(some)) * len(together), np.tile(caps, len(some))
+            kept = largest_parts(counts.ravel(), all_caps, starts, whole, levels * share)
+            removed[some] = at_least(whole - kept, classes.rows[some])
+        return removed
+
+    def _removed_by_convexity(self, classes: Classes) -> Counts:
+        """Return a lower bound of the records to remove from each class, for ordered distance.
+
+        Let a class of n records have distance d, and a part of N of them be within t. Distance is
+        convex and each other record is at most m from the input, so n·d ≤ N·t + (n − N)·m, and at
+        least n·(d − t) / (m − t) records must leave; m is the largest distance of a value alone.
+        """
+        found = classes.histogram(self.column)
+        column = classes.table[self.column]
+        values = np.arange(column.domain, dtype=np.int32)
+        single = Classes.of(Table((replace(column, codes=values),)), values, classes.origin)
+        alone = ordered_distances(single, self.column)[found.codes]
+        farthest = np.maximum.reduceat(alone, found.indptr[:-1])
+        beyond = np.maximum(self._distances(classes) - self.t - ROUNDING, 0.0)
+        room = np.maximum(farthest - self.t - ROUNDING, beyond)
+        share = np.divide(beyond, room, out=np.zeros(len(room)), where=room > 0)
+        return at_least(share * classes.rows, classes.rows)
 
     def check(self, table: Table) -> None:
         """Reject a column that the distance does not apply to."""
@@ -169,6 +216,17 @@ def _sums(groups: NDArray[np.integer], shares: Floats, size: int) -> Floats:
     """(size,) sum of the shares of each group."""
     sums: NDArray[Any] = np.bincount(groups, weights=shares, minlength=size)
     return sums
+
+
+def _groups(column: Column) -> tuple[Floats, int]:
+    """Return (groups, domain) which values are in each group of every level below the root.
+
+    Also returns the number of these levels.
+    """
+    assert column.hierarchy is not None
+    levels = column.hierarchy.levels[:-1] or column.hierarchy.levels
+    members = [np.arange(len(level))[:, None] == level.groups for level in levels]
+    return np.concatenate(members).astype(np.float64), len(levels)
 
 
 DISTANCES = {

@@ -13,7 +13,7 @@ from tests import oracle
 from tests.anonymize.lattice.drawing import cost, draw_table
 
 import shoal
-from shoal import KAnonymity, LDiversity, Table, TCloseness
+from shoal import EntropyLDiversity, KAnonymity, LDiversity, Table, TCloseness
 from shoal.anonymize.lattice import branch_and_bound
 from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.objectives import Objective
@@ -440,12 +440,21 @@ def test_flash_notes_a_bound_if_the_time_is_over(objective):
 def test_flash_fails_if_it_finds_no_node_in_time():
     columns = {f"q{j}": [0, 0, 1, 1] for j in range(24)}
     roles = {**dict.fromkeys(columns, "quasi"), "ill": "sensitive"}
-    table = Table.from_arrow(pa.table({**columns, "ill": list("xyxy")}), roles)
+    table = Table.from_arrow(pa.table({**columns, "ill": list("xxxy")}), roles)
+    model, options = EntropyLDiversity(2, "ill"), {"max_suppression": 0.3, "time_limit": 1e-9}
     with (
         mock.patch.object(branch_and_bound, "_READS", 1),
         pytest.raises(shoal.Infeasible, match="1e-09 s"),
     ):
-        shoal.anonymize(table, LDiversity(3, "ill"), "flash", time_limit=1e-9)
+        shoal.anonymize(table, model, "flash", **options)
+
+
+def test_flash_proves_that_a_large_lattice_has_no_feasible_node():
+    columns = {f"q{j}": [0, 0, 1, 1] for j in range(24)}
+    roles = {**dict.fromkeys(columns, "quasi"), "ill": "sensitive"}
+    table = Table.from_arrow(pa.table({**columns, "ill": list("xyxy")}), roles)
+    with pytest.raises(shoal.Infeasible, match="no node suppresses"):  # the top decides
+        shoal.anonymize(table, LDiversity(3, "ill"), "flash")
 
 
 def test_flash_falls_back_to_the_top_node_if_the_time_is_over():

@@ -14,7 +14,16 @@ from tests.anonymize.lattice.drawing import draw_table
 from tests.examples import examples
 
 import shoal
-from shoal import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
+from shoal import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    EntropyLDiversity,
+    KAnonymity,
+    LDiversity,
+    RecursiveLDiversity,
+    TCloseness,
+)
 from shoal.anonymize.lattice import (
     _class_moves,
     branch_and_bound,
@@ -36,7 +45,12 @@ MODELS = (
     KAnonymity(4),
     KAnonymity(2) & LDiversity(2, "illness"),
     KAnonymity(2) & TCloseness(0.3, "illness"),
+    TCloseness(0.15, "illness", "equal"),
     AlphaKAnonymity(0.6, 2, "illness"),
+    EntropyLDiversity(1.6, "illness"),
+    KAnonymity(2) & RecursiveLDiversity(2, 2, "illness"),
+    BetaLikeness(0.8, "illness"),
+    DeltaDisclosure(0.9, "illness"),
 )
 LITTLE_ROOM = {  # few stored tables, few boxes, and a pause after every node
     (count_layout, "_STORED_BYTES"): 400,

@@ -18,7 +18,7 @@ from shoal.support.compiling import njit
 
 TIE = 1e-12  # costs that differ by no more are equal; the first node in order is then chosen
 ROUNDING = 1e-13  # of a cost
-DONE, PAUSED, ASK, FULL = range(4)
+DONE, PAUSED, ASK, FULL, JUDGE = range(5)
 
 
 class Losses(NamedTuple):
@@ -26,8 +26,8 @@ class Losses(NamedTuple):
 
     by_level: (attributes, levels) mean loss of all records by level, as if none were suppressed.
     weights: (attributes,) sum 1. geometric: whether log(1 + loss) is averaged instead of the loss.
-    records: number of records. by_size: whether class sizes determine the loss; otherwise the
-        caller is asked about single nodes.
+    records: number of records. by_size: whether class sizes determine the loss.
+    judged: whether the caller judges each counted node; if neither, it is asked about single ones.
     """
 
     by_level: Any
@@ -35,6 +35,7 @@ class Losses(NamedTuple):
     geometric: bool
     records: int
     by_size: bool
+    judged: bool
 
 
 class Boxes(NamedTuple):
@@ -173,6 +174,22 @@ def split(losses, boxes, box, top):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def settle(losses, boxes, cost, lost):
+    """Offer the `high` of the box that was taken last, and open the box again.
+
+    cost: of `high`, infinite if it suppresses too much. lost: (attributes,) what suppression adds
+        at least to the loss of each attribute at every node of the box.
+    """
+    box = boxes.heap[boxes.open[0]]
+    offer(boxes, boxes.high[box], cost)
+    for j in range(len(lost)):
+        boxes.lost[box, j] = max(boxes.lost[box, j], lost[j])
+    boxes.counted[box] = True
+    shrink(losses, boxes, box)
+    push(boxes)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def weigh(losses, node, lost):
     """Return the cost of a node, and divide what suppression adds by the number of records."""
     cost = 0.0
@@ -187,6 +204,7 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
     """Search until the best node is proven, or so many rows are read; returns why it stopped.
 
     ASK: `boxes.node` is a single node that may be better than the best one; the caller offers it.
+    JUDGE: the caller settles the box taken last, whose `high` is `boxes.node`, or drops it.
     FULL: there is no room for further boxes.
     Invariant: every node that could replace the best one is in an open box. One pass takes the box
     with the least bound, and counts its `high` or splits it.
@@ -205,7 +223,7 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
             single = True
             for j in range(len(low)):
                 single = single and low[j] == high[j]
-            if single and losses.by_size:
+            if single and (losses.by_size or losses.judged):
                 continue
             if single:
                 for j in range(len(low)):
@@ -230,6 +248,10 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
                     offer(boxes, node, weigh(losses, node, extra))
             if suppressed > demand.limit:
                 continue
+            if losses.judged:
+                for j in range(len(high)):
+                    boxes.node[j] = high[j]
+                return JUDGE
             boxes.counted[box] = True
             shrink(losses, boxes, box)
         push(boxes)

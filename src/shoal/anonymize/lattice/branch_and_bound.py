@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymize.lattice.lattice import Node
+from shoal.anonymize.lattice.model_counts import ModelCounts, can_judge
 from shoal.anonymize.lattice.node_counts import NodeCounts
 from shoal.anonymize.lattice.objectives import Costs
 from shoal.anonymize.lattice.searching import Ground
@@ -27,7 +28,8 @@ class BoxSearch:
     """A search for the node with the least cost, the first one among equals.
 
     additive: whether no person is in several tuples; otherwise counted sizes are upper bounds.
-    by_size: whether sizes determine the cost; otherwise the model is asked about single nodes.
+    by_size: whether sizes determine the cost; otherwise the model judges each counted node, or is
+        asked about single nodes.
     rows: number of distinct tuples at the corner.
     """
 
@@ -44,12 +46,16 @@ class BoxSearch:
         for j, means in enumerate(costs.means):
             by_level[j, : span[j] + 1] = means[corner[j] :]
         records = max(lattice.table.records, 1)
-        self._losses = Losses(by_level, costs.weights, costs.geometric, records, self.by_size)
+        judged = not self.by_size and can_judge(lattice, ground.model)
+        self._model = ModelCounts(lattice, corner, ground.model, costs.gains()) if judged else None
+        self._losses = Losses(
+            by_level, costs.weights, costs.geometric, records, self.by_size, judged
+        )
         self._boxes = _first_box(span)
 
     def run(self, *, seconds: float | None = None, reads: int | None = None) -> None:
         """Search until the best node is proven, the time is over, or so many rows are read."""
-        from shoal.anonymize.lattice._boxes import ASK, DONE, FULL, search_boxes
+        from shoal.anonymize.lattice._boxes import ASK, DONE, FULL, JUDGE, search_boxes
 
         end = None if seconds is None else working_time() + seconds
         counts = self._counts
@@ -62,12 +68,16 @@ class BoxSearch:
                 return
             if state == ASK:
                 self.ask(self._absolute(boxes.node))
+            elif state == JUDGE:
+                self._judge()
             elif state == FULL:
                 if len(boxes.heap) >= _MAX_BOXES:
                     return
                 self._boxes = _grown(boxes)
             if counts.store.refused[0]:
                 counts.make_room()
+            if self._model is not None:
+                self._model.make_room()
             report("search", self.evaluated, None)
             if end is not None and working_time() > end:
                 return
@@ -106,6 +116,17 @@ class BoxSearch:
             relative = np.subtract(node, self._ground.corner).astype(np.int16)
             cost = float(self._costs.scaled(self._costs.exact(node, found)))
             offer(self._boxes, relative, cost)
+
+    def _judge(self) -> None:
+        """Judge the `high` of the box that was taken last, and open it again unless it is lost."""
+        from shoal.anonymize.lattice._boxes import settle, weigh
+
+        assert self._model is not None
+        boxes, losses, limit = self._boxes, self._losses, self._ground.limit
+        found = self._model.judge(boxes.node)
+        if found.least <= limit:
+            cost = weigh(losses, boxes.node, found.lost) if found.suppressed <= limit else np.inf
+            settle(losses, boxes, cost, found.least_lost / losses.records)
 
     def suppressed(self, node: Node) -> int:
         """Return the records in small classes of a node, or a number above the limit."""
