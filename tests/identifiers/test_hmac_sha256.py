@@ -27,7 +27,7 @@ def base32(code):
 
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(hmac_sha256, "_MIN_COMPILED", 0)
+    monkeypatch.setattr(hmac_sha256, "MIN_COMPILED", 0)
 
 
 @pytest.mark.parametrize(("key", "text", "code"), RFC_4231)

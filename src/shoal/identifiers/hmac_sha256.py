@@ -21,7 +21,7 @@ ALPHABET = b"abcdefghijklmnopqrstuvwxyz234567"  # Base32 of RFC 4648 in lower ca
 BITS = 5  # per character
 MAX_LENGTH = 51  # characters of a whole code
 _MAX_SHORT = 55  # bytes of a message that fits one block with its padding
-_MIN_COMPILED = 20_000  # messages; fewer are hashed before a kernel is loaded
+MIN_COMPILED = 20_000  # messages; fewer are hashed before a kernel is loaded
 _BATCH = 1 << 22  # messages, so that the texts of a batch stay below 2 GB
 _BLOCK = 64  # bytes
 
@@ -36,7 +36,7 @@ def codes(texts: Any, key: bytes, length: int) -> Any:
         key: The key, of at most 64 bytes.
         length: The number of characters, 5 bits each, at most 51.
     """
-    if len(texts) < _MIN_COMPILED:
+    if len(texts) < MIN_COMPILED:
         return pa.array([encode(text, key, length) for text in texts.to_pylist()], pa.string())
     batches = (texts.slice(start, _BATCH) for start in range(0, len(texts), _BATCH))
     return pa.concat_arrays([_batch(batch, key, length) for batch in batches])

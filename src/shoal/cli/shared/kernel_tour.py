@@ -167,6 +167,24 @@ def _anneal() -> None:
     _use("anneal", steps=5)
 
 
+def _bound() -> None:
+    from shoal.privacy import KAnonymity
+
+    few = _patients().take(np.arange(60))
+    for hierarchies in (True, False):
+        options = {"hierarchies": hierarchies, "bound": True, "bound_seconds": 20.0}
+        _release(few, KAnonymity(_K), "mondrian", **options)
+
+
+def _sign() -> None:
+    import pyarrow as pa
+
+    from shoal.identifiers import hmac_sha256
+
+    texts = pa.array([str(number) for number in range(hmac_sha256.MIN_COMPILED)])
+    hmac_sha256.codes(texts, b"key", 10)
+
+
 def _carry() -> None:
     for carry in ("published", "least-loss", "bubble"):
         _use("split-carry", carry=carry)
@@ -245,6 +263,8 @@ STOPS: dict[str, Callable[[], None]] = {
     "lattices": _search_lattices,
     "groups": _group,
     "annealing": _anneal,
+    "bounds": _bound,
+    "pseudonyms": _sign,
     "carrying": _carry,
     "exact grouping": _solve,
     "matchings": _match,
@@ -252,7 +272,7 @@ STOPS: dict[str, Callable[[], None]] = {
 TASKS = {  # for one process each, the longest first
     "mondrian": ("cuts", "events", "metrics", "own ranges", "attacks"),
     "full-domain methods": ("lattices",),
-    "grouping": ("groups", "annealing"),
+    "grouping": ("groups", "annealing", "bounds"),
     "small problems": ("carrying", "exact grouping"),
-    "risk": ("matchings",),
+    "risk": ("matchings", "pseudonyms"),
 }
