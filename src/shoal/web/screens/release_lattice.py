@@ -130,11 +130,14 @@ class _Explorer:
                     "type": "scatter",
                     "name": WORDS[state],
                     "progressive": 0,
+                    "large": True,
+                    "largeThreshold": _MANY_NODES,
+                    "encode": {"x": 0, "y": 1, "itemName": 2},
                     "symbolSize": grain * looks[state][1],
                     "emphasis": {"disabled": True},
                     "itemStyle": {"color": looks[state][0], "opacity": looks[state][2]},
                     "data": [
-                        {"name": _levels(node), "value": [round(node.x, 3), round(node.y, 3)]}
+                        [round(node.x, 3), round(node.y, 3), _levels(node)]
                         for node in nodes
                     ],
                 }
