@@ -21,6 +21,10 @@ def add(report, first, second):
     return first + second
 
 
+def niceness(report):
+    return os.nice(0)
+
+
 def count(report, steps, seconds):
     for step in range(steps):
         report(step / steps, f"step {step}")

@@ -194,3 +194,9 @@ def test_all_jobs_can_be_stopped():
 
     assert asyncio.run(main()).state == "failed"
     assert jobs.running() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="no priorities")
+def test_a_job_gives_way_to_the_server():
+    job, _ = run(tasks.niceness)
+    assert job.result == min(os.nice(0) + 10, 19)

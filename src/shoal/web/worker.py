@@ -20,6 +20,7 @@ from shoal.support.progress import Progress, listening
 CANCEL = b"c"
 _PAUSE_SECONDS = 0.2  # at least, between two reports of progress
 _LENGTH = 8  # bytes
+_NICENESS = 10  # below the server and its analyst
 
 
 class Cancelled(BaseException):  # passes through `except Exception`
@@ -57,6 +58,7 @@ def main() -> None:
     """Run the task that the input holds."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides
     os.umask(0o077)
+    yield_to_the_server(_NICENESS)
     orders, messages = _take_streams()
     report = Reporter(messages)
     body = _read(orders, int.from_bytes(_read(orders, _LENGTH), "big"))
@@ -67,6 +69,16 @@ def main() -> None:
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         write_message(messages, ("failed", _fault(error)))
     os._exit(0)  # without waiting for threads of libraries
+
+
+def yield_to_the_server(niceness: int) -> None:
+    """Lower the priority of this process, so that clicks are answered while it computes.
+
+    Parameters:
+        niceness: How much lower, from 0 to 19.
+    """
+    if hasattr(os, "nice"):
+        os.nice(niceness)
 
 
 def _answer(body: bytes, report: Reporter) -> tuple[Any, ...]:

@@ -22,9 +22,11 @@ from typing import Any
 from shoal.errors import InputError, ShoalError
 from shoal.support.progress import Progress, listening
 from shoal.web.project.desk import Desk
+from shoal.web.worker import yield_to_the_server
 
 Question = Callable[..., Any]  # a function of an importable module: question(desk, *arguments)
 _STOP_SECONDS = 1.0
+_NICENESS = 5  # below the server, above jobs
 
 
 class UnwantedError(ShoalError):
@@ -192,6 +194,7 @@ def serve(pipe: Connection, workspace: Path | None = None) -> None:
         workspace: A private folder for working files.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides
+    yield_to_the_server(_NICENESS)
     if workspace is not None and workspace.is_dir():
         tempfile.tempdir = str(workspace)
     desk = Desk()

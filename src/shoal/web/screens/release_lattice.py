@@ -136,10 +136,7 @@ class _Explorer:
                     "symbolSize": grain * looks[state][1],
                     "emphasis": {"disabled": True},
                     "itemStyle": {"color": looks[state][0], "opacity": looks[state][2]},
-                    "data": [
-                        [round(node.x, 3), round(node.y, 3), _levels(node)]
-                        for node in nodes
-                    ],
+                    "data": [[round(node.x, 3), round(node.y, 3), _levels(node)] for node in nodes],
                 }
                 for state, nodes in self.series.items()
             ],
