@@ -35,7 +35,7 @@ def _jobs(full: bool) -> dict[str, dict[str, Any]]:
         },
         "anneal adult k=5": {**adult, "table": "adult"},
         "mondrian adult k=5": {**_job("mondrian", 0, 8, 5, 3), "table": "adult"},
-        "anneal adult 2k k=5, bound": _bounded(2_000, steps=1000),
+        "anneal adult 2k k=5, bound": _bounded(2_000),
         "split-carry 100k x 4 k=3 S=3": _job("split-carry", 100_000, 4, 3, 1),
         "sorted 100k x 4 k=3, published": _job(
             "sorted", 100_000, 4, 3, 1, grouping="consecutive", order="variance"
@@ -73,9 +73,9 @@ def _job(name: str, rows: int, width: int, k: int, times: int, **options: Any) -
     }
 
 
-def _bounded(rows: int, **options: Any) -> dict[str, Any]:
+def _bounded(rows: int) -> dict[str, Any]:
     """Return a job with the search for a lower bound of the loss, limited to five minutes."""
-    job = _job("anneal", rows, 8, 5, 1, bound=True, bound_seconds=300.0, **options)
+    job = _job("anneal", rows, 8, 5, 1, bound=True, bound_seconds=300.0)
     return {**job, "table": "adult"}
 
 
