@@ -15,7 +15,7 @@ import pyarrow as pa
 from shoal.core.column import Column, Kind, Role
 from shoal.core.grouping import Grouping
 from shoal.errors import InputError
-from shoal.support.arrays import Counts, Floats, frozen
+from shoal.support.arrays import Bools, Counts, Floats, frozen
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
@@ -44,8 +44,10 @@ class Weights:
         return f"Weights({self.column}, {counted(len(self.values), 'row')})"
 
     @classmethod
-    def of(cls, name: str, cells: Any) -> Weights:
+    def of(cls, name: str, cells: Any, counts: Counts | None = None) -> Weights:
         """Return the weights in the cells of a column.
+
+        counts: (cells,) rows with each cell, for messages.
 
         Raises:
             InputError: A cell is missing, is not a number, or is not above 0.
@@ -54,7 +56,7 @@ class Weights:
         if column.kind is not Kind.NUMERIC or pa.types.is_temporal(column.values.type):
             raise InputError(f"column {name!r} is the sampling weight, but it is not a number")
         if column.missing is not None and (column.codes == column.missing).any():
-            missing = int((column.codes == column.missing).sum())
+            missing = _rows(column.codes == column.missing, counts)
             raise InputError(
                 f"column {name!r} is the sampling weight, but "
                 f"{counted(missing, 'row has', 'rows have')} no value in it; fill them in or "
@@ -62,7 +64,7 @@ class Weights:
             )
         values = column.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         weights = values[column.codes]
-        wrong = int((~(np.isfinite(weights) & (weights > 0))).sum())
+        wrong = _rows(~(np.isfinite(weights) & (weights > 0)), counts)
         if wrong:
             raise InputError(
                 f"column {name!r} is the sampling weight, but in {counted(wrong, 'row')} it is "
@@ -95,6 +97,10 @@ class Weights:
         each = self.values if counts is None else self.values * counts
         totals = np.bincount(groups.ids, each, minlength=len(groups))
         return Weights(self.column, totals / groups.sizes(counts))
+
+
+def _rows(cells: Bools, counts: Counts | None) -> int:
+    return int(cells.sum() if counts is None else counts[cells].sum())
 
 
 def weights_of(

@@ -48,7 +48,11 @@ def digest_of(release: LargeRelease) -> Release:
     sensitive = [n for n in source.names(Role.SENSITIVE) if n not in release.quasi]
     columns = {n: source.encoded[n].column for n in (*release.quasi, *sensitive)}
     columns |= {c.name: c for c in release.original.columns}
-    packing = Packing.of({name: column.domain for name, column in columns.items()})
+    weights = source.weights
+    domains = {name: column.domain for name, column in columns.items()}
+    if weights is not None:
+        domains[weights.column] = weights.domain
+    packing = Packing.of(domains)
     bases = _bases(release)[: None if several else 1]
     most = source.most_tuples(len(columns))
     found = source.engine.tuples(packing, [base.maps for base in bases], most, several)
@@ -70,8 +74,12 @@ def digest_of(release: LargeRelease) -> Release:
         name: replace(each, column=replace(each.column, codes=codes[name]), codes=entries[name])
         for name, each in release.recodings.items()
     }
+    table = _table(release, held, found)
+    if weights is not None:
+        of_rows = weights.of_rows(packing.unpack(found.words, weights.column))
+        table = replace(table, weights=of_rows)
     return Release(
-        _table(release, held, found),
+        table,
         recodings,
         release.model,
         suppressed,
@@ -173,7 +181,7 @@ def _table(release: LargeRelease, held: Mapping[str, Column], found: Tuples) -> 
     for name, role in source.roles.items():
         if name in held:
             columns.append(held[name])
-        else:
+        elif role is not Role.WEIGHT:
             columns.append(Column(name, role, Kind.NOMINAL, blank, pa.array([""])))
     return Table(
         tuple(columns),

@@ -32,6 +32,7 @@ from shoal.engines.large_release import LargeRelease
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
 from shoal.engines.rolling import base_nodes
+from shoal.engines.weights import WeightValues
 from shoal.errors import InputError, RepeatedIdentifier
 from shoal.privacy.model import Model
 from shoal.reading import advice_on_names
@@ -257,11 +258,36 @@ class LargeTable:
         self._check_people()
         units = self._request.units
         dictionaries = {name: found.dictionary for name, found in self.encoded.items()}
+        if self.weights is not None:
+            dictionaries[self.weights.column] = self.weights.dictionary
         encoding = Encoding(dictionaries, self.plain, units["person"], units["household"])
         rows = self.engine.encode(encoding)
         if not rows:
             raise InputError(f"{self.files.name}: has a header but no rows; nothing to anonymize")
+        if self.weights is not None and units["person"]:
+            self.weights.check_people(self.engine, self.files.name)
         return rows
+
+    @cached_property
+    def weights(self) -> WeightValues | None:
+        """The sampling weights by their distinct values, None if the table declares none."""
+        names = self.names(Role.WEIGHT)
+        if not names:
+            return None
+        if len(names) > 1:
+            listed = ", ".join(names)
+            raise InputError(f"{listed} have the role weight; a table has one such column")
+        if self._request.specs[names[0]].get("publish"):
+            raise InputError(
+                f"column {names[0]!r}: a weight is published only in memory; leave out publish, or "
+                "state a larger memory"
+            )
+        values = self.engine.statistics({names[0]: self._most_values(names[0])})[names[0]]
+        if isinstance(values, int):
+            self._check_plain(names[0], values)
+        assert isinstance(values, Values)
+        encoder = Encoder(self._request, self._scan.types, self.files.name)
+        return WeightValues.of(names[0], encoder, values)
 
     def _check_people(self) -> None:
         """Reject identifiers that repeat, if no column identifies people."""
