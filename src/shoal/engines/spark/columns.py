@@ -22,8 +22,8 @@ def functions() -> Any:
     return found
 
 
-def small(session: Any, table: Any) -> Any:
-    """Return an Arrow table as a frame, broadcast to the executors if it is small."""
+def small(session: Any, table: Any, *, always: bool = False) -> Any:
+    """Return an Arrow table as a frame, broadcast to the executors if it is small, or always."""
     schema = ", ".join(f"{name} {spark_type(table.schema.field(name).type)}" for name in
                        table.column_names)  # fmt: skip
     from pyspark.sql.types import StructType
@@ -32,7 +32,7 @@ def small(session: Any, table: Any) -> Any:
         [_plain(table.column(name)) for name in table.column_names], names=table.column_names
     )
     frame = session.createDataFrame(plain, StructType.fromDDL(schema))
-    return functions().broadcast(frame) if table.num_rows <= _BROADCAST else frame
+    return functions().broadcast(frame) if always or table.num_rows <= _BROADCAST else frame
 
 
 def _plain(cells: Any) -> Any:

@@ -153,25 +153,29 @@ class SparkReleased:
 
         One partition of sorted rows at a time comes to the driver.
         """
-        f = functions()
-        frame, cells = self._ranked(order)
-        plain = [self._columns[name] for name in order.plain]
-        names = [*(f"w{j}" for j in range(order.packing.words)), *plain]
-        words = [w.alias(f"w{j}") for j, w in enumerate(pack_words(order.packing, cells))]
-        keys = self._sorting(order, cells)
-        named = [key.alias(f"key{j}") for j, key in enumerate(keys)]
-        wide = frame.select(*words, *plain, *named)
-        sorting = [f.col(f"key{j}").asc_nulls_last() for j in range(len(keys))]
-        rows = wide.orderBy(*sorting).select(*names)
+        rows = self._in_order(order)
         with explained("sort the released rows"):
             for row in rows.mapInArrow(_serializer(), "batch binary").toLocalIterator():
                 for batch in pa.ipc.open_stream(row["batch"]).read_all().to_batches():
                     yield from (batch.slice(n, size) for n in range(0, batch.num_rows, size))
 
+    def _in_order(self, order: Order) -> Any:
+        """Return the sorted rows: their words, then the plain columns."""
+        f = functions()
+        frame, cells = self._ranked(order)
+        plain = [self._columns[name] for name in order.plain]
+        names = [*(f"w{j}" for j in range(order.packing.words)), *plain]
+        words = [w.alias(f"w{j}") for j, w in enumerate(pack_words(order.packing, cells))]
+        if not plain:
+            return frame.select(*words).orderBy(*names)
+        keys = self._sorting(order, cells)
+        named = [key.alias(f"key{j}") for j, key in enumerate(keys)]
+        wide = frame.select(*words, *plain, *named)
+        sorting = [f.col(f"key{j}").asc_nulls_last() for j in range(len(keys))]
+        return wide.orderBy(*sorting).select(*names)
+
     def _sorting(self, order: Order, cells: Mapping[str, Any]) -> list[Any]:
-        """Return the keys of the order: whole words as far as no plain column is between."""
-        if not order.plain:
-            return pack_words(order.packing, cells)
+        """Return the keys of the order, column by column."""
         f, keys = functions(), []
         for name in order.sequence:
             kind = order.plain.get(name)
@@ -192,22 +196,22 @@ class SparkReleased:
         kinds: the type of Spark of each other column.
         """
         f = functions()
-        frame, cells = self._ranked(order)
+        rows = self._in_order(order)
+        # a number that depends on the order keeps Spark from removing the sort before the joins;
+        # tables that are broadcast do not change the order
+        frame = rows.withColumn("row", f.monotonically_increasing_id())
         published = {}
         for number, (name, values) in enumerate(labels.items()):
             ranks = pa.array(np.arange(len(values), dtype=np.int32))
             known = pa.table({f"r{number}": ranks, f"l{number}": values})
-            table = small(self._session, known)
-            frame = frame.join(table, cells[name] == f.col(f"r{number}"), "inner")
+            table = small(self._session, known, always=True)
+            rank = unpacked(order.packing, name, "w")
+            frame = frame.join(table, rank == f.col(f"r{number}"), "inner")
             published[name] = f.col(f"l{number}")
         for name, kind in kinds.items():
             published[name] = f.col(self._columns[name]).cast(kind)
-        keys = self._sorting(order, cells)
-        named = [key.alias(f"key{j}") for j, key in enumerate(keys)]
-        cells_of = [published[n].alias(f"o{j}") for j, n in enumerate(order.sequence)]
-        sorting = [f.col(f"key{j}").asc_nulls_last() for j in range(len(keys))]
-        rows = frame.select(*cells_of, *named).orderBy(*sorting)
-        return rows.select(*(f"o{j}" for j in range(len(order.sequence)))).toDF(*order.sequence)
+        cells = [published[n].alias(f"o{j}") for j, n in enumerate(order.sequence)]
+        return frame.filter("row >= 0").select(*cells).toDF(*order.sequence)
 
 
 def _end(pattern: str) -> str:
