@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from datetime import date, datetime
 from decimal import Decimal
@@ -152,6 +153,35 @@ def test_a_random_table_gives_the_same_release_in_memory_on_disk_and_in_spark(
         output = tmp_path / "release.csv"
         made[name] = release.write(output, force=True), output.read_bytes()
     assert made["memory"] == made["duckdb"] == made["spark"]
+
+
+def test_check_counts_classes_in_spark_and_inspect_says_that_it_samples(
+    spark, frame, tmp_path, monkeypatch
+):
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    from shoal.engines.spark import looking
+
+    fetched = []
+    to_arrow = DataFrame.toArrow
+    monkeypatch.setattr(
+        DataFrame, "toArrow", lambda self: fetched.append(to_arrow(self)) or fetched[-1]
+    )
+    for asked in (
+        {"model": "k-anonymity(9) & l-diversity(2, illness)", "quasi": ["sex"]},
+        {"k": 2, "quasi": ["sex", "age"], "person": "patient", "linked": False},
+    ):
+        assert shoal.check(frame, **asked) == shoal.check(table(), **asked)
+    assert max(each.num_rows for each in fetched) < 100  # of 300 rows
+    with pytest.raises(shoal.NotAnonymous) as caught:
+        shoal.check(frame, k=50, quasi=["sex", "age"])
+    with pytest.raises(shoal.NotAnonymous, match=re.escape(str(caught.value))):
+        shoal.check(table(), k=50, quasi=["sex", "age"])
+    with pytest.raises(InputError, match="state linked=False"):
+        shoal.check(frame, k=2, quasi="sex", person="patient")
+    assert shoal.inspect(frame).to_dict() == shoal.inspect(table()).to_dict()
+    monkeypatch.setattr(looking.sample_rows, "__defaults__", (50,))
+    assert "drawn at random from 300" in shoal.inspect(frame).hints[0]
 
 
 def test_partitions_give_the_release_that_duckdb_gives(frame, tmp_path):

@@ -15,11 +15,11 @@ from shoal.anonymize import methods
 from shoal.anonymize.algorithm import Algorithm, Option, make, options_of
 from shoal.anonymize.methods import *  # noqa: F403  its __all__ lists the methods
 from shoal.anonymize.methods import METHODS
-from shoal.anonymize.requests import Described, OnDisk, as_model, is_spark_frame
+from shoal.anonymize.requests import Described, OnDisk, as_model
 from shoal.core.column import Role
 from shoal.core.fingerprint import schema_fingerprint
 from shoal.core.provenance import Run
-from shoal.core.publishing.frames import from_frame
+from shoal.core.publishing.frames import from_frame, is_spark_frame
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError, NotAnonymous, unknown

@@ -107,14 +107,5 @@ def as_model(model: Model | str | None, k: int | None) -> Model:
     return size if model is None else size & model
 
 
-def is_spark_frame(data: Any) -> bool:
-    """Return whether something is a frame of Spark, without importing Spark.
-
-    >>> is_spark_frame([1, 2])
-    False
-    """
-    return type(data).__module__.startswith("pyspark.sql.") and hasattr(data, "sparkSession")
-
-
 def _kind(thing: Any) -> str:
     return f"{type(thing).__module__.partition('.')[0]} {type(thing).__name__}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.requests import is_spark_frame
+from shoal.core.publishing.frames import is_spark_frame
 from shoal.engines.engine import Source
 from shoal.engines.memory import Budget, memory_needed
 from shoal.engines.sources import find_files

@@ -5,7 +5,7 @@ The file is grouped where it is: cells are equal if their text is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -89,7 +89,8 @@ class Published:
         sensitive = {name: table.encoded[name].column for name in self.sensitive}
         if self.original is None:
             counting = Counting(rows.count_classes, rows.count_with_value, cells, rows.total)
-            return counted_classes(counting, sensitive, _marginals(rows, sensitive))
+            quasi = [table.encoded[name].column for name in self.quasi]
+            return counted_classes(counting, sensitive, _marginals(rows, sensitive, quasi))
         known = {name: self.original[name] for name in sensitive}
         codes = {name: old_codes(c.values, known[name]) for name, c in sensitive.items()}
 
@@ -149,11 +150,17 @@ class Published:
         return Caveats(found, same)
 
 
-def _marginals(rows: Released, columns: Mapping[str, Column]) -> Marginals:
-    """Return how many people have each value of some columns, which have no rows any more."""
+def _marginals(
+    rows: Released, columns: Mapping[str, Column], others: Sequence[Column] = ()
+) -> Marginals:
+    """Return how many people have each value of some columns, which have no rows any more.
+
+    others: columns that it also has, without counts.
+    """
     people = rows.total.rows if rows.total.people is None else rows.total.people
     by_value = {name: rows.people_with(name, c.domain) for name, c in columns.items()}
-    empty = tuple(column.take(np.zeros(0, dtype=np.int64)) for column in columns.values())
+    every = (*others, *columns.values())
+    empty = tuple(column.take(np.zeros(0, dtype=np.int64)) for column in every)
     return Marginals(empty, total=int(people[0]), by_value=by_value)
 
 

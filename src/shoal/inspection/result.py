@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.core.publishing.frames import from_frame
+from shoal.core.publishing.frames import from_frame, is_spark_frame
 from shoal.core.roles import as_names
 from shoal.inspection import describe, suggest_schema
 from shoal.support.notebook import html_table
@@ -88,7 +88,8 @@ def inspect(
     Suggestions come from names, types and counts. Check every one of them.
 
     Parameters:
-        data: A frame (pandas, polars, pyarrow) or a file.
+        data: A frame (pandas, polars, pyarrow, Spark) or a file. Of a frame of Spark with more than
+            100,000 rows, as many are drawn at random and read; the first hint says so.
         quasi: Columns to combine; by default those that are suggested as quasi-identifiers.
         sensitive: Columns to protect; by default those that are suggested as sensitive.
         insensitive: Columns to publish as they are.
@@ -113,15 +114,30 @@ def inspect(
         from shoal.reading import Format, read_arrow
 
         data = read_arrow(Path(data), Format())
-    return Inspection(
-        describe(
-            from_frame(data),
-            as_names(quasi),
-            {name: {} for name in as_names(sensitive)},
-            sampling_fraction,
-            insensitive=as_names(insensitive),
-            person=as_names(person),
-            household=as_names(household),
-            rows_are_people=rows_are_people,
-        )
+    hints = []
+    if is_spark_frame(data):
+        from shoal.engines.spark.looking import sample_rows
+
+        data, rows = sample_rows(data)
+        if data.num_rows < rows:
+            hints.append({"columns": [], "hint": _about_sample(data.num_rows, rows)})
+            if sampling_fraction is not None:
+                sampling_fraction *= data.num_rows / rows
+    found = describe(
+        from_frame(data),
+        as_names(quasi),
+        {name: {} for name in as_names(sensitive)},
+        sampling_fraction,
+        insensitive=as_names(insensitive),
+        person=as_names(person),
+        household=as_names(household),
+        rows_are_people=rows_are_people,
+    )
+    return Inspection({**found, "hints": [*hints, *found["hints"]]})
+
+
+def _about_sample(drawn: int, rows: int) -> str:
+    return (
+        f"all figures are of {drawn:,} rows, drawn at random from {rows:,}; in the whole table a "
+        "smaller share of the people is unique, and identifiers may repeat more often"
     )

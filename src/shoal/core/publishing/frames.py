@@ -36,6 +36,15 @@ def to_polars(table: Any) -> Any:
     return polars.from_arrow(table)
 
 
+def is_spark_frame(data: Any) -> bool:
+    """Return whether something is a frame of Spark, without importing Spark.
+
+    >>> is_spark_frame([1, 2])
+    False
+    """
+    return type(data).__module__.startswith("pyspark.sql.") and hasattr(data, "sparkSession")
+
+
 def from_frame(source: Any) -> Any:
     """Return a frame as an Arrow table; a pandas index without a name is not a column."""
     if isinstance(source, pa.Table):
