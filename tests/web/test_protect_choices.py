@@ -106,5 +106,6 @@ def test_a_guarantee_without_levels_has_no_figures_of_levels(project, skewed):
         await until(lambda: project.figures.levels is not None)
         project.promise(method="mondrian", options={})
         await until(lambda: project.figures.levels is None)
+        assert project.figures.groups is not None  # those of the values as they are
 
     asyncio.run(run())
