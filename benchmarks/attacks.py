@@ -20,7 +20,8 @@ from jobs import HERE, bench_python, installed, run_job, scratch
 QUASI = ["age", "region", "sex", "job", "weight"]
 SENSITIVE = "ill"
 NAMES = ("singling_out", "linkability", "inference")
-ROWS, SPEED_ROWS, FULL_ROWS = 2_000, 20_000, 1_000_000
+ROWS = 2_000
+COST_ROWS, FULL_ROWS = (20_000, 200_000), 1_000_000
 ATTACKS = 500
 LIMIT = 1800
 
@@ -66,10 +67,10 @@ def measure(*, full: bool) -> dict[str, Any]:
         folder = Path(named)
         for number, (name, released) in enumerate(_files().items()):
             runs.append(_both(name, released, ROWS, folder / str(number), python))
-        size = FULL_ROWS if full else SPEED_ROWS
-        costs = [_both("cost", draw(size, 2), size, folder / "cost", python)]
-        if not full:  # the same attacks on a table that the other tool does not finish
-            costs.append(_both("cost", draw(FULL_ROWS, 2), FULL_ROWS, folder / "large", None))
+        costs = []
+        for size in (*COST_ROWS, FULL_ROWS):  # with `full` the other tool attacks all of them
+            other = python if full or size != FULL_ROWS else None
+            costs.append(_both("cost", draw(size, 2), size, folder / f"cost {size}", other))
     return {"agreement": runs, "costs": costs, "versions": installed(python, "anonymeter")}
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.core import grouping
-from shoal.core.grouping import group, sum_by
+from shoal.core.grouping import group, order_rows, sum_by
 
 
 def codes(*values):
@@ -95,3 +95,13 @@ def test_many_wide_columns_are_packed_in_several_steps(rows):
     found = group(columns, [2**30] * 5)
     tuples = sorted(set(rows))
     assert found.ids.tolist() == [tuples.index(row) for row in rows]
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=20),
+    st.sampled_from([3, 2**15, 2**20, 2**45]),  # each way to sort, and columns packed in two steps
+)
+def test_rows_are_ordered_by_their_codes_and_equal_ones_keep_their_order(rows, domain):
+    columns = list(np.array(rows, dtype=np.int64).reshape(-1, 3).T * (domain // 3))
+    expected = sorted(range(len(rows)), key=lambda row: rows[row])
+    assert order_rows(columns, [domain] * 3).tolist() == expected

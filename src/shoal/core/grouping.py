@@ -42,6 +42,30 @@ def group(columns: Iterable[Codes | Counts], domains: Sequence[int]) -> Grouping
 
     columns: taken one at a time, so that a generator holds only one in memory.
     """
+    return group_keys(_packed(columns, domains)[0])
+
+
+def order_rows(columns: Iterable[Codes | Counts], domains: Sequence[int]) -> Counts:
+    """Return the rows in lexicographic order of their codes, equal ones in their own order.
+
+    Parameters:
+        columns: (rows,) codes, taken one at a time; those of column j are below domains[j].
+        domains: The number of codes of each column.
+
+    >>> order_rows([np.array([1, 0, 1]), np.array([0, 7, 0])], [2, 8]).tolist()
+    [1, 0, 2]
+    """
+    keys, bound = _packed(columns, domains)
+    bits = len(keys).bit_length()
+    if bound <= _FEW:
+        return np.argsort(keys.astype(np.uint16), kind="stable")  # 16 bits are sorted much faster
+    if bound << bits > _KEY_LIMIT:
+        return np.argsort(keys, kind="stable")
+    return _sort_packed(keys, bits)[0]
+
+
+def _packed(columns: Iterable[Codes | Counts], domains: Sequence[int]) -> tuple[Counts, int]:
+    """Return (rows,) keys in the lexicographic order of the codes, and their bound."""
     if not domains:
         raise ValueError("nothing to group by")
     each = iter(columns)
@@ -55,7 +79,7 @@ def group(columns: Iterable[Codes | Counts], domains: Sequence[int]) -> Grouping
         keys *= width
         keys += codes
         bound *= width
-    return group_keys(keys)
+    return keys, bound
 
 
 def sum_by(ids: Codes | Counts, groups: int, counts: Counts | None = None) -> Counts:

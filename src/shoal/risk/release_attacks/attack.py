@@ -139,7 +139,7 @@ def attack(
         hierarchies=hierarchies,
         schema=schema,
     )
-    people = sources.count_people()
+    people = sources.people_counts
     notes = [*_control_notes(people[1]), *sources.notes]
     if len(sources.quasi) < 2:
         notes.append("linkability needs two released quasi-identifiers or more")

@@ -75,7 +75,12 @@ class Cells:
 
     @cached_property
     def unit(self) -> float:
-        """The range of the values, which is a distance of 1; a few extreme values do not count."""
+        """The range of the values, which is a distance of 1; a few extreme values do not count.
+
+        It is 1 if the column has no order.
+        """
+        if not self.column.ordered:
+            return 1.0
         positions = self.column.positions[self.column.codes]
         known = positions[~np.isnan(positions)]
         if not len(known):

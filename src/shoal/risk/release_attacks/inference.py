@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.core.column import Kind
+from shoal.core.grouping import order_rows
 from shoal.risk.release_attacks.cells import Cells
 from shoal.risk.release_attacks.estimates import NOT_TRIED, AttackRisk, Trial, estimate_risk
 from shoal.risk.release_attacks.neighbours import EXACT, Space
@@ -65,8 +66,7 @@ class _RowsOf:
     """The released rows of each combination of quasi-identifiers."""
 
     def __init__(self, sources: Sources) -> None:
-        ids = sources.distinct.ids
-        self._order = np.argsort(ids, kind="stable")
+        self._order = order_rows([sources.distinct.ids], [len(sources.distinct)])
         self._begins = np.concatenate(([0], np.cumsum(sources.distinct.sizes())))
 
     def rows(self, combinations: tuple[int, ...]) -> Counts:
@@ -121,13 +121,12 @@ class _Votes:
         """Return the code with most votes; a cell that stands for n values is 1/n vote for each."""
         cells = self._cells
         times = np.bincount(entries, minlength=len(cells))
-        voting = np.flatnonzero(times)
-        changes = np.zeros(self._column.domain + 1)
-        for entry in voting.tolist():
-            runs = slice(int(cells.indptr[entry]), int(cells.indptr[entry + 1]))
-            share = times[entry] / cells.sizes[entry]
-            np.add.at(changes, cells.starts[runs], share)
-            np.add.at(changes, cells.stops[runs], -share)
+        voting = times[cells.run_entry] > 0  # (runs,)
+        which = cells.run_entry[voting]
+        shares = times[which] / cells.sizes[which]
+        size = self._column.domain + 1
+        changes = np.bincount(cells.starts[voting], shares, size)
+        changes -= np.bincount(cells.stops[voting], shares, size)
         return float(np.argmax(np.round(np.cumsum(changes)[:-1], 9)))
 
     def are_right(self, guesses: Floats, rows: Counts) -> Bools:

@@ -31,7 +31,7 @@ def recognize_members(sources: Sources, attacks: int, seed: int) -> AttackRisk:
         attacks: The maximum number of people to attack.
         seed: Seed of the drawn people.
     """
-    if sources.count_people()[1] < 2:  # one to learn from, one to try
+    if sources.people_counts[1] < 2:  # one to learn from, one to try
         return NOT_TRIED
     rng = np.random.default_rng(seed)
     space = Space(sources, list(sources.quasi), rng.permutation(len(sources.distinct)))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.core.grouping import order_rows
 from shoal.risk.release_attacks.cells import Cells
 from shoal.risk.release_attacks.sources import Sources
 from shoal.support.arrays import Bools, Codes, Counts, Floats
@@ -52,7 +53,8 @@ class Space:
         entries = np.stack([cells.codes[first] for cells in self._cells], axis=1)
         self._bins = _Bins(self._cells[0])
         bins = self._bins.of_entry[entries[:, 0]]
-        self._order = np.lexsort([*entries.T[::-1], bins])
+        sizes = [len(self._bins), *(len(cells) for cells in self._cells)]
+        self._order = order_rows([bins, *entries.T], sizes)
         self._begins = np.concatenate(
             ([0], np.cumsum(np.bincount(bins, minlength=len(self._bins))))
         )
@@ -234,10 +236,11 @@ def _points(cells: Cells, rows: Counts) -> Floats:
 
 def _apart(columns: Sequence[Cells], rows: Counts) -> Any:
     """(people, cells of all columns) 1 if the cell does not stand for the person's value."""
-    apart = np.ones((len(rows), sum(len(cells) for cells in columns)), dtype=np.uint8)
+    apart = np.empty((len(rows), sum(len(cells) for cells in columns)), dtype=np.uint8)
     for cells, start in _starts(columns):
-        codes = cells.column.codes[rows]
-        holding = {code: cells.holding(code) for code in np.unique(codes).tolist()}
-        for person, code in enumerate(codes.tolist()):
-            apart[person, start + holding[code]] = 0
+        codes, place = np.unique(cells.column.codes[rows], return_inverse=True)
+        of_codes = np.ones((len(codes), len(cells)), dtype=np.uint8)
+        for each, code in zip(of_codes, codes.tolist(), strict=True):
+            each[cells.holding(code)] = 0
+        apart[:, start : start + len(cells)] = of_codes[place]
     return apart

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shoal.core.grouping import order_rows
 from shoal.risk.release_attacks.cells import Cells
 from shoal.risk.release_attacks.sources import Sources
 from shoal.support.arrays import Bools, Codes, Counts
@@ -171,7 +172,10 @@ class Crowd:
         self._codes = np.stack([column.codes[rows] for column in columns], axis=1)
         self._codes = np.ascontiguousarray(self._codes, dtype=np.int32)
         self._by_code = np.stack(
-            [np.argsort(codes, kind="stable").astype(np.int32) for codes in self._codes.T]
+            [
+                order_rows([codes], [column.domain]).astype(np.int32)
+                for codes, column in zip(self._codes.T, columns, strict=True)
+            ]
         )
         begins = [
             np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=column.domain))))

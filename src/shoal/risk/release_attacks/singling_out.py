@@ -77,7 +77,7 @@ def _try(
     if len(crowds) == 1:
         return Trial(name, int((fits == 1).sum()), len(fits), 0, 0, baseline)
     others = crowds[1].count(predicates)
-    people = sources.count_people()
+    people = sources.people_counts
     return Trial(
         name,
         int(((fits == 1) & (others == 0)).sum()),

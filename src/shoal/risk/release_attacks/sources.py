@@ -71,15 +71,20 @@ class Sources:
             [len(cells) for cells in self.quasi.values()],
         )
 
-    def count_people(self) -> tuple[int, int]:
-        """Return the number of people in the original and in the control group."""
+    @cached_property
+    def people_counts(self) -> tuple[int, int]:
+        """The number of people in the original and in the control group."""
+        if self.people.person is None:
+            return self.originals, self.controls
         original, control = np.split(self.who, [self.originals])
-        return len(np.unique(original)), len(np.unique(control))
+        return int((np.bincount(original) > 0).sum()), int((np.bincount(control) > 0).sum())
 
     def draw(self, count: int, rng: np.random.Generator, *, control: bool) -> Counts:
         """Return rows of randomly drawn people, one row each."""
         start, stop = (self.originals, len(self.people)) if control else (0, self.originals)
         shuffled = start + rng.permutation(stop - start)
+        if self.people.person is None:
+            return shuffled[:count]
         _, first = np.unique(self.who[shuffled], return_index=True)
         return shuffled[np.sort(first)[:count]]
 
@@ -201,14 +206,25 @@ def _arrow(
             raise UnknownColumn(f"{what} has no column {name!r}{near}")
     if not len(source):
         raise InputError(f"{what} has no rows")
-    return source.to_arrow().select(list(wanted))
+    return pa.table({name: _cells_of(source[name]) for name in wanted})
+
+
+def _cells_of(column: Column) -> Any:
+    """Return the cells of a column; distinct values and their codes if texts or numbers repeat."""
+    kind = column.values.type
+    plain = encoding.is_text(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if not plain or column.role not in (Role.QUASI, Role.SENSITIVE):
+        return column.to_arrow()
+    return pa.DictionaryArray.from_arrays(pa.array(column.codes), column.values)
 
 
 def _joined(parts: Sequence[Any], wanted: Sequence[str]) -> Any:
     """Return tables one below the other; columns of different types become text."""
     columns = {}
     for name in wanted:
-        pieces = [encoding.combined(part.column(name), name) for part in parts]
+        cells = [part.column(name).combine_chunks() for part in parts]
+        coded = all(isinstance(piece, pa.DictionaryArray) for piece in cells)
+        pieces = [encoding.combined(piece.dictionary if coded else piece, name) for piece in cells]
         kinds = {piece.type for piece in pieces if not pa.types.is_null(piece.type)}
         numbers = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
         if len(kinds) > 1 and numbers:
@@ -219,7 +235,16 @@ def _joined(parts: Sequence[Any], wanted: Sequence[str]) -> Any:
             (kind,) = kinds
             pieces = [pa.nulls(len(p), kind) if p.type != kind else p for p in pieces]
         columns[name] = pa.concat_arrays(pieces)
+        if coded:
+            columns[name] = pa.DictionaryArray.from_arrays(_indices(cells), columns[name])
     return pa.table(columns)
+
+
+def _indices(parts: Sequence[Any]) -> Codes:
+    """Return the indices of dictionary arrays after their dictionaries are joined."""
+    starts = np.cumsum([0, *(len(part.dictionary) for part in parts[:-1])], dtype=np.int32)
+    indices = (part.indices.to_numpy(zero_copy_only=False) for part in parts)
+    return np.concatenate([each + start for each, start in zip(indices, starts, strict=True)])
 
 
 def _with_release(people: Table, originals: int, released: Any, notes: list[str]) -> Sources:
