@@ -128,6 +128,8 @@ def _cool_and_descend(work: _Work, plan: Plan, hot: float, first: int) -> None:
     first: number of the first stage.
     """
     start = work.loss()
+    if not start:
+        return
     unit = start / len(work.near.point)
     last = first + _cool(work, plan, unit * hot, unit * _COLD, first)
     for extra in range(_PASSES):
