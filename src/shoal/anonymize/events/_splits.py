@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shoal.anonymize.partition.cutting._nodes import sort_keys
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.compiling import njit
 
@@ -204,7 +205,7 @@ def list_cuts(x, c, people, size, held, work):
             if held.alive[h] and held.group[held.events[h]] == x:
                 work.values[total] = held.place[held.events[h], c]
                 total += 1
-    work.values[:total].sort()
+    sort_keys(work.values, 0, total)
     found = 0
     for i in range(1, _CUTS + 1):
         value = work.values[min(i * total // (_CUTS + 1), total - 1)]
