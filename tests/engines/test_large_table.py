@@ -190,7 +190,6 @@ def test_parts_that_differ_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("s3://bucket/visits.parquet", "object stores are read by Spark"),
         ("postgresql://clinic/visits", "a database is read into memory"),
         ("nowhere-*.csv", "no file matches"),
         ("visits.xlsx", "only Parquet and CSV files can stay on disk"),

@@ -321,7 +321,7 @@ def test_an_address_gets_its_parts_and_then_the_manifest(frame, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
     with pytest.raises(shoal.OutputError, match="exists already"):
         release.write(address)
-    with pytest.raises(shoal.OutputError, match="needs another package"):
+    with pytest.raises(shoal.OutputError, match="fsspec has no file system for"):
         release.write("unheard-of://bucket/release")
 
 

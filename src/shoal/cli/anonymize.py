@@ -116,7 +116,7 @@ def anonymize(
     DIR/verify.py` recomputes the figures of the released file.
 
     A table that needs more than --memory stays on disk: FILE may then also be a folder of files or
-    a pattern such as 'visits-*.parquet'.
+    a pattern such as 'visits-*.parquet', also at an address such as s3://bucket/visits.
     """
     from shoal.anonymize import anonymize as run
     from shoal.cli.shared.summary import summarize
@@ -132,7 +132,7 @@ def anonymize(
                  "--evidence": evidence, "--control": control,
                  "--population": population}  # fmt: skip
     choice = scale.choose(file, roles, algorithm, in_memory)
-    check_outputs(output, picture, report, evidence, force=force, parts=True)
+    check_outputs(output, picture, report, evidence, force=force, parts=True, spark=choice.in_spark)
     held_out = ControlGroup.of(control, output, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     pack = prepared_evidence(evidence, questionnaire, sign_key, language, output, force=force)
@@ -144,7 +144,7 @@ def anonymize(
         table = with_population(table, population, roles, hierarchy, form)
         table = held_out.held_back(table, seed)
         check_outputs(
-            output, picture, report, evidence, force=force, parts=True
+            output, picture, report, evidence, force=force, parts=True, spark=choice.in_spark
         )  # now that all inputs are known
         if target is not None:
             _check_target(table, target, report)

@@ -94,7 +94,8 @@ def verify(
 
     If FILE is the folder of a released project, its keys, joins and guarantee are checked.
 
-    A FILE that needs more than --memory is grouped on disk; it may also be a folder or a pattern.
+    A FILE that needs more than --memory is grouped on disk; it may also be a folder or a pattern,
+    also at an address such as s3://bucket/visits.
 
     The exit status is 1 if the model does not hold.
     """

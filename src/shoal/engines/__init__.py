@@ -46,7 +46,8 @@ def open(
 
     Parameters:
         source: A Parquet or CSV file, a folder of them, or a pattern such as `"visits-*.parquet"`;
-            or a frame of Spark, whose rows stay in Spark.
+            or a frame of Spark, whose rows stay in Spark. Files at an address such as
+            `s3://bucket/visits` are copied to the disk through fsspec.
         schema: As for `shoal.read`, like all parameters up to `header`.
         roles: `{column: role}`.
         hierarchies: `{column: CSV path, Hierarchy or recipe}`.
@@ -64,8 +65,8 @@ def open(
         partition_rows: Rows of a partition, at most about, for methods that separate equal
             records; by default as many as fit in memory, up to 500,000.
         processes: Number of worker processes for partitions; by default one per core.
-        engine: What works on the rows of files: "duckdb", or "spark", which also reads addresses
-            such as `s3://bucket/visits`.
+        engine: What works on the rows of files: "duckdb", or "spark", which reads addresses
+            without a copy.
         master: Where Spark runs: `"local[2]"`, a cluster, or `"sc://host"`; by default the active
             session, or a local one.
 

@@ -10,7 +10,9 @@ from shoal.core.publishing.frames import is_spark_frame
 from shoal.engines.engine import Source
 from shoal.engines.memory import Budget, memory_needed
 from shoal.engines.sources import find_files
+from shoal.engines.stores import find_source
 from shoal.errors import InputError, unknown
+from shoal.support.addresses import address_of
 from shoal.support.files import is_database
 from shoal.support.wording import option
 
@@ -30,6 +32,11 @@ class Choice:
     reason: str = ""
     engine: str = "duckdb"
 
+    @property
+    def in_spark(self) -> bool:
+        """Whether Spark works on the rows."""
+        return self.engine == "spark"
+
     def source(self, path: Path, master: str | None = None) -> Source:
         """Return the rows of a path for the engine; master: where Spark runs."""
         return source_of(path, self.engine, master, self.budget)
@@ -41,7 +48,7 @@ def choose(
     """Return where to anonymize a source.
 
     Parameters:
-        source: A file, a folder or a pattern.
+        source: A file, a folder or a pattern, also at an address.
         memory: The stated budget, None if none is stated.
         engine: The stated engine, which always works on disk.
         algorithm: The method, which decides too if no budget is stated; None if any will do.
@@ -62,6 +69,9 @@ def choose(
         return Choice(True, budget, f"the rows stay on disk: {engine} works within {budget}")
     if is_database(source):
         return Choice(False, budget)
+    if address_of(source) is not None:
+        why = f"files at an address are copied to the disk; duckdb works within {budget}"
+        return Choice(True, budget, why)
     if not source.is_file():
         several = source.is_dir() or any(sign in str(source) for sign in "*?[")
         why = f"several files stay on disk; duckdb works within {budget}"
@@ -86,7 +96,7 @@ def source_of(source: Any, engine: str, master: str | None, budget: Budget) -> S
     """Return the rows of a frame of Spark, or of files for an engine.
 
     Parameters:
-        source: A frame, a file, a folder, a pattern, or an address for Spark.
+        source: A frame, a file, a folder or a pattern, also at an address.
         engine: One of `ENGINES`.
         master: Where Spark runs, None for the active session.
         budget: The memory that may be used.
@@ -101,7 +111,7 @@ def source_of(source: Any, engine: str, master: str | None, budget: Budget) -> S
 
         return SparkFrame(source)
     if engine == "duckdb":
-        return find_files(source)
+        return find_source(source)
     from shoal.engines.spark.paths import SparkFiles
 
     return SparkFiles(Path(source), master, budget)

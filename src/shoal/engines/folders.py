@@ -45,7 +45,7 @@ def _cells(path: Path, root: Path) -> Cells:
 
 def shown(path: Path) -> Path:
     """Return a path without the values that its folders name, for messages."""
-    return Path(*(re.sub(r"=.+", "=…", part) for part in path.parts[:-1]), path.name)
+    return type(path)(*(re.sub(r"=.+", "=…", part) for part in path.parts[:-1]), path.name)
 
 
 def folder_types(cells: Sequence[Cells]) -> dict[str, Any]:

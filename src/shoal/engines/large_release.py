@@ -24,10 +24,10 @@ from shoal.engines.engine import Released
 from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.packing import Packing
 from shoal.engines.published import Cells, plan_of, quasi_cells
-from shoal.errors import InputError, NotAnonymous, OutputError
+from shoal.errors import InputError, NotAnonymous
 from shoal.metrics import METRICS
 from shoal.metrics.cell_shares import cell_shares_by_attribute
-from shoal.support.addresses import address_of
+from shoal.support.addresses import address_of, refuse_to_write
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted
 
@@ -248,8 +248,8 @@ class LargeRelease(Release):
         if order == "original":
             raise InputError("rows that stay on disk cannot keep their order; leave out the order")
         address, in_spark = address_of(path), self.source.engine.name == "spark"
-        if address is not None and not in_spark:
-            raise OutputError(f"{address}: only Spark writes to object stores; use engine spark")
+        if not in_spark:
+            refuse_to_write(path)
         if in_spark and (address is not None or writes_parts(path)):
             from shoal.engines.spark.publishing import write_parts
 

@@ -23,7 +23,7 @@ from shoal.engines.large_caveats import count_singled_out
 from shoal.engines.large_table import LargeTable, unit_of
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
-from shoal.engines.sources import find_files
+from shoal.engines.stores import find_source
 from shoal.errors import InputError
 from shoal.reading.requests import Request
 from shoal.risk.caveats import Caveats
@@ -178,7 +178,7 @@ def baseline_on_disk(
     specs = {n: dict(spec) for n, spec in columns.items() if spec["role"] == Role.SENSITIVE}
     if not specs:
         raise InputError("the original is the baseline of sensitive columns; name them first")
-    with LargeTable(find_files(file), Request(specs, {}, units, dict(settings)), budget) as table:
+    with LargeTable(find_source(file), Request(specs, {}, units, dict(settings)), budget) as table:
         table.records  # noqa: B018  encodes the rows
         found = {name: table.encoded[name].column for name in specs}
         first = next(iter(found.values()))

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -33,12 +33,14 @@ class Files:
 
     name: how messages name them. parquet: whether they are Parquet, else CSV.
     folders: for each file the values that the names of its folders give to further columns.
+    copied: what each file is a copy of, for messages; empty if they are no copies.
     """
 
     name: Path
     paths: tuple[Path, ...]
     parquet: bool
     folders: tuple[Cells, ...] = ()
+    copied: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
         return counted(len(self.paths), "file")
@@ -54,9 +56,9 @@ class Files:
         return DuckDBEngine(scan, folder, budget)
 
     @property
-    def several(self) -> bool:
-        """Whether there is more than one file, or a folder."""
-        return len(self.paths) > 1 or self.name != self.paths[0]
+    def named(self) -> tuple[Path, ...]:
+        """The name of each file in messages."""
+        return self.copied or self.paths
 
     @property
     def size(self) -> int:
@@ -96,10 +98,7 @@ def find_files(source: str | Path) -> Files:
     if is_database(source):
         raise InputError("a database is read into memory; leave out memory and engine")
     if (address := address_of(source)) is not None:
-        raise InputError(
-            f"{address}: object stores are read by Spark: use engine spark, or copy the files to a "
-            "disk first"
-        )
+        raise InputError(f"{address}: this needs files on a disk; copy them there first")
     root = name
     if name.is_dir():
         inside = sorted(path for path in name.rglob("*") if _is_data(path, name))
@@ -115,25 +114,49 @@ def find_files(source: str | Path) -> Files:
         root = Path(*plain)
     for path in inside:
         check_readable(path)
-    kinds = {_is_parquet(path) for path in inside}
-    if len(kinds) > 1:
-        raise InputError(f"{name}: mixes Parquet and text files; name files of one kind")
-    return Files(name, tuple(inside), kinds.pop(), folder_cells(inside, root))
+    for path in inside:
+        parquet_by_name(path)
+    parquet = check_kind(name, [is_parquet(path) for path in inside])
+    return Files(name, tuple(inside), parquet, folder_cells(inside, root))
 
 
 def _is_data(path: Path, folder: Path) -> bool:
-    hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    return path.is_file() and has_data_name(path.relative_to(folder))
+
+
+def has_data_name(path: PurePath) -> bool:
+    """Return whether the name of a file in a folder is that of a part, and not hidden."""
+    hidden = any(part.startswith((".", "_")) for part in path.parts)
     endings = {suffix.lower() for suffix in path.suffixes}
-    return path.is_file() and not hidden and bool(endings & {*_PARQUET, *_TEXT})
+    return not hidden and bool(endings & {*_PARQUET, *_TEXT})
 
 
-def _is_parquet(path: Path) -> bool:
+def copied_name(number: int, path: Path) -> str:
+    """Return a name for a copy of a file, with the endings that say how to read it."""
+    known = (*_PARQUET, *_TEXT, ".gz")
+    return f"{number}{''.join(e.lower() for e in path.suffixes if e.lower() in known)}"
+
+
+def parquet_by_name(path: Path) -> bool:
+    """Return whether a file is Parquet by its ending, and refuse one that is no text either."""
     endings = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     ending = endings[-1] if endings else ""
     if ending not in (*_PARQUET, *_TEXT, ""):
         raise InputError(
             f"{path}: only Parquet and CSV files can stay on disk; read this one with enough memory"
         )
+    return ending in _PARQUET
+
+
+def check_kind(name: Path, parquet: Sequence[bool]) -> bool:
+    """Return whether all files are Parquet, and refuse a mixture."""
+    if len(set(parquet)) > 1:
+        raise InputError(f"{name}: mixes Parquet and text files; name files of one kind")
+    return parquet[0]
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether the content of a file is Parquet."""
     with path.open("rb") as handle:
         return handle.read(4) == b"PAR1"
 
@@ -145,7 +168,10 @@ def scan_files(files: Files, form: Format, expected: set[str]) -> Iterator[Scan]
         yield _scan_parquet(files)
         return
     with ExitStack() as stack:
-        texts = [stack.enter_context(scan_csv(path, form, expected)) for path in files.paths]
+        texts = [
+            stack.enter_context(scan_csv(path, form, expected, name))
+            for path, name in zip(files.paths, files.named, strict=True)
+        ]
         for text in texts[1:]:
             if text.names != texts[0].names:
                 raise _differing(text.source, texts[0].source, "columns")
@@ -155,15 +181,19 @@ def scan_files(files: Files, form: Format, expected: set[str]) -> Iterator[Scan]
 
 
 def _scan_parquet(files: Files) -> Scan:
-    schemas = [_metadata(path).schema.to_arrow_schema() for path in files.paths]
+    named = files.named
+    schemas = [
+        _metadata(path, name).schema.to_arrow_schema()
+        for path, name in zip(files.paths, named, strict=True)
+    ]
     first = schemas[0]
-    for path, schema in zip(files.paths, schemas, strict=True):
+    for path, schema in zip(named, schemas, strict=True):
         if schema.names != first.names:
-            raise _differing(path, files.paths[0], "columns")
+            raise _differing(path, named[0], "columns")
         for name, one, other in zip(first.names, first.types, schema.types, strict=True):
             if one != other:
-                raise _differing(path, files.paths[0], f"type of column {name!r}")
-    check_names(files.paths[0], first.names)
+                raise _differing(path, named[0], f"type of column {name!r}")
+    check_names(named[0], first.names)
     types = dict(zip(first.names, first.types, strict=True))
     added = _only_in_folders(files, first.names)
     types |= {n: kind for n, kind in folder_types(files.folders).items() if n in added}
@@ -183,15 +213,15 @@ def _differing(path: Path, first: Path, what: str) -> InputError:
 
 def parquet_rows(path: Path) -> int:
     """Return the number of rows of a Parquet file."""
-    return int(_metadata(path).num_rows)
+    return int(_metadata(path, path).num_rows)
 
 
-def _metadata(path: Path) -> Any:
+def _metadata(path: Path, name: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
         return pq.read_metadata(utf8_path(path))
     except (pa.ArrowException, OSError, ValueError):
         raise InputError(
-            f"{shown(path)}: is damaged or not Parquet; write the file again"
+            f"{shown(name)}: is damaged or not Parquet; write the file again"
         ) from None

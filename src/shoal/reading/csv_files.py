@@ -58,19 +58,23 @@ class CsvScan:
 
 
 @contextmanager
-def scan_csv(path: Path, form: Format, expected: Collection[str] = ()) -> Iterator[CsvScan]:
+def scan_csv(
+    path: Path, form: Format, expected: Collection[str] = (), name: Path | None = None
+) -> Iterator[CsvScan]:
     """Yield how to read a CSV file.
 
     expected: column names that the file should have; if it has one, its first line is a header.
+    name: the name of the file in messages, if it is a copy.
     """
-    with as_utf8(path, form.encoding) as file:
-        dialect = sniff(file.path, path, form.delimiter, form.quote)
+    source = name or path
+    with as_utf8(path, form.encoding, name=source) as file:
+        dialect = sniff(file.path, source, form.delimiter, form.quote)
         header = form.names is None and form.header is not False
         names = form.names or (dialect.header if header else numbered(len(dialect.header)))
         certain = not header or bool(form.header) or not set(names).isdisjoint(expected)
         if not certain:
-            check_header(path, dialect)
-        check_names(path, names, show=certain or holds_names(dialect))
+            check_header(source, dialect)
+        check_names(source, names, show=certain or holds_names(dialect))
         _check_missing(form, dialect.delimiter, dialect.quote)
         keys = [f"c{index}" for index in range(len(names))]
         options: dict[str, Any] = {
@@ -86,7 +90,7 @@ def scan_csv(path: Path, form: Format, expected: Collection[str] = ()) -> Iterat
             options["compression"] = "gzip" if even.path.suffix.lower() == ".gz" else "none"
             statement = _READ_LINES if even.ends == {"\n"} else _READ
             guesses = _guesses(file, form, dialect)
-            yield CsvScan(even.path, path, statement, options, tuple(names), guesses)
+            yield CsvScan(even.path, source, statement, options, tuple(names), guesses)
 
 
 def read_csv(

@@ -47,7 +47,7 @@ def first_line(path: Path, encoding: str | None) -> str:
 def is_utf8(path: Path) -> bool:
     """Return whether a whole file is text in UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    text = all(b"\0" not in piece and _decodes(decoder, piece) for piece in _pieces(path))
+    text = all(b"\0" not in piece and _decodes(decoder, piece) for piece in _pieces(path, path))
     return text and _decodes(decoder, b"", final=True)
 
 
@@ -70,17 +70,21 @@ class Utf8File:
 
 
 @contextmanager
-def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterator[Utf8File]:
+def as_utf8(
+    path: Path, encoding: str | None, *, marked: bool = True, name: Path | None = None
+) -> Iterator[Utf8File]:
     """Yield the same text in UTF-8: the file itself, or a temporary private copy.
 
     A declared encoding is used as declared.
-    marked: whether a byte order mark may stay.
+    marked: whether a byte order mark may stay. name: the name of the file in messages.
     """
+    name = name or path
     stated = encoding and codecs.lookup(encoding).name
-    found, ends = (encoding or "", _UNKNOWN) if stated and stated not in _UTF8 else _survey(path)
+    known = bool(stated) and stated not in _UTF8
+    found, ends = (encoding or "", _UNKNOWN) if known else _survey(path, name)
     if encoding is None and found not in _UTF8:
         warnings.warn(
-            f"{path}: not UTF-8, read as {found}; state the encoding if that is wrong",
+            f"{name}: not UTF-8, read as {found}; state the encoding if that is wrong",
             stacklevel=3,  # the caller of the block
         )
     if found in _UTF8 and (marked or found == "utf-8"):
@@ -88,7 +92,7 @@ def as_utf8(path: Path, encoding: str | None, *, marked: bool = True) -> Iterato
         return
     chosen = found if stated is None or found in _UTF8 else encoding
     kinds = _Kinds()
-    with _copy(_transcoded(path, chosen or found, kinds)) as copy:
+    with _copy(_transcoded(path, name, chosen or found, kinds)) as copy:
         guessed = found if encoding is None and found in _GUESSES else None
         yield Utf8File(copy, kinds.found, guessed)
 
@@ -99,7 +103,7 @@ def as_even_lines(file: Utf8File, delimiter: str = "", quote: str = "") -> Itera
     if len(file.ends) <= 1:
         yield file
         return
-    with _copy(with_even_ends(_unmarked(_pieces(file.path)), delimiter, quote)) as copy:
+    with _copy(with_even_ends(_unmarked(_pieces(file.path, file.path)), delimiter, quote)) as copy:
         yield Utf8File(copy, frozenset({"\n"}))
 
 
@@ -133,13 +137,13 @@ def _copy(pieces: Iterable[bytes]) -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def _pieces(path: Path, name: Path) -> Iterator[bytes]:
     try:
         with open_bytes(path) as handle:
             while piece := handle.read(_CHUNK_BYTES):
                 yield piece
     except (OSError, EOFError, zlib.error):
-        raise InputError(f"{path}: cannot be decompressed or read; is it complete?") from None
+        raise InputError(f"{name}: cannot be decompressed or read; is it complete?") from None
 
 
 class _Kinds:
@@ -160,17 +164,17 @@ class _Kinds:
         return frozenset(self._found | ({"\r"} if self._tail else set()))
 
 
-def _survey(path: Path) -> tuple[str, frozenset[str]]:
+def _survey(path: Path, name: Path) -> tuple[str, frozenset[str]]:
     """Return the likely encoding, and the line ends if it is UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     encoding, valid, high = "", True, False
     kinds = _Kinds()
-    for piece in _pieces(path):
+    for piece in _pieces(path, name):
         encoding = encoding or next((n for m, n in _MARKS.items() if piece.startswith(m)), "utf-8")
         if encoding not in _UTF8:
             return encoding, _UNKNOWN
         if b"\0" in piece:
-            raise _binary(path)
+            raise _binary(name)
         valid = valid and _decodes(decoder, piece)
         if not valid:
             high = high or any(bytes([b]) in piece for b in range(0x80, 0xA0))
@@ -198,21 +202,22 @@ def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield from pieces
 
 
-def _transcoded(path: Path, encoding: str, kinds: _Kinds) -> Iterator[bytes]:
+def _transcoded(path: Path, name: Path, encoding: str, kinds: _Kinds) -> Iterator[bytes]:
     """Return the text in UTF-8, piece by piece."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line, half = 1, False  # half: the last piece ended in \r
-    for piece, final in chain(((piece, False) for piece in _pieces(path)), [(b"", True)]):
+    pieces = ((piece, False) for piece in _pieces(path, name))
+    for piece, final in chain(pieces, [(b"", True)]):
         try:
             text = decoder.decode(piece, final)
             out = text.encode("utf-8")
         except UnicodeError as error:
             raise InputError(
-                f"{path}: line {line + _lines_before(error)} is not {encoding} text; "
+                f"{name}: line {line + _lines_before(error)} is not {encoding} text; "
                 "state the right encoding"
             ) from None
         if "\0" in text:
-            raise _binary(path)
+            raise _binary(name)
         kinds.see(out)
         line += text.count("\n") + text.count("\r") - text.count("\r\n")
         line -= half and text.startswith("\n")

@@ -5,13 +5,33 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from shoal.errors import InputError, OutputError
+
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # one letter is a drive
+# a password (what follows a colon, unless it is a port), or a setting such as a key or signature
+_SECRET = re.compile(r"[^/@:]*:(?!\d+(/|$))[^@]*@|.*[?&][^/*?]*=")
+
+
+_OTHERS = ("postgres", "file")  # databases have their own check, and files no credentials
+
+
+class AddressPath(type(Path())):  # type: ignore[misc]
+    """A path that is an address, shown with both slashes after its scheme.
+
+    >>> print(AddressPath("s3://bucket/visits"))
+    s3://bucket/visits
+    """
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return address_of(text) or text
 
 
 def address_of(path: str | Path) -> str | None:
     """Return a path as an address, None if it is an ordinary path.
 
-    A `Path` has lost one of the two slashes.
+    A `Path` has lost one of the two slashes. An address that holds a password, a key or a signature
+    is refused: addresses are shown in messages and reports.
 
     >>> address_of(Path("s3://bucket/visits")), address_of("visits.csv"), address_of("C:/a.csv")
     ('s3://bucket/visits', None, None)
@@ -19,5 +39,25 @@ def address_of(path: str | Path) -> str | None:
     found = _ADDRESS.match(str(path))
     if found is None:
         return None
+    rest = str(path)[found.end() :]
+    if not found[1].startswith(_OTHERS) and _holds_secret(found[1], rest):
+        raise InputError(
+            "leave passwords, keys and signatures out of the address; set them in the environment "
+            "or in the configuration of the store"
+        )
     slashes = ":///" if found[1] == "file" else "://"
-    return f"{found[1]}{slashes}{str(path)[found.end() :]}"
+    return f"{found[1]}{slashes}{rest}"
+
+
+def _holds_secret(scheme: str, rest: str) -> bool:
+    token = scheme in ("http", "https") and "@" in rest.partition("/")[0]
+    return token or _SECRET.match(rest) is not None
+
+
+def refuse_to_write(path: str | Path) -> None:
+    """Reject an address as the name of an output."""
+    if (address := address_of(path)) is not None:
+        raise OutputError(
+            f"{address}: only Spark writes to addresses; name a file or folder on a disk, or use "
+            "engine spark"
+        )

@@ -120,14 +120,15 @@ def _on_disk(
     """Return the risk of a file whose rows stay on disk."""
     from shoal.core.roles import UnassignedColumns
     from shoal.engines.large_verification import published_on_disk
+    from shoal.engines.stores import copied
     from shoal.reading import Format
     from shoal.risk import population_uniqueness, record_risk
 
-    with bars(), notes(unless=UnassignedColumns):
-        with source.scan(Format(**stated), set()) as scan:
+    with bars(), notes(unless=UnassignedColumns), copied(source) as files:
+        with files.scan(Format(**stated), set()) as scan:
             units = {**units_of(roles, scan.names, source.name), "rows_are_people": True}
         specs = {name: {"role": "quasi", "kind": "nominal"} for name in known}
-        published = published_on_disk(source, specs, stated, units, choice.budget)
+        published = published_on_disk(files, specs, stated, units, choice.budget)
         try:
             sizes = published.class_sizes()
         finally:

@@ -215,21 +215,24 @@ def check_outputs(
     *,
     force: bool,
     parts: bool = False,
+    spark: bool = False,
 ) -> None:
     """Raise an error if an output could not be written or would replace an input.
 
     Inputs are the files read so far. The folder of evidence is only compared with the other names.
-    parts: whether the table may be a folder of parts.
+    parts: whether the table may be a folder of parts. spark: whether Spark writes the table.
     """
     from shoal.core.publishing.staging import writes_parts
     from shoal.core.publishing.writing import check_ending
-    from shoal.support.addresses import address_of
+    from shoal.support.addresses import address_of, refuse_to_write
     from shoal.support.files import check_writable
     from shoal.support.folders import check_folder
 
     named = [path.absolute() for path in (table, picture, report, evidence) if path is not None]
     if len(set(named)) < len(named):
         raise OutputError("two outputs have the same file name; give each its own")
+    if table is not None and not spark:
+        refuse_to_write(table)
     if table is not None and address_of(table) is not None:
         pass  # Spark checks it
     elif table is not None and parts and writes_parts(table):

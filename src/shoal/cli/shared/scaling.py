@@ -32,8 +32,8 @@ EngineName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Leave the rows on disk, whatever their size: duckdb, or spark, which also reads "
-        "s3://, gs://, abfss:// and hdfs://.",
+        help="Leave the rows on disk, whatever their size: duckdb, or spark, which reads "
+        "s3://, gs://, abfss:// and hdfs:// without a copy.",
     ),
 ]
 Master = Annotated[

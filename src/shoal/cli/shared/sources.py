@@ -261,10 +261,11 @@ def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     """
     from shoal.reading.spreadsheets import ENDINGS
     from shoal.reading.text_files import first_line, is_utf8
+    from shoal.support.addresses import address_of
     from shoal.support.files import is_database
 
     found = dict(stated)
-    if is_database(file):
+    if is_database(file) or address_of(file) is not None:
         return found
     found.pop("query", None)
     if file.suffix.lower() not in ENDINGS:

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from shoal.errors import MissingExtra, OutputError, ShoalError
+from shoal.engines.stores import open_store
+from shoal.errors import OutputError, ShoalError
 from shoal.support.folders import MANIFEST
-
-_PACKAGES = "s3fs for s3://, gcsfs for gs://, adlfs for abfss://, pyarrow for hdfs://"
 
 
 class Store:
@@ -23,8 +22,8 @@ class Store:
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
         self.staging = f"{self.address}.shoal-{secrets.token_hex(8)}"
-        self._files, self._target = _opened(self.address)
-        _, self._staging = _opened(self.staging)
+        self._files, self._target = open_store(self.address, OutputError)
+        _, self._staging = open_store(self.staging, OutputError)
 
     def check_new(self) -> None:
         """Reject an address that exists already."""
@@ -77,17 +76,3 @@ class Store:
                 f"{self.address}: cannot be written ({type(error).__name__}); check the address "
                 "and the credentials"
             ) from None
-
-
-def _opened(address: str) -> tuple[Any, str]:
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        raise MissingExtra("fsspec", "spark") from None
-    try:
-        found: tuple[Any, str] = url_to_fs(address)
-    except (ImportError, ValueError):
-        raise OutputError(
-            f"{address}: needs another package to finish what Spark writes: {_PACKAGES}"
-        ) from None
-    return found
