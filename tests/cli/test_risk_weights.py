@@ -98,3 +98,21 @@ def test_a_maximum_risk_is_asked_for(shoal, folder):
     assert made["smallest_class"] >= 12
     assert shoal("verify", "out.csv", "--quasi", "age", "--model", "risk(0.09)").status == 0
     assert shoal("verify", "out.csv", "--quasi", "age", "--model", "risk(0.05)").status == 1
+
+
+def test_metrics_count_each_row_with_its_weight(shoal, rows, folder):
+    (folder / "released.csv").write_text("age\n31\n31\n47-48\n47-48\n")
+    asked = ("metrics", "rows.csv", "released.csv", "--quasi", "age", "--metric", "ncp")
+    assert "population" not in parsed(shoal(*asked, "--json"))
+    found = parsed(shoal(*asked, "--weight", "w", "--json"))
+    assert found["metrics"]["ncp"] == pytest.approx(2 / 4 / 17)
+    assert found["population"]["losses"] == {"ncp": pytest.approx(30 / 70 / 17)}
+    assert found["population"]["estimate_errors"] == {"age": pytest.approx(10 / 70)}
+    assert "for the population" in shoal(*asked, "--weight", "w").out
+
+
+def test_metrics_measure_no_population_if_rows_match_several_originals(shoal, rows, folder):
+    (folder / "released.csv").write_text("age\n47-48\n31-47\n31\n31-48\n")
+    asked = ("metrics", "rows.csv", "released.csv", "--quasi", "age", "--weight", "w")
+    assert json.loads(shoal(*asked, "--json").out)["population"] is None
+    assert "population: not measured" in shoal(*asked).out

@@ -120,10 +120,24 @@ def _measure(
     }
     if table.unit is not None and MATCHED in release.run.notes:
         data |= dict.fromkeys(_PEOPLE)  # who is in which class is not certain
+    if table.weights is not None:
+        certain = MATCHED not in release.run.notes
+        data["population"] = _for_population(release, list(values)) if certain else None
     if by_attribute:
         found = {name: METRICS[name].by_attribute for name in values}
         data["by_attribute"] = {name: count(release) for name, count in found.items() if count}
     return data
+
+
+def _for_population(release: Release, names: list[str]) -> dict[str, Any]:
+    """Return losses and errors of estimates, each row counted with its sampling weight."""
+    from shoal.metrics import METRICS, estimate_errors, population_losses
+
+    chosen = [name for name in names if METRICS[name].by_record is not None]
+    return {
+        "losses": population_losses(release, chosen),
+        "estimate_errors": estimate_errors(release),
+    }
 
 
 def _show(data: dict[str, Any]) -> None:
@@ -142,6 +156,8 @@ def _show(data: dict[str, Any]) -> None:
         else:
             rows.add_row(name, share(value), metric.meaning)
     out.print(rows)
+    if "population" in data:
+        _show_population(data["population"])
     if "by_attribute" in data:
         _show_by_attribute(data)
     if data["undefined"]:
@@ -151,6 +167,22 @@ def _show(data: dict[str, Any]) -> None:
         for name, reason in data["undefined"].items():
             reasons.add_row(name, reason)
         out.print(reasons)
+
+
+def _show_population(figures: dict[str, Any] | None) -> None:
+    out.print()
+    if figures is None:
+        out.print("population: not measured, since some rows match several originals; use --key")
+        return
+    losses = grid("for the population, by sampling weights", "loss")
+    for name, value in figures["losses"].items():
+        losses.add_row(name, share(value))
+    out.print(losses)
+    out.print()
+    errors = grid("share of the population put on a wrong value", "error")
+    for name, value in figures["estimate_errors"].items():
+        errors.add_row(name, share(value))
+    out.print(errors)
 
 
 def _show_counts(data: dict[str, Any]) -> None:
