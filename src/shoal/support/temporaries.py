@@ -22,6 +22,7 @@ from pathlib import Path
 
 _NAME = re.compile(r"\.shoal\.([0-9a-f]{8})\.[0-9a-f]{16}(\..*)?")
 _DAY = 86_400  # seconds
+_TRIES, _PAUSE = 20, 0.05  # to remove a folder, and seconds between them
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -97,10 +98,15 @@ def _create(folder: Path, suffix: str | None) -> tuple[Path, int]:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
+    if not path.is_dir():
         path.unlink(missing_ok=True)
+        return
+    for _ in range(_TRIES):  # a process that is ending may still change files in it
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            return
+        time.sleep(_PAUSE)
+    shutil.rmtree(path)
 
 
 def _host() -> str:

@@ -107,6 +107,8 @@ def build(
     app.router.routes.append(uploads.Uploads(workspace, open_upload).route)
     layout.register(project)
     ui.add_body_html(f"<script>{_STOPPED.read_text(encoding='utf-8')}</script>", shared=True)
+    # Quasar's bar for requests has no name, which screen readers need
+    nicegui.app.config.quasar_config["loadingBar"] = {"skipHijack": True}
     nicegui.app.on_startup(start)
     nicegui.app.on_shutdown(project.close)
     ui.run_with(
