@@ -82,6 +82,15 @@ def test_sorted_rows_are_matched_by_their_values(target, files):
     same(measure(*pair, *target)[0], measure(*pair, *target, "--engine", "duckdb")[0])
 
 
+def test_weights_need_memory_and_the_command_says_so(files):
+    source, release = files
+    pair = source, release("ola", "r.csv", order="original"), "--weight", "cost"
+    assert "population" in measure(*pair)[0]
+    data, notes = measure(*pair, "--engine", "duckdb")
+    assert "population" not in data
+    assert "sampling weights are used in memory only" in notes
+
+
 def test_people_are_counted(files):
     source, release = files
     pair = source, release("ola", "r.csv", order="original")

@@ -114,6 +114,8 @@ def _on_disk(
         release = Pair(*files, request, settings, budget, target).read(key, claim)
     for text in release.run.notes:
         note(text)
+    if any(spec["role"] == Role.WEIGHT for spec in request.specs.values()):
+        note("sampling weights are used in memory only: there are no figures about the population")
     return release
 
 
