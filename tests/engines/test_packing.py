@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import shoal
+from shoal.engines.by_partition import sample_tuples
 from shoal.engines.packing import Packing, mix
 
 
@@ -19,8 +20,8 @@ def test_duckdb_draws_the_tuples_whose_mixed_words_are_divisible(tmp_path):
     ) as table:
         packing = Packing.of({n: table.encoded[n].column.domain for n in data.column_names})
         assert (packing.words, table.records) == (2, 900)
-        every, counts = table.engine.sample_tuples(packing, 1000)
-        drawn, _ = table.engine.sample_tuples(packing, 200)
+        every, counts = sample_tuples(table.engine, packing, 1000)
+        drawn, _ = sample_tuples(table.engine, packing, 200)
     assert counts.sum() == 900
     kept = mix(every) % 4 == 0
     assert 100 < kept.sum() < 400

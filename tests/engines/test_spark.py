@@ -223,7 +223,7 @@ def partitions_of(frame, search):
     each = shoal.open(frame, roles=ROLES, rows_are_people=True)
     assert each.records == 300
     columns = (each.encoded["note"].column,)
-    return list(each.engine.map_partitions([[()]], Work(columns, (), (), search), store=False))
+    return list(each.engine.map_partitions([[()]], Work(columns, (), (), search)))
 
 
 def test_nothing_that_spark_logs_contains_a_cell(spark, log, tmp_path):

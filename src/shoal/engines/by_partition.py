@@ -14,11 +14,13 @@ from shoal.core.counted_classes import Marginals
 from shoal.core.provenance import Run
 from shoal.core.release import Release
 from shoal.engines.cutting import Partition, cut
-from shoal.engines.packing import Packing
+from shoal.engines.engine import Engine, Tuples
+from shoal.engines.packing import Packing, share_drawn
 from shoal.engines.partitioned_release import Figures, PartitionedRelease
-from shoal.engines.partitions import LOSSES, Work
+from shoal.engines.partitions import LOSSES, Numbering, Work
 from shoal.errors import InputError
 from shoal.privacy.model import Model
+from shoal.support.arrays import Counts
 from shoal.support.progress import report
 from shoal.support.wording import counted
 
@@ -75,7 +77,7 @@ def anonymize_by_partition(
     kept = {c.name: c for c in quasi} | {n: source.encoded[n].column for n in model.columns}
     records = source.records
     packing = Packing.of({column.name: column.domain for column in quasi})
-    words, counts = source.engine.sample_tuples(packing, _SAMPLE)
+    words, counts = sample_tuples(source.engine, packing, _SAMPLE)
     codes = {column.name: packing.unpack(words, column.name) for column in quasi}
     partitions = cut(quasi, codes, counts, records, rows)
     empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in kept.items()}
@@ -83,7 +85,8 @@ def anonymize_by_partition(
     on_part = partial(search, part=True)
     work = Work(tuple(empty.values()), units["person"], units["household"], on_part)
     runner = _Runner(source, work)
-    figures, notes = runner.run(partitions, processes)
+    numbering = Numbering([column.name for column in quasi])
+    figures, notes = runner.run(partitions, processes, numbering)
     original = Marginals(tuple(empty.values()), unassigned=source.unassigned, total=records)
     notes = (
         f"anonymized in {counted(len(partitions), 'partition')} of at most about {rows:,} rows",
@@ -97,9 +100,22 @@ def anonymize_by_partition(
         run=Run(notes=notes),
         source=source,
         columns={column.name: column for column in quasi},
-        labels=source.engine.labels,
+        labels=numbering.labels,
         figures=figures,
     )
+
+
+def sample_tuples(engine: Engine, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
+    """Return about `most` of the distinct tuples at random, in order, and the rows of each.
+
+    The mixed words of a tuple decide, so the sample depends on neither rows nor engine.
+    """
+    about = engine.tuples(packing, [{}], 0)
+    assert isinstance(about, int)
+    found = engine.tuples(packing, [{}], None, every=share_drawn(about, most))
+    assert isinstance(found, Tuples)
+    order = np.lexsort(found.words[::-1])
+    return [word[order] for word in found.words], found.counts[order]
 
 
 def _partition_rows(
@@ -126,7 +142,7 @@ class _Runner:
         self._sizes: list[int] = []
 
     def run(
-        self, partitions: list[Partition], processes: int | None
+        self, partitions: list[Partition], processes: int | None, numbering: Numbering
     ) -> tuple[Figures, tuple[str, ...]]:
         """Return the figures and notes of the method."""
         quasi = [c.name for c in self._work.columns if c.role is Role.QUASI]
@@ -136,7 +152,7 @@ class _Runner:
         notes: dict[str, None] = {}
         report("partition", 0, len(partitions))
         outcomes = self._source.engine.map_partitions(
-            [[p] for p in partitions], self._work, processes
+            [[p] for p in partitions], self._work, processes, numbering
         )
         for place, outcome in enumerate(outcomes, 1):
             rows += outcome.rows
@@ -168,7 +184,7 @@ class _Runner:
             return ()
         first, second = pair
         chosen = [partitions[first], partitions[second]]
-        pairs = self._source.engine.map_partitions([chosen], self._work, 0, store=False)
+        pairs = self._source.engine.map_partitions([chosen], self._work, 0)
         together = next(iter(pairs)).losses["ncp"]
         sizes = self._sizes[first], self._sizes[second]
         apart = self._losses[first] * sizes[0] + self._losses[second] * sizes[1]

@@ -20,9 +20,9 @@ from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.engines.engine import Tuples
-from shoal.engines.large_table import unit_of
 from shoal.engines.margins import Shown, margins_of
 from shoal.engines.packing import Packing
+from shoal.engines.people import unit_of
 from shoal.engines.published import is_one_node, quasi_cells
 from shoal.engines.rolling import Base, base_at
 from shoal.errors import InputError

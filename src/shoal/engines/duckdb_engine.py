@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core.people import TEXT_WORDS
+from shoal.core.values.encoding import is_text
 from shoal.engines.cutting import Partition
 from shoal.engines.duckdb_partitions import DuckDBPartitions
 from shoal.engines.duckdb_released import (
@@ -30,16 +30,18 @@ from shoal.engines.engine import (
     PERSON,
     Counted,
     Encoding,
+    Filled,
     Plan,
+    RowCounts,
     Tuples,
     Values,
 )
 from shoal.engines.memory import Budget
-from shoal.engines.packing import FACTOR, MODULUS, SHIFT, Packing, share_drawn
-from shoal.engines.partitions import Outcome, Work
+from shoal.engines.packing import FACTOR, MODULUS, SHIFT, Packing
+from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.engines.sources import Scan
 from shoal.errors import InputError
-from shoal.support.arrays import Codes, Counts
+from shoal.support.arrays import Codes
 from shoal.support.progress import report
 
 _MARGIN = 1.1  # of an approximate number of distinct tuples
@@ -56,7 +58,7 @@ class DuckDBEngine:
         self._scan = scan
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._known: dict[str, Values] = {}  # the distinct values that were asked for
-        self._encoding: tuple[Encoding, int] | None = None  # what is encoded, and its rows
+        self._encoding: tuple[Encoding, RowCounts] | None = None  # what is encoded, and its rows
         self._releases = 0
         self._source = self._open()
 
@@ -72,9 +74,14 @@ class DuckDBEngine:
         """Free memory for work outside the engine."""
         self._session.rest()
 
-    def statistics(self, most: Mapping[str, int]) -> dict[str, Values | int]:
+    def statistics(
+        self, most: Mapping[str, int], identifiers: Sequence[str] = ()
+    ) -> dict[str, Values | Filled | int]:
         """Return the distinct values of columns, or their number if it exceeds `most`."""
-        return {name: self._statistics(name, limit) for name, limit in most.items()}
+        found: dict[str, Values | Filled | int] = {
+            name: self._statistics(name, limit) for name, limit in most.items()
+        }
+        return found | {name: self._count_identifier(name) for name in identifiers}
 
     def _statistics(self, name: str, most: int) -> Values | int:
         if name in self._known and len(self._known[name].counts) <= most:
@@ -112,18 +119,19 @@ class DuckDBEngine:
             return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0 END"
         return quoted(name)
 
-    def count_identifier(self, name: str, *, text: bool) -> tuple[int, int] | None:
-        """Return the distinct values and the filled rows of an identifier; None for free text."""
+    def _count_identifier(self, name: str) -> Filled:
+        """Count the values of an identifier; empty texts are missing."""
+        text = self._scan.types is None or is_text(self._scan.types[name])
         cell = f"nullif({quoted(name)}, '')" if text else quoted(name)
         words = f"avg(length({cell}) - length(replace({cell}, ' ', '')) + 1)" if text else "0"
         found = self._session.arrow(
             f"SELECT count(DISTINCT {cell}) AS n, count({cell}) AS filled, {words} AS words "
             f"FROM {self._source}"
         ).to_pylist()[0]
-        return None if (found["words"] or 0) >= TEXT_WORDS else (found["n"], found["filled"])
+        return Filled(found["n"], found["filled"], found["words"] or 0)
 
-    def encode(self, encoding: Encoding) -> int:
-        """Encode all rows, and return their number; the same encoding again costs nothing."""
+    def encode(self, encoding: Encoding) -> RowCounts:
+        """Encode all rows, and count them; the same encoding again costs nothing."""
         if self._encoding is not None and self._encoding[0].equals(encoding):
             return self._encoding[1]
         self._encoding = None
@@ -157,9 +165,14 @@ class DuckDBEngine:
             f"CREATE OR REPLACE TABLE encoded AS SELECT {', '.join(cells)} "
             f"FROM {self._source} s {' '.join(joins)}"
         )
+        counts = {
+            unit: int(self._session.value(f"SELECT count(*) FROM {unit}_ids"))
+            for unit in self._units()
+        }
         rows = self._check_encoded(encoding)
-        self._encoding = encoding, rows
-        return rows
+        encoded = RowCounts(rows, counts.get(PERSON), counts.get(HOUSEHOLD))
+        self._encoding = encoding, encoded
+        return encoded
 
     def _number(self, unit: str, names: Sequence[str]) -> None:
         """Give each person or household a number, and check that every row names one."""
@@ -195,42 +208,50 @@ class DuckDBEngine:
         return rows
 
     def tuples(
-        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], most: int, people: bool
+        self,
+        packing: Packing,
+        nodes: Sequence[Mapping[str, Codes]],
+        most: int | None,
+        people: bool = False,
+        every: int = 1,
     ) -> Tuples | int:
         """Return the distinct tuples after the first of the maps that leaves at most `most`."""
         report("group", 0, None)
         units = self._units() if people else []
-        asked = [self._asked(packing, maps, place, units) for place, maps in enumerate(nodes)]
+        asked = [
+            self._asked(packing, maps, place, units, every) for place, maps in enumerate(nodes)
+        ]
+        if most is None:
+            return self._grouped(asked[0], 0, units)
         least = 0
         for start in range(0, len(asked), _NODES_PER_SCAN):
             some = asked[start : start + _NODES_PER_SCAN]
             for place, about in enumerate(self._about(some), start):
                 least = about
-                if about > most * _MARGIN:
-                    continue
-                keys = ", ".join([*asked[place].keys, *units])
-                found = self._session.arrow(
-                    f"SELECT {keys}, count(*) AS n FROM encoded {asked[place].joins} GROUP BY ALL"
-                )
-                return _tuples(place, found, packing.words)
+                if about <= most * _MARGIN and most:
+                    return self._grouped(asked[place], place, units)
         return least
 
-    def count_tuples(self, packing: Packing) -> int:
-        """Return the approximate number of distinct tuples of encoded rows."""
-        return self._about([self._asked(packing, {}, 0, [])])[0]
+    def _grouped(self, asked: _Asked, place: int, units: list[str]) -> Tuples:
+        keys = ", ".join([*asked.keys, *units])
+        rows = f"encoded {asked.joins} WHERE {asked.drawn}"
+        found = self._session.arrow(f"SELECT {keys}, count(*) AS n FROM {rows} GROUP BY ALL")
+        return _tuples(place, found, len(asked.keys))
 
     def _asked(
-        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
+        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str], every: int
     ) -> _Asked:
         tables = self._maps(maps, f"node{place}_")
         words = self._words(packing, tables)
         named = tuple(f"{word} AS w{j}" for j, word in enumerate(words))
-        return _Asked(named, ", ".join([*words, *units]), tables.joins)
+        drawn = "true" if every == 1 else f"{_mixed(words)} % {every} = 0"
+        return _Asked(named, ", ".join([*words, *units]), tables.joins, drawn)
 
     def _about(self, asked: Sequence[_Asked]) -> list[int]:
         """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
         counts = [
-            f"approx_count_distinct({f'({each.tuple})' if ',' in each.tuple else each.tuple})"
+            f"approx_count_distinct({f'({each.tuple})' if ',' in each.tuple else each.tuple}) "
+            f"FILTER (WHERE {each.drawn})"
             for each in asked
         ]
         joins = " ".join(each.joins for each in asked)
@@ -301,20 +322,6 @@ class DuckDBEngine:
         report("verify", 0, None)
         return count_written(self._session, files, labels, value, text)
 
-    def sample_tuples(self, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
-        """Return about `most` of the distinct tuples at random, and the rows of each.
-
-        The mixed words of a tuple decide, so the sample depends on neither rows nor engine.
-        """
-        words = self._words(packing, _Maps({}, ""))
-        every = share_drawn(self.count_tuples(packing), most)
-        keys = ", ".join(f"{word} AS w{j}" for j, word in enumerate(words))
-        drawn = f"{_mixed(words)} % {every} = 0"
-        found = self._session.arrow(
-            f"SELECT {keys}, count(*) AS n FROM encoded WHERE {drawn} GROUP BY ALL ORDER BY ALL"
-        )
-        return [numbers_of(found, f"w{j}") for j in range(packing.words)], numbers_of(found, "n")
-
     @cached_property
     def _partitions(self) -> DuckDBPartitions:
         return DuckDBPartitions(self._session, self._columns, self._units())
@@ -324,32 +331,20 @@ class DuckDBEngine:
         groups: Sequence[Sequence[Partition]],
         work: Work,
         processes: int | None = None,
-        *,
-        store: bool = True,
+        numbering: Numbering | None = None,
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, in worker processes."""
-        return self._partitions.map(groups, work, processes, store)
-
-    @property
-    def labels(self) -> Mapping[str, tuple[str | None, ...]]:
-        """The text of each stored entry, for each quasi-identifier."""
-        return self._partitions.numbering.labels
-
-    def count_units(self) -> dict[str, int]:
-        """Return the numbers of people and households, as far as columns identify them."""
-        return {
-            unit: int(self._session.value(f"SELECT count(*) FROM {unit}_ids"))
-            for unit in self._units()
-        }
+        return self._partitions.map(groups, work, processes, numbering)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """How to group by the tuples of one node: named words, their tuple, and the joins."""
+    """How to group by the tuples of one node: named words, their tuple, joins, and a filter."""
 
     keys: tuple[str, ...]
     tuple: str
     joins: str
+    drawn: str
 
 
 @dataclass(frozen=True)

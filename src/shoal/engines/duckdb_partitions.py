@@ -20,7 +20,7 @@ from shoal.engines.engine import HOUSEHOLD, PERSON, Plan
 from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.engines.pool import map_in_pool
 from shoal.errors import InputError
-from shoal.support.arrays import Counts
+from shoal.support.arrays import Codes, Counts
 
 _SHARE_BESIDE_WORKERS = 0.4  # of the budget, while worker processes need the rest
 
@@ -35,24 +35,27 @@ class DuckDBPartitions:
         self._session, self._columns, self._units = session, columns, units
         self._entries: dict[str, str] = {}  # the column of entries of each name
         self._numbers: dict[Partition, int] = {}  # the number of each partition
-        self.numbering = Numbering(())
 
     def map(
-        self, groups: Sequence[Sequence[Partition]], work: Work, processes: int | None, store: bool
+        self,
+        groups: Sequence[Sequence[Partition]],
+        work: Work,
+        processes: int | None,
+        numbering: Numbering | None,
     ) -> Iterator[Outcome]:
         """Yield the outcome of each group of partitions, in order."""
         ids: list[Counts] = []
         partitions = [partition for group in groups for partition in group]
         if not set(partitions) <= set(self._numbers):
             self._sort(partitions)
-        if store:
+        if numbering is not None:
             self._begin(work)
         outcomes = map_in_pool(self._tasks(groups, work, ids), processes)
         for place, outcome in enumerate(outcomes):
             if outcome.rows != len(ids[place]):
                 raise InputError("a partition came back with another number of rows; start again")
-            if store:
-                self._add(ids[place], outcome)
+            if numbering is not None:
+                self._add(ids[place], outcome, numbering.of(outcome))
             ids[place] = ids[place][:0]
             yield outcome
 
@@ -96,7 +99,6 @@ class DuckDBPartitions:
     def _begin(self, work: Work) -> None:
         """Prepare for the published entry of each row, column by column."""
         quasi = tuple(c.name for c in work.columns if c.role is Role.QUASI)
-        self.numbering = Numbering(quasi)
         self._session.limit(_SHARE_BESIDE_WORKERS)
         self._entries = {name: f"e{number}" for number, name in enumerate(quasi)}
         added = [f"CAST(NULL AS INTEGER) AS {column}" for column in self._entries.values()]
@@ -105,12 +107,14 @@ class DuckDBPartitions:
             f"CREATE OR REPLACE TABLE entries AS SELECT {columns} FROM encoded LIMIT 0"
         )
 
-    def _add(self, rows: Counts, outcome: Outcome) -> None:
-        """Store the rows of a group with their published entries, without suppressed ones."""
+    def _add(self, rows: Counts, outcome: Outcome, numbers: Mapping[str, Codes]) -> None:
+        """Store the rows of a group with their published entries, without suppressed ones.
+
+        numbers: for each quasi-identifier the number of each entry of the outcome.
+        """
         kept = np.ones(len(rows), dtype=np.bool_)
         if outcome.suppressed is not None:
             kept[outcome.suppressed] = False
-        numbers = self.numbering.of(outcome)
         columns = {
             column: numbers[name][outcome.entries[name][kept]]
             for name, column in self._entries.items()

@@ -18,7 +18,7 @@ from shoal.core.margins import Pairs
 from shoal.engines.cutting import Partition
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
-from shoal.engines.partitions import Outcome, Work
+from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.reading.formats import Format
 from shoal.support.arrays import Codes, Counts
 
@@ -34,6 +34,19 @@ class Values:
 
     values: Any
     counts: Counts
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What is counted of an identifier.
+
+    distinct: its distinct values. rows: rows with a value. words: mean number of words of a value,
+    0 if it is no text.
+    """
+
+    distinct: int
+    rows: int
+    words: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +84,15 @@ class Encoding:
             and tuple(self.person) == tuple(other.person)
             and tuple(self.household) == tuple(other.household)
         )
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """The numbers of encoded rows, people and households; None if no column identifies them."""
+
+    rows: int
+    people: int | None = None
+    households: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,35 +266,37 @@ class Engine(Protocol):
 
     Six operations: statistics of columns, encoding, distinct tuples with counts, maps of their
     results back to the rows, a function mapped over partitions, and counts of what was written.
+    `rest` and `close` free what they occupy.
     """
 
     name: str
 
-    def statistics(self, most: Mapping[str, int]) -> Mapping[str, Values | int]:
-        """Return the distinct values of columns, or their number if it exceeds `most`."""
+    def statistics(
+        self, most: Mapping[str, int], identifiers: Sequence[str] = ()
+    ) -> Mapping[str, Values | Filled | int]:
+        """Return the distinct values of columns, or their number if it exceeds `most`.
 
-    def count_identifier(self, name: str, *, text: bool) -> tuple[int, int] | None:
-        """Return the distinct values and the filled rows of an identifier; None for free text."""
+        identifiers: columns whose values are only counted, however many there are.
+        """
 
-    def encode(self, encoding: Encoding) -> int:
-        """Encode all rows, and return their number."""
-
-    def count_units(self) -> dict[str, int]:
-        """Return the numbers of people and households, as far as columns identify them."""
+    def encode(self, encoding: Encoding) -> RowCounts:
+        """Encode all rows, and count them."""
 
     def tuples(
-        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], most: int, people: bool
+        self,
+        packing: Packing,
+        nodes: Sequence[Mapping[str, Codes]],
+        most: int | None,
+        people: bool = False,
+        every: int = 1,
     ) -> Tuples | int:
         """Return the distinct tuples after the first of the maps that leaves at most `most`.
 
-        If there are always more, return the least number.
+        If there are always more, return the least number, approximately. A `most` of 0 only counts
+        tuples, None returns all at the first map.
+        people: count the rows of each person and household separately.
+        every: return only the tuples whose mixed words are divisible by it.
         """
-
-    def count_tuples(self, packing: Packing) -> int:
-        """Return the approximate number of distinct tuples of encoded rows."""
-
-    def sample_tuples(self, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
-        """Return about `most` of the distinct tuples at random, and the rows of each."""
 
     def release(self, plan: Plan) -> Released:
         """Return the released rows."""
@@ -291,19 +315,15 @@ class Engine(Protocol):
         groups: Sequence[Sequence[Partition]],
         work: Work,
         processes: int | None = None,
-        *,
-        store: bool = True,
+        numbering: Numbering | None = None,
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, and yield its outcomes in order.
 
         Groups without rows are left out. The rows of a group are sorted by all their cells, so that
         nothing depends on the order of the source.
-        store: keep the published entry of each row for `release`, with a plan `by_row`.
+        numbering: numbers the published texts; with it the entry of each row is kept for `release`,
+        with a plan `by_row`.
         """
-
-    @property
-    def labels(self) -> Mapping[str, tuple[str | None, ...]]:
-        """The text of each stored entry, for each column of the work's quasi-identifiers."""
 
     def rest(self) -> None:
         """Free memory for work outside the engine."""

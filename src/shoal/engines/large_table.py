@@ -17,27 +17,25 @@ import pyarrow as pa
 
 from shoal.anonymize import versions
 from shoal.core.column import Role
-from shoal.core.grouping import group_keys
-from shoal.core.people import Deciding, Unit, deciding_of, is_person_number
+from shoal.core.people import is_person_number
 from shoal.core.provenance import Run
 from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.release import Release
 from shoal.core.roles import warn_unassigned
 from shoal.core.table import Table
-from shoal.core.values.encoding import is_text
 from shoal.engines.by_partition import GROUPING, anonymize_by_partition, runs_on_partitions
 from shoal.engines.dictionaries import Encoded, Encoder, check_type
-from shoal.engines.engine import Encoding, Engine, Source, Values
+from shoal.engines.engine import Encoding, Engine, RowCounts, Source, Values
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
+from shoal.engines.people import refuse_repeated, unit_of
 from shoal.engines.rolling import base_nodes
 from shoal.engines.weights import WeightValues
-from shoal.errors import InputError, RepeatedIdentifier
+from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.reading import advice_on_names
 from shoal.reading.requests import Request
-from shoal.support.arrays import Counts
 from shoal.support.temporaries import temporary_folder
 
 _BYTES_PER_TUPLE = (120, 24)  # of a search in memory: in any case, and for each column
@@ -125,7 +123,7 @@ class LargeTable:
         other = copy.copy(self)
         other._request = request
         other._origin = self._origin or self
-        for name in ("encoded", "plain", "records"):
+        for name in ("encoded", "plain", "counts"):
             other.__dict__.pop(name, None)
         other._check_names()
         other.unassigned = other._without_role()
@@ -212,6 +210,7 @@ class LargeTable:
             if isinstance(values, int):
                 self._check_plain(name, values)
                 continue
+            assert isinstance(values, Values)
             found[name] = values
         return self.encode_values(found)
 
@@ -252,21 +251,30 @@ class LargeTable:
         """The published columns without a dictionary."""
         return tuple(name for name in self.published if name not in self.encoded)
 
-    @cached_property
+    @property
     def records(self) -> int:
         """The number of rows, once they are encoded."""
-        self._check_people()
+        return self.counts.rows
+
+    @cached_property
+    def counts(self) -> RowCounts:
+        """The numbers of rows, people and households, once they are encoded."""
         units = self._request.units
+        if not units["person"] and not units["rows_are_people"]:
+            names = [n for n in self.names(Role.IDENTIFIER) if n not in units["household"]]
+            names += [n for n, spec in self._request.specs.items() if "replace" in spec]
+            names += [n for n in self.unassigned if is_person_number(n)]
+            refuse_repeated(self.engine, names, self.files.name)
         dictionaries = {name: found.dictionary for name, found in self.encoded.items()}
         if self.weights is not None:
             dictionaries[self.weights.column] = self.weights.dictionary
         encoding = Encoding(dictionaries, self.plain, units["person"], units["household"])
-        rows = self.engine.encode(encoding)
-        if not rows:
+        found = self.engine.encode(encoding)
+        if not found.rows:
             raise InputError(f"{self.files.name}: has a header but no rows; nothing to anonymize")
         if self.weights is not None and units["person"]:
             self.weights.check_people(self.engine, self.files.name)
-        return rows
+        return found
 
     @cached_property
     def weights(self) -> WeightValues | None:
@@ -288,26 +296,6 @@ class LargeTable:
         assert isinstance(values, Values)
         encoder = Encoder(self._request, self._scan.types, self.files.name)
         return WeightValues.of(names[0], encoder, values)
-
-    def _check_people(self) -> None:
-        """Reject identifiers that repeat, if no column identifies people."""
-        units = self._request.units
-        if units["person"] or units["rows_are_people"]:
-            return
-        names = [n for n in self.names(Role.IDENTIFIER) if n not in units["household"]]
-        names += [n for n, spec in self._request.specs.items() if "replace" in spec]
-        names += [n for n in self.unassigned if is_person_number(n)]
-        found = deciding_of(names, self._count_values)
-        if found is not None and found.repeats:
-            error = RepeatedIdentifier(found.column, found.distinct, found.filled)
-            error.args = (f"{self.files.name}: {error}",)
-            raise error
-
-    def _count_values(self, name: str) -> Deciding | None:
-        kind = None if self._scan.types is None else self._scan.types[name]
-        text = kind is None or is_text(kind)
-        found = self.engine.count_identifier(name, text=text)
-        return None if found is None else Deciding(name, *found)
 
     def anonymized(
         self, model: Model, algorithm: Any, search: Callable[[Table], Release]
@@ -359,8 +347,8 @@ class LargeTable:
 
     def count_people(self) -> tuple[int, int | None]:
         """Return the numbers of people and households; None if there are no households."""
-        found = self.engine.count_units()
-        return found.get("person", self.records), found.get("household")
+        found = self.counts
+        return found.rows if found.people is None else found.people, found.households
 
     def weighted(self, model: Model, algorithm: Any) -> tuple[Table, Mapping[str, int]]:
         """Return the distinct tuples with the columns of the model, and the levels they are at."""
@@ -415,14 +403,6 @@ class LargeTable:
             f"{algorithm.name} in {self.budget} of memory; state a larger memory, use fewer or "
             "coarser quasi-identifiers, or method flash or ola, which can begin at a coarser level"
         )
-
-
-def unit_of(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:
-    """Return the units of tuples, numbered without gaps."""
-    if ids is None or not columns:
-        return None
-    found = group_keys(ids)
-    return Unit(tuple(columns), found.ids, len(found))
 
 
 def runs_on_tuples(algorithm: Any) -> bool:

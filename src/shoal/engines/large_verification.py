@@ -20,9 +20,10 @@ from shoal.core.verification import old_codes
 from shoal.engines.counting import Counting, counted_classes
 from shoal.engines.engine import Counted, Plan, Released, Source
 from shoal.engines.large_caveats import count_singled_out
-from shoal.engines.large_table import LargeTable, unit_of
+from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
+from shoal.engines.people import unit_of
 from shoal.engines.stores import find_source
 from shoal.errors import InputError
 from shoal.reading.requests import Request
@@ -74,7 +75,8 @@ class Published:
         records, names = self.records, self.table.names(Role.QUASI)
         packing = Packing.of({n: self.table.encoded[n].column.domain for n in names})
         most = self.table.budget.share(_SHARE) // (_BYTES_PER_CLASS + 8 * columns)
-        about = self.table.engine.count_tuples(packing)
+        about = self.table.engine.tuples(packing, [{}], 0)
+        assert isinstance(about, int)
         if min(about, records) > most:
             raise InputError(
                 f"{self.table.files.name}: has about {about:,} classes, too many for "

@@ -17,9 +17,10 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee
 from shoal.engines.engine import Tuples
-from shoal.engines.large_table import LargeTable, unit_of
+from shoal.engines.large_table import LargeTable
 from shoal.engines.margins import original_sizes
 from shoal.engines.packing import Packing
+from shoal.engines.people import unit_of
 from shoal.engines.released_texts import JoinedTable, ReleasedTable
 from shoal.errors import InputError
 from shoal.reading.released import MATCHED, Unclaimed, check_fit, line_up

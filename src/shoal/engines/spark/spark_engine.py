@@ -11,14 +11,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from shoal.core.people import TEXT_WORDS
+from shoal.core.values.encoding import is_text
 from shoal.engines.cutting import Partition
-from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Encoding, Plan, Tuples, Values
-from shoal.engines.packing import Packing, share_drawn
-from shoal.engines.partitions import Outcome, Work
+from shoal.engines.engine import (
+    HOUSEHOLD,
+    PERSON,
+    Counted,
+    Encoding,
+    Filled,
+    Plan,
+    RowCounts,
+    Tuples,
+    Values,
+)
+from shoal.engines.packing import Packing
+from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.engines.spark.columns import (
     functions,
     mapped,
@@ -36,7 +45,7 @@ from shoal.engines.spark.spark_released import SparkReleased
 from shoal.engines.spark.written import count_parts
 from shoal.errors import InputError
 from shoal.support.addresses import address_of
-from shoal.support.arrays import Codes, Counts
+from shoal.support.arrays import Codes
 from shoal.support.progress import report
 
 _MARGIN = 1.1  # of an approximate number of distinct tuples
@@ -56,7 +65,6 @@ class SparkEngine:
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._units: dict[str, list[str]] = {}  # the columns of people and households
         self._encoded: Any = None
-        self._counted: dict[str, int] | None = None
         self._partitions: SparkPartitions | None = None
 
     def _cell(self, name: str) -> Any:
@@ -69,8 +77,16 @@ class SparkEngine:
             return f.when(f.isnan(cell), f.lit(None)).otherwise(cell + zero)
         return cell.cast("string") if kind is None or pa.types.is_string(kind) else cell
 
-    def statistics(self, most: Mapping[str, int]) -> dict[str, Values | int]:
+    def statistics(
+        self, most: Mapping[str, int], identifiers: Sequence[str] = ()
+    ) -> dict[str, Values | Filled | int]:
         """Return the distinct values of columns, or their number if it exceeds `most`."""
+        counted: dict[str, Values | Filled | int] = {
+            name: self._count_identifier(name) for name in identifiers
+        }
+        return counted | (self._statistics(most) if most else {})
+
+    def _statistics(self, most: Mapping[str, int]) -> dict[str, Values | int]:
         f = functions()
         report("read", 0, None)
         asked = [f.approx_count_distinct(self._cell(name)) for name in most]
@@ -110,10 +126,11 @@ class SparkEngine:
             values[name] = Values(rows.column(f"v{j}").combine_chunks(), numbers_of(rows, "n"))
         return values
 
-    def count_identifier(self, name: str, *, text: bool) -> tuple[int, int] | None:
-        """Return the distinct values and the filled rows of an identifier; None for free text."""
+    def _count_identifier(self, name: str) -> Filled:
+        """Count the values of an identifier; empty texts are missing."""
         f = functions()
         cell = self._cell(name)
+        text = self._scan.types is None or is_text(self._scan.types[name])
         if text:
             cell = f.nullif(cell, f.lit(""))
         words = f.length(cell) - f.length(f.replace(cell, f.lit(" "), f.lit(""))) + 1
@@ -121,10 +138,10 @@ class SparkEngine:
         asked.append((f.avg(words) if text else f.lit(0)).alias("words"))
         with explained("count identifiers"):
             found = self._rows.agg(*asked).toArrow().to_pylist()[0]
-        return None if (found["words"] or 0) >= TEXT_WORDS else (found["n"], found["filled"])
+        return Filled(found["n"], found["filled"], found["words"] or 0)
 
-    def encode(self, encoding: Encoding) -> int:
-        """Encode all rows, and return their number."""
+    def encode(self, encoding: Encoding) -> RowCounts:
+        """Encode all rows, and count them."""
         report("encode", 0, None)
         f = functions()
         rows, cells = self._rows, []
@@ -167,51 +184,56 @@ class SparkEngine:
                     "in or remove these rows"
                 )
 
-    def _check_encoded(self, encoding: Encoding) -> int:
-        """Check that every row was encoded, and return their number."""
+    def _check_encoded(self, encoding: Encoding) -> RowCounts:
+        """Check that every row was encoded, and count them."""
         f = functions()
         lost = f.lit(False)
         for name in encoding.dictionaries:
             lost = lost | f.col(self._columns[name]).isNull()
-        found = self._encoded.agg(f.count("*").alias("n"), f.count_if(lost).alias("lost"))
-        rows, missing = found.toArrow().to_pylist()[0].values()
-        if missing or rows != self._rows.count():
+        asked = [f.count("*").alias("n"), f.count_if(lost).alias("lost")]
+        asked += [f.count_distinct(*map(f.col, cells)).alias(unit)
+                  for unit, cells in self._units.items()]  # fmt: skip
+        found = self._encoded.agg(*asked).toArrow().to_pylist()[0]
+        if found["lost"] or found["n"] != self._rows.count():
             raise InputError(f"{self._scan.name}: was changed while it was read; start again")
-        return int(rows)
-
-    def count_units(self) -> dict[str, int]:
-        """Return the numbers of people and households, as far as columns identify them."""
-        f = functions()
-        if self._counted is None:
-            asked = [f.count_distinct(*map(f.col, cells)).alias(unit)
-                     for unit, cells in self._units.items()]  # fmt: skip
-            with explained("count people"):
-                found = self._encoded.agg(*asked).toArrow().to_pylist() if asked else [{}]
-            self._counted = found[0]
-        return dict(self._counted)
+        return RowCounts(found["n"], found.get(PERSON), found.get(HOUSEHOLD))
 
     def tuples(
-        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], most: int, people: bool
+        self,
+        packing: Packing,
+        nodes: Sequence[Mapping[str, Codes]],
+        most: int | None,
+        people: bool = False,
+        every: int = 1,
     ) -> Tuples | int:
         """Return the distinct tuples after the first of the maps that leaves at most `most`."""
         report("group", 0, None)
         units = [cell for cells in self._units.values() for cell in cells] if people else []
         least = 0
         with explained("group the rows"):
+            if most is None:
+                return self._grouped(packing, nodes[0], 0, units, every)
             for start in (0, *range(1, len(nodes), _NODES_PER_SCAN)):
                 stop = start + _NODES_PER_SCAN if start else 1
                 some = nodes[start:stop]
-                for place, about in enumerate(self._about(packing, some, units), start):
+                for place, about in enumerate(self._about(packing, some, units, every), start):
                     least = about
-                    if about <= most * _MARGIN:
-                        return self._grouped(packing, nodes[place], place, units)
+                    if about <= most * _MARGIN and most:
+                        return self._grouped(packing, nodes[place], place, units, every)
         return least
 
     def _grouped(
-        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
+        self,
+        packing: Packing,
+        maps: Mapping[str, Codes],
+        place: int,
+        units: list[str],
+        every: int,
     ) -> Tuples:
         f = functions()
         frame, words = self._words(self._encoded, packing, maps, "m")
+        if every > 1:
+            frame = frame.filter(mixed(words) % every == 0)
         keys = [word.alias(f"w{j}") for j, word in enumerate(words)]
         counts = frame.groupBy(*keys, *units).agg(f.count("*").alias("n")).toArrow()
         found = [numbers_of(counts, f"w{j}") for j in range(packing.words)]
@@ -221,13 +243,12 @@ class SparkEngine:
         }
         return Tuples(place, found, numbers_of(counts, "n"), ids[PERSON], ids[HOUSEHOLD])
 
-    def count_tuples(self, packing: Packing) -> int:
-        """Return the approximate number of distinct tuples of encoded rows."""
-        with explained("count tuples"):
-            return self._about(packing, [{}], [])[0]
-
     def _about(
-        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], units: list[str]
+        self,
+        packing: Packing,
+        nodes: Sequence[Mapping[str, Codes]],
+        units: list[str],
+        every: int,
     ) -> list[int]:
         """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
         f = functions()
@@ -236,6 +257,7 @@ class SparkEngine:
             frame, words = self._words(frame, packing, maps, f"m{number}_")
             cells = [*words, *map(f.col, units)]
             one = cells[0] if len(cells) == 1 else f.struct(*cells)
+            one = one if every == 1 else f.when(mixed(words) % every == 0, one)
             asked.append(f.approx_count_distinct(one).alias(f"n{number}"))
         return [int(column[0].as_py()) for column in frame.agg(*asked).toArrow().columns]
 
@@ -250,19 +272,6 @@ class SparkEngine:
                 column = f"{prefix}{self._columns[name]}"
                 frame, cells[name] = mapped(frame, cells[name], maps[name], column)
         return frame, pack_words(packing, cells)
-
-    def sample_tuples(self, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
-        """Return about `most` of the distinct tuples at random, and the rows of each."""
-        f = functions()
-        every = share_drawn(self.count_tuples(packing), most)
-        frame, words = self._words(self._encoded, packing, {}, "m")
-        keys = [word.alias(f"w{j}") for j, word in enumerate(words)]
-        with explained("sample tuples"):
-            drawn = frame.filter(mixed(words) % every == 0).groupBy(*keys)
-            counts = drawn.agg(f.count("*").alias("n")).toArrow()
-        found = [numbers_of(counts, f"w{j}") for j in range(packing.words)]
-        order = np.lexsort(found[::-1])
-        return [word[order] for word in found], numbers_of(counts, "n")[order]
 
     def release(self, plan: Plan) -> SparkReleased:
         """Return the released rows: mapped column by column, or joined tuple by tuple."""
@@ -297,23 +306,16 @@ class SparkEngine:
         groups: Sequence[Sequence[Partition]],
         work: Work,
         processes: int | None = None,
-        *,
-        store: bool = True,
+        numbering: Numbering | None = None,
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, on the executors."""
-        partitions = SparkPartitions(self._encoded, self._columns, self._units)
+        partitions = SparkPartitions(self._encoded, self._columns, self._units, numbering)
         outcomes = partitions.map(groups, work)
-        if store:
-            self._partitions = partitions
-        else:
+        if numbering is None:
             partitions.close()
+        else:
+            self._partitions = partitions
         return iter(outcomes)
-
-    @property
-    def labels(self) -> Mapping[str, tuple[str | None, ...]]:
-        """The text of each stored entry, for each quasi-identifier."""
-        assert self._partitions is not None
-        return self._partitions.numbering.labels
 
     def count_written(
         self, files: Sequence[Path], labels: Mapping[str, Any], value: str | None, text: bool

@@ -33,15 +33,20 @@ class SparkPartitions:
     """The encoded rows by partition, with the published entry of each row.
 
     frame: the encoded rows. columns: the encoded column of each name.
-    units: the columns of people and households. stored: the rows with their entries.
+    units: the columns of people and households. numbering: numbers the published texts, if the
+    entries are kept. stored: the rows with their entries.
     """
 
     def __init__(
-        self, frame: Any, columns: Mapping[str, str], units: Mapping[str, Sequence[str]]
+        self,
+        frame: Any,
+        columns: Mapping[str, str],
+        units: Mapping[str, Sequence[str]],
+        numbering: Numbering | None,
     ) -> None:
         self._frame, self._columns, self._units = frame, columns, units
+        self._numbering = numbering
         self.stored: Any = None
-        self.numbering = Numbering(())
         self._quasi: tuple[str, ...] = ()
         self._found: list[tuple[int, int, Outcome, dict[str, Codes]]] = []
 
@@ -65,7 +70,6 @@ class SparkPartitions:
         return self._outcomes(found)
 
     def _outcomes(self, found: Sequence[Mapping[str, Any]]) -> list[Outcome]:
-        self.numbering = Numbering(self._quasi)
         outcomes = []
         for each in found:
             told = pickle.loads(each["info"])
@@ -80,8 +84,9 @@ class SparkPartitions:
                         "anonymize a partition", kind, f"the error is in {told['place']}"
                     )
                 )
-            numbers = self.numbering.of(told)
-            self._found.append((each["part"], each["run"], told, numbers))
+            if self._numbering is not None:
+                numbers = self._numbering.of(told)
+                self._found.append((each["part"], each["run"], told, numbers))
             outcomes.append(told)
         return outcomes
 

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from shoal.core.column import Column, Role
 from shoal.core.people import Deciding, Unit, deciding_of
 from shoal.core.table import Table
-from shoal.core.values.encoding import is_text
 from shoal.engines.choice import choose
 from shoal.engines.dictionaries import Encoder, check_type
 from shoal.engines.duckdb_engine import DuckDBEngine
@@ -26,6 +25,7 @@ from shoal.engines.engine import Plan, Values
 from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
+from shoal.engines.people import count_identifier
 from shoal.engines.replacing import with_coarser_identifiers
 from shoal.engines.sources import find_files
 from shoal.errors import InputError
@@ -178,8 +178,7 @@ class DiskFile:
         return deciding_of([n for n in names if n not in found["household"]], self._count)
 
     def _count(self, name: str) -> Deciding | None:
-        known = self.engine.count_identifier(name, text=is_text(self._raw.column(name).type))
-        return None if known is None else Deciding(name, *known)
+        return count_identifier(self.engine, name)
 
     def large(self, request: TableRequest) -> LargeTable:
         """Return the table on disk as the project describes it.
