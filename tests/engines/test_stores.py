@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import sys
 import tempfile
@@ -124,14 +125,92 @@ def test_what_needs_files_on_a_disk_says_so(run, store, people, capsys):
     address = "memory://clinic/visits.csv"
     assert run("metrics", address, str(people), "--quasi", "sex") == 2
     assert "this needs files on a disk; copy them there first" in capsys.readouterr().err
+
+
+def stored(store, address):
+    """Return the content of each file at an address, by its name."""
+    paths = store.find(address.removeprefix("memory:/"))
+    return {path.rpartition("/")[2]: store.cat_file(path) for path in paths}
+
+
+@pytest.mark.parametrize("engine", [[], ["--engine", "duckdb"]])
+def test_a_release_at_an_address_has_the_bytes_of_one_on_a_disk(
+    engine, run, store, people, tmp_path
+):
+    asked = ["anonymize", str(people), "--quasi", "sex,age", "--rows-are-people", "-k", "3"]
+    asked += ["--missing", "NA", "--method", "flash", *engine]
+    for name in ("release.csv", "release.parquet", "parts", "more/"):
+        assert run(*asked, "-o", f"{tmp_path}/{name}") == 0
+        assert run(*asked, "-o", f"memory://clinic/new/{name}") == 0
+        here = tmp_path / name
+        files = sorted(here.iterdir()) if here.is_dir() else [here]
+        there = stored(store, f"memory://clinic/new/{name.rstrip('/')}")
+        assert there == {file.name: file.read_bytes() for file in files}
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_release_at_a_file_address_is_on_this_disk(run, people, tmp_path):
     asked = ["anonymize", str(people), "--quasi", "sex", "--rows-are-people", "-k", "3"]
-    for engine in ([], ["--engine", "duckdb"]):
-        assert run(*asked, *engine, "-o", "memory://clinic/out.parquet") == 2
-        assert "memory://clinic/out.parquet: only Spark writes" in capsys.readouterr().err
-    with shoal.open(address, **READING) as table:
+    for name in ("release.csv", "parts/"):
+        assert run(*asked, "-o", f"file://{tmp_path}/{name}") == 0
+        assert run(*asked, "-o", f"file://{tmp_path}/{name}") == 2  # exists already
+        assert run(*asked, "-o", f"file://{tmp_path}/{name}", "--force") == 0
+    assert (tmp_path / "release.csv").is_file()
+    assert (tmp_path / "parts/_manifest.json").is_file()
+
+
+def test_a_report_names_the_digest_of_a_release_at_an_address(run, store, people, tmp_path):
+    asked = ["anonymize", str(people), "--quasi", "sex", "--rows-are-people", "-k", "3"]
+    for name in ("a.csv", "parts"):
+        for folder in (str(tmp_path), "memory://clinic"):
+            told = tmp_path / f"{name}-{len(folder)}.json"
+            assert run(*asked, "-o", f"{folder}/{name}", "--report", str(told)) == 0
+        here, there = (
+            json.loads(path.read_text())["repeat"]["file"] for path in tmp_path.glob(f"{name}-*")
+        )
+        assert here == there
+
+
+def test_an_address_that_exists_is_not_replaced(run, store, people, capsys):
+    store.pipe_file("memory://clinic/old.csv", b"old")
+    asked = ["anonymize", str(people), "--quasi", "sex", "--rows-are-people", "-k", "3", "--force"]
+    assert run(*asked, "-o", "memory://clinic/old.csv") == 2
+    assert "memory://clinic/old.csv: exists already; choose another name" in capsys.readouterr().err
+    assert store.cat_file("/clinic/old.csv") == b"old"
+    assert run(*asked, "-o", "memory://clinic/new.xyz") == 2
+    assert "cannot write this kind of file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("failure", [OSError(SECRET), KeyboardInterrupt()])
+@pytest.mark.parametrize("name", ["release.csv", "parts"])
+def test_a_copy_that_fails_leaves_nothing_at_the_address(
+    name, failure, store, people, tmp_path, monkeypatch
+):
+    kept = type(store).put_file
+
+    def put_file(self, here, there, **options):
+        kept(self, here, there, **options)
+        raise failure
+
+    monkeypatch.setattr(type(store), "put_file", put_file)
+    with shoal.open(people, **READING) as table:
         release = shoal.anonymize(table, k=3, method="flash")
-        with pytest.raises(OutputError, match="only Spark writes to addresses"):
-            release.write("memory://clinic/out")
+        with pytest.raises((OutputError, KeyboardInterrupt)) as caught:
+            release.write(f"memory://clinic/{name}")
+    assert SECRET not in str(caught.value)
+    assert store.find("/clinic") == []
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_copy_of_another_size_is_an_error(store, people, monkeypatch):
+    def put_file(self, here, there, **options):
+        self.pipe_file(there, b"short")
+
+    monkeypatch.setattr(type(store), "put_file", put_file)
+    release = shoal.anonymize(shoal.read(people, **READING), k=3, method="flash")
+    with pytest.raises(OutputError, match="arrived with another size"):
+        release.write("memory://clinic/release.csv")
+    assert store.find("/clinic") == []
 
 
 @pytest.mark.parametrize(

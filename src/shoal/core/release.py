@@ -339,7 +339,8 @@ class Release:
 
         Parameters:
             path: The file; its ending decides the format. A name without an ending, or one that
-                ends in a slash, is a folder of Parquet parts.
+                ends in a slash, is a folder of Parquet parts. An address like
+                `s3://bucket/name` must not exist.
             force: Overwrite an existing file.
             order: "canonical" sorts the rows by their published values, so that their order reveals
                 nothing else. "original" keeps the order of the input, which can reveal hidden

@@ -27,7 +27,7 @@ from shoal.engines.published import Cells, plan_of, quasi_cells
 from shoal.errors import InputError, NotAnonymous
 from shoal.metrics import METRICS
 from shoal.metrics.cell_shares import cell_shares_by_attribute
-from shoal.support.addresses import address_of, refuse_to_write
+from shoal.support.addresses import address_of
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted
 
@@ -232,8 +232,8 @@ class LargeRelease(Release):
 
         Parameters:
             path: A name without an ending, or one that ends in a slash, is a folder of parts; else
-                the ending decides the format. Spark also writes such folders to addresses like
-                `s3://bucket/name`, which must not exist.
+                the ending decides the format. An address like `s3://bucket/name` must not exist;
+                Spark writes folders there.
             force: Overwrite an existing file, or a folder that Shoal wrote.
             order: "canonical"; the original order is not known here.
             escape_formulas: As for `Release.write`.
@@ -248,8 +248,6 @@ class LargeRelease(Release):
         if order == "original":
             raise InputError("rows that stay on disk cannot keep their order; leave out the order")
         address, in_spark = address_of(path), self.source.engine.name == "spark"
-        if not in_spark:
-            refuse_to_write(path)
         if in_spark and (address is not None or writes_parts(path)):
             from shoal.engines.spark.publishing import write_parts
 

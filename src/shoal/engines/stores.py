@@ -30,18 +30,15 @@ from shoal.engines.sources import (
     is_parquet,
     parquet_by_name,
 )
-from shoal.errors import InputError, MissingExtra, OutputError, ShoalError
+from shoal.errors import InputError, OutputError, ShoalError
 from shoal.reading.formats import Format
 from shoal.support.addresses import AddressPath, address_of
 from shoal.support.files import is_database
+from shoal.support.object_stores import open_store
 from shoal.support.progress import report
 from shoal.support.temporaries import temporary_folder
 from shoal.support.wording import counted
 
-_PACKAGES = {
-    "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs",
-    "az": "adlfs", "hdfs": "pyarrow", "http": "aiohttp", "https": "aiohttp", "sftp": "paramiko",
-}  # fmt: skip
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
@@ -212,29 +209,3 @@ def _full(folder: Path) -> OutputError:
     return OutputError(
         f"{folder.parent}: has no space left for copies of the files; name another folder in TMPDIR"
     )
-
-
-def open_store(address: str, error: type[InputError] = InputError) -> tuple[Any, str]:
-    """Return the file system of an address, and the path in it.
-
-    error: what to raise if a package is not installed.
-    """
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        raise MissingExtra("fsspec", "stores") from None
-    scheme = address.partition(":")[0]
-    try:
-        found: tuple[Any, str] = url_to_fs(address)
-    except ImportError:
-        package = _PACKAGES.get(scheme, f"the package of fsspec for {scheme}://")
-        hint = f"; install it with: pip install {package}" if scheme in _PACKAGES else ""
-        raise error(f"{address}: needs {package}{hint}") from None
-    except ValueError:
-        raise error(f"{address}: fsspec has no file system for {scheme}://") from None
-    except Exception as failure:  # of any package, with any message
-        raise error(
-            f"{address}: cannot be reached ({type(failure).__name__}); check the address and the "
-            "credentials"
-        ) from None
-    return found

@@ -12,7 +12,9 @@ from typing import Any
 
 from shoal.anonymize import METHODS
 from shoal.core.release import Release
+from shoal.support.addresses import address_of
 from shoal.support.files import check_readable
+from shoal.support.object_stores import stored_digests
 from shoal.support.plain_data import plain
 
 _CHUNK_BYTES = 1 << 20
@@ -47,8 +49,11 @@ def repeating(
 
 def digest(path: Path) -> dict[str, Any]:
     """Return a file's name, size and SHA-256; of a folder, those of its files in order of name."""
-    if path.is_dir():
-        inside = [digest(file) for file in sorted(path.iterdir())]
+    address = address_of(path)
+    if address is not None or path.is_dir():
+        inside = _inside(path, address)
+        if [each["name"] for each in inside] == [path.name]:  # one file at an address
+            return inside[0]
         listed = "".join(f"{each['sha256']}  {each['name']}\n" for each in inside)
         together = hashlib.sha256(listed.encode()).hexdigest()
         return {"name": path.name, "bytes": sum(f["bytes"] for f in inside), "sha256": together}
@@ -58,6 +63,14 @@ def digest(path: Path) -> dict[str, Any]:
         while chunk := handle.read(_CHUNK_BYTES):
             sha256.update(chunk)
     return {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256.hexdigest()}
+
+
+def _inside(path: Path, address: str | None) -> list[dict[str, Any]]:
+    """Return the digests of the files in a folder, or at an address."""
+    if address is None:
+        return [digest(file) for file in sorted(path.iterdir())]
+    names = ("name", "bytes", "sha256")
+    return [dict(zip(names, each, strict=True)) for each in stored_digests(address)]
 
 
 def _call(release: Release, options: Mapping[str, Any], seed: int | None) -> str:

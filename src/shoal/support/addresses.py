@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from shoal.errors import InputError, OutputError
+from shoal.errors import InputError
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # one letter is a drive
 # a password (what follows a colon, unless it is a port), or a setting such as a key or signature
@@ -25,6 +25,10 @@ class AddressPath(type(Path())):  # type: ignore[misc]
     def __str__(self) -> str:
         text = super().__str__()
         return address_of(text) or text
+
+
+class FolderPath(AddressPath):
+    """A path that was written with a slash at its end, so it means a folder."""
 
 
 def address_of(path: str | Path) -> str | None:
@@ -54,10 +58,14 @@ def _holds_secret(scheme: str, rest: str) -> bool:
     return token or _SECRET.match(rest) is not None
 
 
-def refuse_to_write(path: str | Path) -> None:
-    """Reject an address as the name of an output."""
-    if (address := address_of(path)) is not None:
-        raise OutputError(
-            f"{address}: only Spark writes to addresses; name a file or folder on a disk, or use "
-            "engine spark"
-        )
+def on_this_disk(path: str | Path) -> str | Path:
+    """Return the path that a file:// address means; anything else stays as it is.
+
+    >>> on_this_disk("file:///data/visits/"), on_this_disk("visits.csv")
+    ('/data/visits/', 'visits.csv')
+    """
+    address = address_of(path)
+    if address is None or not address.startswith("file://"):
+        return path
+    found = address.removeprefix("file://")
+    return FolderPath(found) if isinstance(path, FolderPath) else found

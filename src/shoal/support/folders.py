@@ -23,10 +23,6 @@ _HERE = -100  # of renameat2: paths are relative to the working folder
 _EXCHANGE = 2  # of renameat2: swap the two
 
 
-class FolderPath(type(Path())):  # type: ignore[misc]
-    """A path that was written with a slash at its end, so it means a folder."""
-
-
 def check_folder(path: Path, files: Collection[str] = PARTS, *, force: bool = False) -> None:
     """Reject, before any work, a folder that exists or cannot be created.
 

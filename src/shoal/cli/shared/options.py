@@ -202,9 +202,11 @@ def wanted_model(k: int | None, models: list[str] | None) -> Model:
 
 def output_path(text: str) -> Path:
     """Return the path of an output; a slash at its end means a folder."""
-    from shoal.support.folders import FolderPath
+    from shoal.support.addresses import AddressPath, FolderPath, address_of
 
-    return FolderPath(text) if text.endswith(("/", os.sep)) else Path(text)
+    if text.endswith(("/", os.sep)):
+        return FolderPath(text)
+    return Path(text) if address_of(text) is None else AddressPath(text)
 
 
 def check_outputs(
@@ -224,17 +226,28 @@ def check_outputs(
     """
     from shoal.core.publishing.staging import writes_parts
     from shoal.core.publishing.writing import check_ending
-    from shoal.support.addresses import address_of, refuse_to_write
+    from shoal.support.addresses import address_of, on_this_disk
     from shoal.support.files import check_writable
     from shoal.support.folders import check_folder
 
     named = [path.absolute() for path in (table, picture, report, evidence) if path is not None]
     if len(set(named)) < len(named):
         raise OutputError("two outputs have the same file name; give each its own")
+    address = None if table is None else address_of(table)
     if table is not None and not spark:
-        refuse_to_write(table)
-    if table is not None and address_of(table) is not None:
-        pass  # Spark checks it
+        there = on_this_disk(table)
+        table = there if isinstance(there, Path) else Path(there)
+        address = address_of(table)
+    if table is not None and address is not None:
+        from shoal.support.object_stores import Store
+
+        if not spark and not (parts and writes_parts(table)):
+            check_ending(table)
+        if evidence is not None:
+            raise OutputError(
+                f"{address}: evidence is about a file on a disk; write the release there first"
+            )
+        Store(address).check_new()
     elif table is not None and parts and writes_parts(table):
         check_folder(table, force=force)
     elif table is not None:

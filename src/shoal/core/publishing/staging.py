@@ -17,8 +17,10 @@ import pyarrow as pa
 
 from shoal.core.publishing.writing import BATCH, check_ending, decoded, open_writer, write_table
 from shoal.errors import OutputError
+from shoal.support.addresses import AddressPath, FolderPath, address_of, on_this_disk
 from shoal.support.files import replace_file
-from shoal.support.folders import MANIFEST, FolderPath, replace_folder
+from shoal.support.folders import MANIFEST, replace_folder
+from shoal.support.object_stores import Store
 from shoal.support.progress import report
 from shoal.support.unused_memory import return_memory
 
@@ -100,7 +102,7 @@ def is_text_file(path: str | Path) -> bool:
 def write_output(table: Any, path: str | Path, *, force: bool = False) -> None:
     """Write an Arrow table to a file or a folder of parts, completely or not at all."""
     return_memory(table.num_rows)
-    if not writes_parts(path):
+    if not writes_parts(path) and address_of(path) is None:
         write_table(table, Path(path), force=force)
         return
     starts = range(0, table.num_rows, BATCH)
@@ -111,8 +113,17 @@ def write_output(table: Any, path: str | Path, *, force: bool = False) -> None:
 
 @contextmanager
 def staged(path: str | Path, *, force: bool = False) -> Iterator[Staging]:
-    """Yield the staging of an output; it replaces the target when the block ends without error."""
-    target = Path(path)
+    """Yield the staging of an output; it replaces the target when the block ends without error.
+
+    An output at an address is staged on the disk and copied there at the end.
+    """
+    path = on_this_disk(path)
+    address, target = address_of(path), Path(path)
+    if address is not None:
+        ending = None if writes_parts(path) else check_ending(target)
+        with Store(address).uploaded(ending) as place:
+            yield Staging(AddressPath(address), place, in_parts=ending is None)
+        return
     if writes_parts(path):
         with replace_folder(target, force=force) as folder:
             yield Staging(target, folder, in_parts=True)

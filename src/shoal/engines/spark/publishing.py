@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 from shoal.core.publishing.staging import Staging
 from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.spark.failures import explained
-from shoal.engines.spark.stores import Store
 from shoal.engines.spark.types import spark_type
 from shoal.errors import InputError, OutputError
 from shoal.support.addresses import address_of
 from shoal.support.folders import replace_folder
+from shoal.support.object_stores import Store
 from shoal.support.progress import report
 
 if TYPE_CHECKING:
