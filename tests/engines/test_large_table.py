@@ -11,6 +11,8 @@ from tests.engines.conftest import ROLES, TREES, rows, write_csv
 
 import shoal
 from shoal import InputError
+from shoal.core.publishing import staging, writing
+from shoal.engines import large_release
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.UnassignedColumns")
 METHODS = {
@@ -265,3 +267,29 @@ def test_quantiles_with_wrong_arguments_are_refused(people):
         table = shoal.open(people, **settings, hierarchies={"age": recipe})
         with pytest.raises(InputError, match="quantiles"):
             shoal.anonymize(table, k=3, method="flash")
+
+
+@pytest.mark.parametrize("engine", [shoal.open, shoal.read])
+def test_a_folder_of_csv_parts_has_the_rows_of_one_file(engine, people, tmp_path, monkeypatch):
+    monkeypatch.setattr(staging, "PART_ROWS", 100)
+    monkeypatch.setattr(writing, "BATCH", 100)
+    for module in (staging, large_release):
+        monkeypatch.setattr(module, "BATCH", 100)
+    release = shoal.anonymize(
+        engine(people, roles=ROLES, hierarchies=TREES, missing=["NA"], rows_are_people=True),
+        k=3,
+        method="flash",
+    )
+    assert release.write(tmp_path / "one.csv").holds
+    assert release.write(tmp_path / "parts", parts="csv").holds
+    names = sorted(path.name for path in (tmp_path / "parts").iterdir())
+    assert names == ["_manifest.json", *(f"part-0000{n}.csv" for n in range(len(names) - 1))]
+    assert len(names) > 2
+    header, *rows = (tmp_path / "one.csv").read_text().splitlines()
+    parts = [(tmp_path / "parts" / name).read_text().splitlines() for name in names[1:]]
+    assert [part[0] for part in parts] == [header] * len(parts)
+    assert [row for part in parts for row in part[1:]] == rows
+    assert release.write(tmp_path / "parts", parts="parquet", force=True).holds
+    assert not list((tmp_path / "parts").glob("*.csv"))
+    with pytest.raises(InputError, match="parts must be one of parquet, csv"):
+        release.write(tmp_path / "other", parts="xlsx")

@@ -51,6 +51,7 @@ from shoal.cli.shared.release_options import (
     Models,
     NewSchema,
     Output,
+    PartFormat,
     People,
     Picture,
     Report,
@@ -75,6 +76,7 @@ def anonymize(
     context: typer.Context,
     file: File,
     output: Output = None,
+    parts: PartFormat = "parquet",
     k: K = None,
     model: Models = None,
     roles: EveryRole,
@@ -171,7 +173,7 @@ def anonymize(
             release.digest  # noqa: B018  an error before anything is written if there is no report
         if output is not None:
             secrets.keep_tokens()  # before the release: no token without its entry
-        form_of_file = {"order": order, "escape_formulas": escape_formulas}
+        form_of_file = {"order": order, "escape_formulas": escape_formulas, "parts": parts}
         checked = _checked(release, output, force=force, **form_of_file)
         data = summarize(release, checked, output) | held_out.write()
         data |= {} if output is None else {"order": order}
@@ -185,7 +187,7 @@ def anonymize(
         what = "nothing" if report is None and picture is None else "no release"
         note(f"{what} was written; name an output file with -o")
     else:
-        _note_file(release, output, keep_order=keep_order, escape_formulas=escape_formulas)
+        _note_output(release, output, form_of_file)
 
 
 def _run_project(stated: dict[str, Any], secrets: Secrets) -> None:
@@ -224,22 +226,21 @@ def _show(data: dict[str, Any], written: dict[str, Path | None], held_out: Contr
         out.print(f"SHA-256 of its manifest: {data['evidence']['sha256']}", soft_wrap=True)
 
 
-def _note_file(release: Release, output: Path, *, keep_order: bool, escape_formulas: bool) -> None:
-    """Print what to know about a written file."""
-    if keep_order:
+def _note_output(release: Release, output: Path, form: dict[str, Any]) -> None:
+    """Print what to know about what was written, given the options of `write`."""
+    from shoal.core.publishing.staging import is_text_output
+
+    if form["order"] == "original":
         note("rows keep the order of FILE: their positions can reveal what the cells hide")
-    if not escape_formulas:
-        _note_formulas(release, output)
+    if not form["escape_formulas"] and is_text_output(output, form["parts"]):
+        _note_formulas(release)
 
 
-def _note_formulas(release: Release, output: Path) -> None:
+def _note_formulas(release: Release) -> None:
     """Print which columns of a text file contain cells that a spreadsheet would run."""
     from shoal.cli.shared.summary import is_large
     from shoal.core.publishing.formulas import count_formulas
-    from shoal.core.publishing.staging import is_text_file
 
-    if not is_text_file(output):
-        return
     if is_large(release):
         from shoal.engines.ordering import formula_columns
 

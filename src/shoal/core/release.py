@@ -25,7 +25,7 @@ from shoal.core.publishing.frames import to_pandas, to_polars
 from shoal.core.publishing.native import Origin
 from shoal.core.publishing.replaced import Replaced
 from shoal.core.publishing.row_order import Order, canonical, check_order
-from shoal.core.publishing.staging import is_text_file, write_output
+from shoal.core.publishing.staging import Parts, is_text_output, write_output
 from shoal.core.publishing.writing import decoded
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
@@ -334,19 +334,21 @@ class Release:
         force: bool = False,
         order: Order = "canonical",
         escape_formulas: bool = False,
+        parts: Parts = "parquet",
     ) -> Verification:
         """Write the published rows as CSV or Parquet, completely or not at all.
 
         Parameters:
             path: The file; its ending decides the format. A name without an ending, or one that
-                ends in a slash, is a folder of Parquet parts. An address like
-                `s3://bucket/name` must not exist.
+                ends in a slash, is a folder of parts. An address like `s3://bucket/name` must not
+                exist.
             force: Overwrite an existing file.
             order: "canonical" sorts the rows by their published values, so that their order reveals
                 nothing else. "original" keeps the order of the input, which can reveal hidden
                 values: in a table sorted by date the position of a row reveals its date.
             escape_formulas: Put a single quote before cells of a text file that a spreadsheet
                 would run, such as `=1+1`.
+            parts: The format of the parts of a folder: "parquet" or "csv".
 
         Returns:
             The outcome of the check on the written rows.
@@ -359,7 +361,7 @@ class Release:
             raise InputError(
                 "a release that claims differential privacy has no original order; leave out order"
             )
-        text = is_text_file(path)
+        text = is_text_output(path, parts)
         published = self._published(spelled=text)
         rows = self._rows
         if order == "canonical" and not self.withheld:
@@ -371,7 +373,7 @@ class Release:
             from shoal.core.publishing.formulas import escape_formulas as escape
 
             published = escape(published)
-        write_output(published, path, force=force)
+        write_output(published, path, force=force, parts=parts)
         return checked
 
     def report(

@@ -14,7 +14,7 @@ from shoal.core.column import Column
 from shoal.core.counted_classes import CountedClasses
 from shoal.core.publishing.row_order import Order as RowOrder
 from shoal.core.publishing.row_order import check_order
-from shoal.core.publishing.staging import Staging, is_text_file, staged, writes_parts
+from shoal.core.publishing.staging import Parts, Staging, is_text_output, staged, writes_parts
 from shoal.core.publishing.writing import BATCH
 from shoal.core.release import Release
 from shoal.core.tally import Tally
@@ -225,8 +225,9 @@ class LargeRelease(Release):
         force: bool = False,
         order: RowOrder = "canonical",
         escape_formulas: bool = False,
+        parts: Parts = "parquet",
     ) -> Verification:
-        """Write the published rows to a file, or to a folder of Parquet parts.
+        """Write the published rows to a file, or to a folder of parts.
 
         The written files are read and grouped again before they are renamed.
 
@@ -237,6 +238,7 @@ class LargeRelease(Release):
             force: Overwrite an existing file, or a folder that Shoal wrote.
             order: "canonical"; the original order is not known here.
             escape_formulas: As for `Release.write`.
+            parts: As for `Release.write`. Spark writes CSV parts through the driver.
 
         Returns:
             The outcome of the check on the written rows.
@@ -248,13 +250,13 @@ class LargeRelease(Release):
         if order == "original":
             raise InputError("rows that stay on disk cannot keep their order; leave out the order")
         address, in_spark = address_of(path), self.source.engine.name == "spark"
-        if in_spark and (address is not None or writes_parts(path)):
+        text = is_text_output(path, parts)
+        if in_spark and not text and (address is not None or writes_parts(path)):
             from shoal.engines.spark.publishing import write_parts
 
             return write_parts(self, path, force=force)
-        text = is_text_file(path)
         layout = lay_out(self, text=text, escape=escape_formulas and text)
-        with staged(path, force=force) as staging:
+        with staged(path, force=force, parts=parts) as staging:
             staging.write(self._batches(layout), layout.schema, int(self._total.rows[0]))
             return self.check_written(staging, layout, text=text)
 

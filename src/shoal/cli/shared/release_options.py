@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,8 +17,12 @@ Output = Annotated[
         metavar="FILE",
         parser=output_path,
         help="The file to write: .csv, .tsv or .parquet. A name without an ending, or with a slash "
-        "at its end, is a folder of Parquet parts.",
+        "at its end, is a folder of parts.",
     ),
+]
+PartFormat = Annotated[
+    Literal["parquet", "csv"],
+    typer.Option("--parts", help="The format of the parts of a folder."),
 ]
 Models = Annotated[
     list[str] | None,

@@ -1,4 +1,4 @@
-"""Rows that arrive in batches, written to one file or to a folder of Parquet parts.
+"""Rows that arrive in batches, written to one file or to a folder of Parquet or CSV parts.
 
 Everything is staged beside the target, so that it can be checked as written before it is renamed.
 """
@@ -11,20 +11,29 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
-from shoal.core.publishing.writing import BATCH, check_ending, decoded, open_writer, write_table
+from shoal.core.publishing.writing import (
+    BATCH,
+    check_ending,
+    dates_at_midnight,
+    decoded,
+    open_writer,
+    write_table,
+)
 from shoal.errors import OutputError
 from shoal.support.addresses import AddressPath, FolderPath, address_of, on_this_disk
 from shoal.support.files import replace_file
 from shoal.support.folders import MANIFEST, replace_folder
 from shoal.support.object_stores import Store
+from shoal.support.options import check_choice
 from shoal.support.progress import report
 from shoal.support.unused_memory import return_memory
 
 PART_ROWS = 16 * BATCH  # about 4 million
+Parts = Literal["parquet", "csv"]
 
 
 def writes_parts(path: str | Path) -> bool:
@@ -42,11 +51,13 @@ class Staging:
     """The files of an output before they are renamed.
 
     path: the name in messages. place: the temporary file, or the folder of parts.
+    ending: of each part.
     """
 
     path: Path
     place: Path
     in_parts: bool
+    ending: str = ".parquet"
     files: list[Path] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
 
@@ -74,7 +85,7 @@ class Staging:
     def _open(self, schema: Any) -> Any:
         file = self.place
         if self.in_parts:
-            file = self.place / f"part-{len(self.files):05}.parquet"
+            file = self.place / f"part-{len(self.files):05}{self.ending}"
         self.files.append(file)
         self.rows.append(0)
         return open_writer(file, schema)
@@ -94,25 +105,36 @@ class Staging:
         (self.place / MANIFEST).write_text(f"{text}\n", encoding="utf-8")
 
 
-def is_text_file(path: str | Path) -> bool:
-    """Return whether a name means a text file; reject an unknown ending."""
-    return not writes_parts(path) and check_ending(Path(path)) != ".parquet"
+def is_text_output(path: str | Path, parts: Parts = "parquet") -> bool:
+    """Return whether an output is text; reject an unknown ending.
+
+    parts: the format of the parts, if the name means a folder.
+
+    >>> is_text_output("release.csv"), is_text_output("release"), is_text_output("release", "csv")
+    (True, False, True)
+    """
+    check_choice("parts", parts, get_args(Parts))
+    return parts == "csv" if writes_parts(path) else check_ending(Path(path)) != ".parquet"
 
 
-def write_output(table: Any, path: str | Path, *, force: bool = False) -> None:
+def write_output(
+    table: Any, path: str | Path, *, force: bool = False, parts: Parts = "parquet"
+) -> None:
     """Write an Arrow table to a file or a folder of parts, completely or not at all."""
     return_memory(table.num_rows)
     if not writes_parts(path) and address_of(path) is None:
         write_table(table, Path(path), force=force)
         return
+    if is_text_output(path, parts):
+        table = dates_at_midnight(table)
     starts = range(0, table.num_rows, BATCH)
     batches = (decoded(table.slice(start, BATCH)) for start in starts)
-    with staged(path, force=force) as staging:
+    with staged(path, force=force, parts=parts) as staging:
         staging.write(batches, decoded(table.slice(0, 0)).schema, table.num_rows)
 
 
 @contextmanager
-def staged(path: str | Path, *, force: bool = False) -> Iterator[Staging]:
+def staged(path: str | Path, *, force: bool = False, parts: Parts = "parquet") -> Iterator[Staging]:
     """Yield the staging of an output; it replaces the target when the block ends without error.
 
     An output at an address is staged on the disk and copied there at the end.
@@ -122,11 +144,11 @@ def staged(path: str | Path, *, force: bool = False) -> Iterator[Staging]:
     if address is not None:
         ending = None if writes_parts(path) else check_ending(target)
         with Store(address).uploaded(ending) as place:
-            yield Staging(AddressPath(address), place, in_parts=ending is None)
+            yield Staging(AddressPath(address), place, ending is None, f".{parts}")
         return
     if writes_parts(path):
         with replace_folder(target, force=force) as folder:
-            yield Staging(target, folder, in_parts=True)
+            yield Staging(target, folder, in_parts=True, ending=f".{parts}")
         return
     check_ending(target)
     with replace_file(target, force=force) as temporary:

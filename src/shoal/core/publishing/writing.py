@@ -23,8 +23,7 @@ _ENDINGS = (*_DELIMITERS, ".parquet")
 def write_table(table: Any, path: Path, *, force: bool = False) -> None:
     """Write an Arrow table, completely or not at all."""
     if check_ending(path) in _DELIMITERS:
-        columns = [as_dates(table.column(name)) for name in table.column_names]
-        table = pa.table(columns, names=table.column_names)
+        table = dates_at_midnight(table)
     with replace_file(path, force=force) as temporary:
         try:
             with open_writer(temporary, decoded(table.slice(0, 0)).schema) as writer:
@@ -35,6 +34,12 @@ def write_table(table: Any, path: Path, *, force: bool = False) -> None:
             raise OutputError(
                 f"{path}: a column's type does not fit this format; write Parquet instead"
             ) from None
+
+
+def dates_at_midnight(table: Any) -> Any:
+    """Return a table for a text file: times that are all at midnight are dates."""
+    columns = [as_dates(table.column(name)) for name in table.column_names]
+    return pa.table(columns, names=table.column_names)
 
 
 def check_ending(path: Path) -> str:
