@@ -6,14 +6,17 @@ import os
 import signal
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.engines.conftest import ROLES, rows, write_csv
 
 import shoal
 from shoal import InputError
 from shoal.core.column import Column
-from shoal.engines.cutting import cut
+from shoal.engines.cutting import bins, cut
 from shoal.engines.pool import WorkerLost, map_in_pool
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.UnassignedColumns")
@@ -40,7 +43,7 @@ def test_every_grouping_method_gives_a_verified_release(method, options, people,
     checked = release.write(tmp_path / "release.csv")
     assert checked.holds
     assert (checked.smallest >= 3, checked.records) == (True, 300)
-    assert "partitions of at most about 100 rows" in release.run.notes[0]
+    assert "partitions of at most 100 rows" in release.run.notes[0]
     assert "cost of a cut, measured on two neighbouring partitions" in release.run.notes[1]
     assert 0 < release.losses["ncp"] < 1
 
@@ -98,22 +101,75 @@ def test_partitions_that_are_too_small_are_refused(people):
 
 def test_cuts_leave_at_most_the_stated_rows_on_each_side():
     ages = Column.encode("age", list(range(100)))
-    counts = np.ones(100)
-    partitions = cut([ages], {"age": ages.codes}, counts, 1000, 300)
-    sizes = []
-    for sides in partitions:
-        kept = np.ones(100, dtype=bool)
-        for side in sides:
-            above = ages.codes > side.last
-            kept &= above if side.above else ~above
-        sizes.append(int(kept.sum()) * 10)
+    counts = np.full(100, 10)
+    sizes = sizes_of(cut([ages], {"age": ages.codes}, counts, 300), {"age": ages.codes}, counts)
     assert sum(sizes) == 1000
     assert max(sizes) <= 300
 
 
+def sizes_of(partitions, codes, counts):
+    """Return the rows of each partition."""
+    return [int(counts[members_of(sides, codes)].sum()) for sides in partitions]
+
+
+def members_of(sides, codes):
+    """Return which tuples are in a partition."""
+    kept = np.ones(len(next(iter(codes.values()))), dtype=bool)
+    for side in sides:
+        above = codes[side.column] > side.last
+        kept &= above if side.above else ~above
+    return kept
+
+
 def test_rows_that_are_all_alike_stay_in_one_partition():
     ages = Column.encode("age", [30] * 50)
-    assert cut([ages], {"age": ages.codes}, np.ones(50), 1000, 100) == [()]
+    assert cut([ages], {"age": ages.codes}, np.full(50, 20), 100) == [()]
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.integers(1, 30)), min_size=1),
+    most=st.integers(40, 200),
+    bin_level=st.integers(0, len(bins({})) - 1),
+)
+def test_cuts_on_bins_divide_the_rows_into_partitions_of_stated_sizes(rows, most, bin_level):
+    """No partition is too large while some cut of it is allowed, and none is too small."""
+    least = 20
+    columns = [Column.encode("age", range(41)), Column.encode("ward", range(6))]
+    codes = {
+        column.name: np.array([row[place] for row in rows]) for place, column in enumerate(columns)
+    }
+    counts = np.array([row[2] for row in rows])
+    totals = {n: np.bincount(codes[n], counts, c.domain).astype(int)
+              for n, c in zip(codes, columns, strict=True)}  # fmt: skip
+    maps = bins(totals)[bin_level]
+    binned = {name: maps[name][each] if name in maps else each for name, each in codes.items()}
+    partitions = cut(columns, binned, counts, most, least)
+    sizes = sizes_of(partitions, codes, counts)  # of the rows, by codes that are not binned
+    assert sum(sizes) == counts.sum()
+    assert len(partitions) == 1 or min(sizes) >= least
+    assert sizes == sizes_of(partitions, binned, counts)
+    for sides, size in zip(partitions, sizes, strict=True):
+        if size <= most:
+            continue
+        kept = members_of(sides, binned)
+        for each in binned.values():
+            below = np.cumsum(np.bincount(each[kept], counts[kept]))
+            assert (np.minimum(below, size - below) < least).all()
+
+
+def test_heavy_tuples_do_not_make_partitions_larger_than_stated(tmp_path):
+    """A few values with most rows are cut by exact counts."""
+    draw = np.random.default_rng(3)
+    data = {f"c{n}": (50 * draw.random(20_000) ** 4).astype(int) for n in range(4)}
+    pq.write_table(pa.table(data), tmp_path / "rows.parquet")
+    roles = dict.fromkeys(data, "quasi")
+    with shoal.open(tmp_path / "rows.parquet", roles=roles, partition_rows=1000) as table:
+        release = shoal.anonymize(table, k=3, method="sorted")
+        stored = table.engine._session.arrow("SELECT count(*) AS n FROM encoded GROUP BY part")
+        alike = max(np.unique(np.stack(list(data.values())), axis=1, return_counts=True)[1])
+        assert alike < 800
+        assert max(stored.column("n").to_pylist()) <= 1000
+        assert release.write(tmp_path / "release").holds
 
 
 class Killed:

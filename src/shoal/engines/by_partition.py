@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,13 @@ from shoal.core.column import Role
 from shoal.core.counted_classes import Marginals
 from shoal.core.provenance import Run
 from shoal.core.release import Release
-from shoal.engines.cutting import Partition, cut
-from shoal.engines.engine import Engine, Tuples
-from shoal.engines.packing import Packing, share_drawn
+from shoal.engines.cutting import Partition, bins, cut
+from shoal.engines.engine import Tuples
+from shoal.engines.packing import Packing
 from shoal.engines.partitioned_release import Figures, PartitionedRelease
 from shoal.engines.partitions import LOSSES, Numbering, Work
 from shoal.errors import InputError
 from shoal.privacy.model import Model
-from shoal.support.arrays import Counts
 from shoal.support.progress import report
 from shoal.support.wording import counted
 
@@ -37,7 +36,8 @@ _BY_CLASS = (  # models that depend on a class alone, not on the distribution in
     "risk",
 )
 PARTITION_ROWS = 500_000
-_SAMPLE = 1_000_000  # tuples from which the cuts are chosen
+_MIN_CLASSES = 10  # of the least size, in a partition
+_MAX_TUPLES = 1_000_000  # from which the cuts are chosen
 _WORKERS_SHARE = 0.4  # of the budget, for all workers
 _BYTES_PER_ROW = 700  # of a partition in a worker
 
@@ -63,7 +63,7 @@ def anonymize_by_partition(
         algorithm: The method.
         search: Runs the method on a table in memory, and checks its release; `part` states that
             the table is one of many partitions.
-        partition_rows: Rows of a partition, at most about.
+        partition_rows: Rows of a partition, at most.
         processes: Number of worker processes; by default one per core.
     """
     for part in model.parts:
@@ -77,19 +77,23 @@ def anonymize_by_partition(
     kept = {c.name: c for c in quasi} | {n: source.encoded[n].column for n in model.columns}
     records = source.records
     packing = Packing.of({column.name: column.domain for column in quasi})
-    words, counts = sample_tuples(source.engine, packing, _SAMPLE)
-    codes = {column.name: packing.unpack(words, column.name) for column in quasi}
-    partitions = cut(quasi, codes, counts, records, rows)
+    maps = bins({column.name: source.encoded[column.name].counts for column in quasi})
+    tuples = source.engine.tuples(packing, maps, _MAX_TUPLES)
+    if isinstance(tuples, int):  # even with two bins a column
+        tuples = source.engine.tuples(packing, maps[-1:], None)
+    assert isinstance(tuples, Tuples)
+    codes = {column.name: packing.unpack(tuples.words, column.name) for column in quasi}
+    partitions = cut(quasi, codes, tuples.counts, rows, _MIN_CLASSES * model.least_size)
     empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in kept.items()}
     units = source.units
     on_part = partial(search, part=True)
     work = Work(tuple(empty.values()), units["person"], units["household"], on_part)
-    runner = _Runner(source, work)
+    runner = _Runner(source, work, processes)
     numbering = Numbering([column.name for column in quasi])
-    figures, notes = runner.run(partitions, processes, numbering)
+    figures, notes = runner.run(partitions, numbering)
     original = Marginals(tuple(empty.values()), unassigned=source.unassigned, total=records)
     notes = (
-        f"anonymized in {counted(len(partitions), 'partition')} of at most about {rows:,} rows",
+        f"anonymized in {counted(len(partitions), 'partition')} of at most {rows:,} rows",
         *runner.cost_of_cuts(partitions),
         *notes,
     )
@@ -105,26 +109,13 @@ def anonymize_by_partition(
     )
 
 
-def sample_tuples(engine: Engine, packing: Packing, most: int) -> tuple[list[Counts], Counts]:
-    """Return about `most` of the distinct tuples at random, in order, and the rows of each.
-
-    The mixed words of a tuple decide, so the sample depends on neither rows nor engine.
-    """
-    about = engine.tuples(packing, [{}], 0)
-    assert isinstance(about, int)
-    found = engine.tuples(packing, [{}], None, every=share_drawn(about, most))
-    assert isinstance(found, Tuples)
-    order = np.lexsort(found.words[::-1])
-    return [word[order] for word in found.words], found.counts[order]
-
-
 def _partition_rows(
     source: LargeTable, model: Model, stated: int | None, processes: int | None
 ) -> int:
     workers = max((os.cpu_count() or 1) if processes is None else processes, 1)
     fits = max(source.budget.share(_WORKERS_SHARE) // workers // _BYTES_PER_ROW, 10_000)
     rows = min(PARTITION_ROWS, fits) if stated is None else stated
-    least = 20 * model.least_size
+    least = 2 * _MIN_CLASSES * model.least_size
     if rows < least:
         raise InputError(
             f"partition_rows must be at least {least:,}, 20 times the least class size, "
@@ -136,13 +127,13 @@ def _partition_rows(
 class _Runner:
     """Runs the work on every partition; the engine stores the entries of all rows."""
 
-    def __init__(self, source: LargeTable, work: Work) -> None:
-        self._source, self._work = source, work
+    def __init__(self, source: LargeTable, work: Work, processes: int | None) -> None:
+        self._source, self._work, self._processes = source, work, processes
         self._losses: list[float] = []
         self._sizes: list[int] = []
 
     def run(
-        self, partitions: list[Partition], processes: int | None, numbering: Numbering
+        self, partitions: list[Partition], numbering: Numbering
     ) -> tuple[Figures, tuple[str, ...]]:
         """Return the figures and notes of the method."""
         quasi = [c.name for c in self._work.columns if c.role is Role.QUASI]
@@ -152,7 +143,7 @@ class _Runner:
         notes: dict[str, None] = {}
         report("partition", 0, len(partitions))
         outcomes = self._source.engine.map_partitions(
-            [[p] for p in partitions], self._work, processes, numbering
+            [[p] for p in partitions], self._work, self._processes, numbering
         )
         for place, outcome in enumerate(outcomes, 1):
             rows += outcome.rows
@@ -176,30 +167,34 @@ class _Runner:
         return figures, tuple(notes)
 
     def cost_of_cuts(self, partitions: list[Partition]) -> tuple[str, ...]:
-        """Measure what one cut costs: two neighbours anonymized together and apart."""
+        """Measure what one cut costs: two neighbours anonymized together and apart.
+
+        Of all neighbours, two whose loss is close to that of the table.
+        """
         if len(partitions) < 2 or len(self._sizes) != len(partitions):
             return ()
-        pair = _neighbours(partitions)
-        if pair is None:
+        pairs = [(first, first + 1) for first in range(len(partitions) - 1)
+                 if partitions[first][:-1] == partitions[first + 1][:-1]]  # fmt: skip
+        if not pairs:
             return ()
-        first, second = pair
+        first, second = min(pairs, key=self._distance_from_mean)
         chosen = [partitions[first], partitions[second]]
-        pairs = self._source.engine.map_partitions([chosen], self._work, 0)
-        together = next(iter(pairs)).losses["ncp"]
-        sizes = self._sizes[first], self._sizes[second]
-        apart = self._losses[first] * sizes[0] + self._losses[second] * sizes[1]
-        apart /= sum(sizes)
+        worker = 1 if self._processes is None else min(self._processes, 1)  # frees its memory
+        outcomes = self._source.engine.map_partitions([chosen], self._work, worker)
+        together = next(iter(outcomes)).losses["ncp"]
+        apart = self._loss([first, second])
         change = (apart / together - 1) if together else 0.0
         return (
             f"cost of a cut, measured on two neighbouring partitions: ncp {apart:.4f} apart and "
             f"{together:.4f} together, a difference of {100 * change:+.1f} %",
         )
 
+    def _loss(self, chosen: Sequence[int]) -> float:
+        """Return the mean loss of the rows of some partitions."""
+        sizes = [self._sizes[place] for place in chosen]
+        lost = sum(self._losses[place] * self._sizes[place] for place in chosen)
+        return lost / max(sum(sizes), 1)
 
-def _neighbours(partitions: list[Partition]) -> tuple[int, int] | None:
-    """Return two partitions that differ in the side of their last cut only."""
-    for place in range(len(partitions) - 1):
-        one, other = partitions[place], partitions[place + 1]
-        if one and other and one[:-1] == other[:-1]:
-            return place, place + 1
-    return None
+    def _distance_from_mean(self, pair: tuple[int, int]) -> float:
+        """Return how far the loss of two partitions is from that of the table."""
+        return abs(self._loss(pair) - self._loss(range(len(self._sizes))))

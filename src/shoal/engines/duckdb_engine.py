@@ -37,7 +37,7 @@ from shoal.engines.engine import (
     Values,
 )
 from shoal.engines.memory import Budget
-from shoal.engines.packing import FACTOR, MODULUS, SHIFT, Packing
+from shoal.engines.packing import Packing
 from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.engines.sources import Scan
 from shoal.errors import InputError
@@ -213,14 +213,11 @@ class DuckDBEngine:
         nodes: Sequence[Mapping[str, Codes]],
         most: int | None,
         people: bool = False,
-        every: int = 1,
     ) -> Tuples | int:
         """Return the distinct tuples after the first of the maps that leaves at most `most`."""
         report("group", 0, None)
         units = self._units() if people else []
-        asked = [
-            self._asked(packing, maps, place, units, every) for place, maps in enumerate(nodes)
-        ]
+        asked = [self._asked(packing, maps, place, units) for place, maps in enumerate(nodes)]
         if most is None:
             return self._grouped(asked[0], 0, units)
         least = 0
@@ -234,24 +231,23 @@ class DuckDBEngine:
 
     def _grouped(self, asked: _Asked, place: int, units: list[str]) -> Tuples:
         keys = ", ".join([*asked.keys, *units])
-        rows = f"encoded {asked.joins} WHERE {asked.drawn}"
-        found = self._session.arrow(f"SELECT {keys}, count(*) AS n FROM {rows} GROUP BY ALL")
+        found = self._session.arrow(
+            f"SELECT {keys}, count(*) AS n FROM encoded {asked.joins} GROUP BY ALL"
+        )
         return _tuples(place, found, len(asked.keys))
 
     def _asked(
-        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str], every: int
+        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
     ) -> _Asked:
         tables = self._maps(maps, f"node{place}_")
         words = self._words(packing, tables)
         named = tuple(f"{word} AS w{j}" for j, word in enumerate(words))
-        drawn = "true" if every == 1 else f"{_mixed(words)} % {every} = 0"
-        return _Asked(named, ", ".join([*words, *units]), tables.joins, drawn)
+        return _Asked(named, ", ".join([*words, *units]), tables.joins)
 
     def _about(self, asked: Sequence[_Asked]) -> list[int]:
         """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
         counts = [
-            f"approx_count_distinct({f'({each.tuple})' if ',' in each.tuple else each.tuple}) "
-            f"FILTER (WHERE {each.drawn})"
+            f"approx_count_distinct({f'({each.tuple})' if ',' in each.tuple else each.tuple})"
             for each in asked
         ]
         joins = " ".join(each.joins for each in asked)
@@ -339,12 +335,11 @@ class DuckDBEngine:
 
 @dataclass(frozen=True)
 class _Asked:
-    """How to group by the tuples of one node: named words, their tuple, joins, and a filter."""
+    """How to group by the tuples of one node: named words, their tuple, and the joins."""
 
     keys: tuple[str, ...]
     tuple: str
     joins: str
-    drawn: str
 
 
 @dataclass(frozen=True)
@@ -362,15 +357,6 @@ def _tuples(place: int, found: Any, words: int) -> Tuples:
     }
     packed = [numbers_of(found, f"w{j}") for j in range(words)]
     return Tuples(place, packed, numbers_of(found, "n"), units[PERSON], units[HOUSEHOLD])
-
-
-def _mixed(words: Sequence[str]) -> str:
-    """Return the expression that mixes words like `packing.mix`."""
-    mixed = "0"
-    for word in words:
-        mixed = f"(({mixed} + {word} % {MODULUS}) * {FACTOR} % {MODULUS})"
-        mixed = f"(xor({mixed}, {mixed} >> {SHIFT}) * {FACTOR} % {MODULUS})"
-    return mixed
 
 
 def _unsigned(domain: int) -> str:

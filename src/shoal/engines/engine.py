@@ -288,14 +288,12 @@ class Engine(Protocol):
         nodes: Sequence[Mapping[str, Codes]],
         most: int | None,
         people: bool = False,
-        every: int = 1,
     ) -> Tuples | int:
         """Return the distinct tuples after the first of the maps that leaves at most `most`.
 
         If there are always more, return the least number, approximately. A `most` of 0 only counts
         tuples, None returns all at the first map.
         people: count the rows of each person and household separately.
-        every: return only the tuples whose mixed words are divisible by it.
         """
 
     def release(self, plan: Plan) -> Released:

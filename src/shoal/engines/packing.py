@@ -10,7 +10,6 @@ import numpy as np
 from shoal.support.arrays import Codes, Counts
 
 _BITS = 62  # of a word, so that it is a positive 64-bit integer
-MODULUS, FACTOR, SHIFT = (1 << 31) - 1, 1_103_515_245, 15  # of mixed words, without overflow
 
 
 @dataclass(frozen=True)
@@ -65,27 +64,3 @@ class Packing:
         codes = (words[place.word] >> place.shift) & ((1 << place.bits) - 1)
         found: Codes = codes.astype(np.int32)
         return found
-
-
-def mix(words: Sequence[Counts]) -> Counts:
-    """Return words mixed to a number below `MODULUS`; engines compute the same number.
-
-    >>> mix([np.array([0, 1, 2])]).tolist()
-    [0, 322114349, 372397152]
-    """
-    mixed = np.zeros_like(words[0])
-    for word in words:
-        mixed = (mixed + word % MODULUS) * FACTOR % MODULUS
-        mixed = (mixed ^ (mixed >> SHIFT)) * FACTOR % MODULUS
-    return mixed
-
-
-def share_drawn(tuples: int, most: int) -> int:
-    """Return the power of two of which one part draws at least `most` tuples, if there are so many.
-
-    A power of two is the same for two approximate numbers of tuples, unless they are close to one.
-
-    >>> share_drawn(1_000, 2_000), share_drawn(9_000, 2_000)
-    (1, 4)
-    """
-    return 1 << max((tuples // most).bit_length() - 1, 0)

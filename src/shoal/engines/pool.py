@@ -30,7 +30,7 @@ def map_in_pool(tasks: Iterable[Any], processes: int | None = None) -> Iterator[
     processes: Number of workers; 0 runs everything in this process.
     """
     workers = (os.cpu_count() or 1) if processes is None else processes
-    if workers <= 1:
+    if not workers:
         yield from map(run_work, tasks)
         return
     context = multiprocessing.get_context("spawn")

@@ -1,4 +1,4 @@
-"""Expressions over columns of codes: maps by broadcast tables, packed words, mixed words."""
+"""Expressions over columns of codes: maps by broadcast tables, and packed words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.engines.packing import FACTOR, MODULUS, SHIFT, Packing
+from shoal.engines.packing import Packing
 from shoal.engines.spark.types import spark_type
 from shoal.support.arrays import Codes, Counts
 
@@ -87,16 +87,6 @@ def unpacked(packing: Packing, name: str, prefix: str = "k") -> Any:
     f, place = functions(), packing.places[name]
     shifted = f.shiftright(f.col(f"{prefix}{place.word}"), place.shift)
     return shifted.bitwiseAND(f.lit((1 << place.bits) - 1).cast("bigint")).cast("int")
-
-
-def mixed(words: Sequence[Any]) -> Any:
-    """Return the expression that mixes words like `packing.mix`."""
-    f = functions()
-    total = f.lit(0).cast("bigint")
-    for word in words:
-        total = (total + word % MODULUS) * FACTOR % MODULUS
-        total = total.bitwiseXOR(f.shiftright(total, SHIFT)) * FACTOR % MODULUS
-    return total
 
 
 def numbers_of(table: Any, name: str) -> Counts:

@@ -31,7 +31,6 @@ from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.engines.spark.columns import (
     functions,
     mapped,
-    mixed,
     numbered,
     numbers_of,
     pack_words,
@@ -204,7 +203,6 @@ class SparkEngine:
         nodes: Sequence[Mapping[str, Codes]],
         most: int | None,
         people: bool = False,
-        every: int = 1,
     ) -> Tuples | int:
         """Return the distinct tuples after the first of the maps that leaves at most `most`."""
         report("group", 0, None)
@@ -212,28 +210,21 @@ class SparkEngine:
         least = 0
         with explained("group the rows"):
             if most is None:
-                return self._grouped(packing, nodes[0], 0, units, every)
+                return self._grouped(packing, nodes[0], 0, units)
             for start in (0, *range(1, len(nodes), _NODES_PER_SCAN)):
                 stop = start + _NODES_PER_SCAN if start else 1
                 some = nodes[start:stop]
-                for place, about in enumerate(self._about(packing, some, units, every), start):
+                for place, about in enumerate(self._about(packing, some, units), start):
                     least = about
                     if about <= most * _MARGIN and most:
-                        return self._grouped(packing, nodes[place], place, units, every)
+                        return self._grouped(packing, nodes[place], place, units)
         return least
 
     def _grouped(
-        self,
-        packing: Packing,
-        maps: Mapping[str, Codes],
-        place: int,
-        units: list[str],
-        every: int,
+        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
     ) -> Tuples:
         f = functions()
         frame, words = self._words(self._encoded, packing, maps, "m")
-        if every > 1:
-            frame = frame.filter(mixed(words) % every == 0)
         keys = [word.alias(f"w{j}") for j, word in enumerate(words)]
         counts = frame.groupBy(*keys, *units).agg(f.count("*").alias("n")).toArrow()
         found = [numbers_of(counts, f"w{j}") for j in range(packing.words)]
@@ -244,11 +235,7 @@ class SparkEngine:
         return Tuples(place, found, numbers_of(counts, "n"), ids[PERSON], ids[HOUSEHOLD])
 
     def _about(
-        self,
-        packing: Packing,
-        nodes: Sequence[Mapping[str, Codes]],
-        units: list[str],
-        every: int,
+        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], units: list[str]
     ) -> list[int]:
         """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
         f = functions()
@@ -257,7 +244,6 @@ class SparkEngine:
             frame, words = self._words(frame, packing, maps, f"m{number}_")
             cells = [*words, *map(f.col, units)]
             one = cells[0] if len(cells) == 1 else f.struct(*cells)
-            one = one if every == 1 else f.when(mixed(words) % every == 0, one)
             asked.append(f.approx_count_distinct(one).alias(f"n{number}"))
         return [int(column[0].as_py()) for column in frame.agg(*asked).toArrow().columns]
 
