@@ -12,6 +12,8 @@ from tests.examples import examples
 
 from shoal import InputError
 from shoal.dp import expected_kept, kept_sensitivity
+from shoal.dp.binomial import exact_tail
+from shoal.dp.kept_rows import surely_kept
 
 rates = st.sampled_from([Fraction(n, 10) for n in range(2, 10)])
 
@@ -33,6 +35,14 @@ def test_many_classes_at_once():
     sizes = np.arange(0, 400)
     one_by_one = [expected_kept(size, 75, 0.7) for size in range(400)]
     assert expected_kept(sizes, 75, 0.7).tolist() == one_by_one
+
+
+@given(k=st.integers(2, 40), beta=rates)
+@examples(30)
+def test_large_classes_are_surely_kept(k, beta):
+    size = surely_kept(k, float(beta))
+    assert 1 - exact_tail(k, size, beta) < Fraction(1, 2**54)
+    assert expected_kept(size, k, float(beta)) == size * float(beta)
 
 
 @given(k=st.integers(1, 6), beta=rates)

@@ -15,6 +15,8 @@ from shoal.dp.binomial import exact_chance, exact_tail
 from shoal.dp.rates import Number, as_rate, check_count, is_exact
 from shoal.support.arrays import Counts, Floats
 
+_BITS = 54 * math.log(2)  # a chance of e^−_BITS is below the precision of a float
+
 
 @overload
 def expected_kept(size: Counts, k: int, beta: Number) -> Floats: ...
@@ -48,6 +50,28 @@ def expected_kept(size: int | Counts, k: int, beta: Number) -> Fraction | float 
     if is_exact(beta):
         return size * rate * exact_tail(k - 1, size - 1, rate) if size else Fraction(0)
     return float(_expected(np.asarray([size]), k, float(rate))[0])
+
+
+def surely_kept(k: int, beta: float) -> int:
+    """Return a size from which on a class is released, up to a chance below 2**−54.
+
+    Larger classes release β·size records on average, to the precision of a float. By the Chernoff
+    bound, fewer than k of a sample with mean m > k are drawn with a chance of at most
+    e^(−(m − k)² / 2m).
+
+    Parameters:
+        k: The smallest size of a class that is released.
+        beta: Sampling rate.
+
+    Returns:
+        The size.
+
+    Examples:
+        >>> surely_kept(75, 0.7), surely_kept(5, 1.0)
+        (282, 86)
+    """
+    mean = k + _BITS + math.sqrt(_BITS * (_BITS + 2 * k))
+    return math.ceil(mean / beta) + 1
 
 
 def kept_sensitivity(k: int, beta: Number) -> Fraction | float:

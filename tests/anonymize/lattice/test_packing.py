@@ -15,7 +15,7 @@ import shoal
 from shoal import Hierarchy, Table
 from shoal.anonymize.lattice import packing
 from shoal.anonymize.lattice.lattice import Lattice
-from shoal.anonymize.lattice.packing import pack
+from shoal.anonymize.lattice.packing import Worth, pack
 from shoal.anonymize.lattice.searching import measurable
 
 
@@ -36,11 +36,21 @@ def check_every_node(lattice, k, corner, threads=1):
     """Compare the sweep above a corner with each node counted on its own."""
     measures = lattice.measure(k, corner=corner, threads=threads)
     worth = np.random.default_rng(0).integers(0, 99, lattice.table.records + 1) / 8
-    totals = lattice.total(worth, threads=threads)
+    totals = lattice.total(Worth(worth), threads=threads)
     for node in np.ndindex(*lattice.shape):
         assert totals[node] == worth[lattice.class_counts(node)[0]].sum()
         if all(level >= least for level, least in zip(node, corner, strict=True)):
             assert at(measures, node) == lattice.measure_node(node, k)
+
+
+@given(seed=st.integers(0, 10**6), listed=st.integers(1, 30))
+@examples(40)
+def test_classes_larger_than_the_listed_ones_are_worth_a_rate_for_each_person(seed, listed):
+    lattice = Lattice.of(draw_table(np.random.default_rng(seed)).table)
+    sizes = np.arange(lattice.table.records + 1)
+    worth = np.rint(sizes * 0.7 * 8) / 8
+    shorter = lattice.total(Worth(worth[:listed], 0.7, 1 / 8))
+    assert np.array_equal(shorter, lattice.total(Worth(worth)))
 
 
 @given(

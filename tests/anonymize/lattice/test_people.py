@@ -18,7 +18,7 @@ import shoal
 from shoal import AlphaKAnonymity, KAnonymity, LDiversity, Table, TCloseness
 from shoal.anonymize.lattice import packing
 from shoal.anonymize.lattice.lattice import Lattice
-from shoal.anonymize.lattice.packing import pack
+from shoal.anonymize.lattice.packing import Worth, pack
 
 EXACT = tuple(kind for kind in KINDS if kind != "shared homes")
 METHODS = ("datafly", "samarati", "mingen", "incognito", "ola", "flash")
@@ -66,7 +66,7 @@ def test_every_node_counts_people_as_sets_do(seed, kind, bits, apart, k, threads
     assert lattice.exact_sizes
     worth = draw.integers(0, 99, crowd.table.records + 1) / 8
     with mock.patch.object(packing, "_KEY_BITS", bits):
-        measures, totals = lattice.measure(k, threads=threads), lattice.total(worth)
+        measures, totals = lattice.measure(k, threads=threads), lattice.total(Worth(worth))
     for node in crowd.drawn.nodes:
         expected = count(crowd, node, k, apart)
         assert at(measures, node) == expected

@@ -25,13 +25,17 @@ class Found(NamedTuple):
     k: least number of people of a class.
     measures: (nodes, 4) classes, classes of k or more, records in the others, sum of squared
         records of the classes of k or more.
-    worth: a function of the number of people of a class, empty if not needed; sums: its sum over
-        the classes of each node.
+    worth: a function of the number of people of a class, empty if not needed. Larger classes than
+        it lists are worth `rate` steps for each person, rounded to whole steps.
+    rate, step: whole steps are multiples of `step`.
+    sums: sum of the function over the classes of each node.
     """
 
     k: int
     measures: Any
     worth: Any
+    rate: float
+    step: float
     sums: Any
 
 
@@ -66,7 +70,11 @@ def measure(counts, rows, shape, found, node):
     if len(found.worth):
         total = 0.0
         for i in range(rows):
-            total += found.worth[counts[i] >> size_at]
+            size = counts[i] >> size_at
+            if size < len(found.worth):
+                total += found.worth[size]
+            else:
+                total += np.rint(size * found.rate) * found.step
         found.sums[node] = total
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.anonymize.lattice.entries import counted_unit
-from shoal.anonymize.lattice.packing import pack
+from shoal.anonymize.lattice.packing import Worth, pack
 from shoal.core.classes import Classes
 from shoal.core.column import Column
 from shoal.core.grouping import group, sum_by
@@ -156,13 +156,13 @@ class Lattice:
         found = packed.measure(k, threads or os.cpu_count() or 1).measures
         return self._embedded([packed.cube(found[:, i]) for i in range(4)], least)
 
-    def total(self, worth: Floats, *, threads: int | None = None) -> Floats:
+    def total(self, worth: Worth, *, threads: int | None = None) -> Floats:
         """Return, for every node, the sum of a function of class sizes over its classes.
 
-        worth: (people + 1,) the function by size, which is counted as by `measure`.
+        worth: the function by size, which is counted as by `measure`.
         """
         packed = pack(self, (0,) * len(self.shape))
-        found = packed.measure(1, threads or os.cpu_count() or 1, worth.astype(np.float64))
+        found = packed.measure(1, threads or os.cpu_count() or 1, worth)
         sums: Floats = packed.cube(found.sums)
         return sums
 

@@ -30,6 +30,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 
 from shoal.anonymize.lattice.lattice import Lattice, Node
+from shoal.anonymize.lattice.packing import Worth
 from shoal.core.column import Column, Kind, Role
 from shoal.core.table import Table
 from shoal.core.values import encoding
@@ -243,13 +244,14 @@ def score_sensitivity(k: int, beta: float) -> float:
 
 def _kept(lattice: Lattice, k: int, beta: float, threads: int | None) -> Floats:
     """Return the expected number of kept records at every node; the number without sampling."""
-    from shoal.dp.kept_rows import expected_kept
+    from shoal.dp.kept_rows import expected_kept, surely_kept
 
     if lattice.table.records < k:
         return np.zeros(lattice.shape)
-    sizes = np.arange(lattice.table.records + 1)
-    worth = np.where(sizes >= k, sizes, 0) if beta == 1 else expected_kept(sizes, k, beta)
-    return lattice.total(np.maximum.accumulate(_rounded(worth)), threads=threads)
+    sizes = np.arange(min(lattice.table.records, surely_kept(k, beta)) + 1)
+    worth = np.where(sizes >= k, sizes, 0.0) if beta == 1 else expected_kept(sizes, k, beta)
+    by_size = np.maximum.accumulate(_rounded(worth))
+    return lattice.total(Worth(by_size, beta, GRID), threads=threads)
 
 
 def _rounded(scores: Floats) -> Floats:

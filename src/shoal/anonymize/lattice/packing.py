@@ -30,6 +30,20 @@ MEMORY = 2 << 30  # bytes for class tables, if they can be made to fit
 
 
 @dataclass(frozen=True, eq=False)
+class Worth:
+    """A function of the size of a class, which is linear from some size on.
+
+    by_size: (sizes,) its values up to that size.
+    rate: the value of each person of a larger class; step: the values of larger classes are rounded
+        to multiples of it, a power of two.
+    """
+
+    by_size: Floats
+    rate: float = 0.0
+    step: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
 class Packed:
     """A lattice laid out for the kernels.
 
@@ -54,12 +68,14 @@ class Packed:
         """Return a value of every node in the lattice's own order of attributes."""
         return values.reshape(self.levels).transpose(np.argsort(self.order))
 
-    def measure(self, k: int, threads: int, worth: Floats | None = None) -> Any:
+    def measure(self, k: int, threads: int, worth: Worth | None = None) -> Any:
         """Measure every node, in the packed order of attributes: a `Found` of the kernels."""
         from shoal.anonymize.lattice._kernels import Found
 
-        nodes, asked = prod(self.levels), np.zeros(0) if worth is None else worth
-        found = Found(k, np.zeros((nodes, 4), dtype=np.int64), asked, np.zeros(nodes))
+        nodes, asked = prod(self.levels), Worth(np.zeros(0)) if worth is None else worth
+        measures = np.zeros((nodes, 4), dtype=np.int64)
+        rate = asked.rate / asked.step
+        found = Found(k, measures, asked.by_size, rate, asked.step, np.zeros(nodes))
         if not len(self.entries):
             return found
         # one task for each combination of levels of the outermost attributes
