@@ -39,9 +39,9 @@ def dropped_count_published(patch):
     """A note states how many records were left out."""
     release = SampledDraw._release
 
-    def telling(self, node, out):
-        made = release(self, node, out)
-        return replace(made, run=replace(made.run, notes=(f"{int(out.sum())} left out",)))
+    def telling(self, node, kept):
+        made, left = release(self, node, kept), int((kept == 0).sum())
+        return replace(made, run=replace(made.run, notes=(f"{left} left out",)))
 
     patch.setattr(SampledDraw, "_release", telling)
 
@@ -116,7 +116,9 @@ def node_drawn_from_the_sample(patch):
     spiteful_scores(patch)
 
     def on_the_sample(self, slots, samples):
-        return self._scored([node_choice.all_published(self.records.take(samples[0]))])
+        return self._scored(
+            [node_choice.all_published(self.records.take(np.flatnonzero(samples[0])))]
+        )
 
     patch.setattr(SampledDraw, "choice", on_the_sample)
 

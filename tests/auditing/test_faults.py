@@ -48,7 +48,7 @@ def two_visits():
 FAULTS = [
     (faults.wrong_sensitivity, sampled(1), 600),
     (faults.fixed_size_sample, sampled(0), 1500),
-    (faults.classes_without_sensitive, sampled(0), 600),
+    (faults.classes_without_sensitive, sampled(0), 1500),
     (faults.dropped_count_published, sampled(0), 600),
     (faults.same_seed_every_time, sampled(2), 300),
     (faults.too_little_noise, one_row, 1500),

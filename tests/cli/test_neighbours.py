@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from shoal.anonymize.lattice.node_choice import NodeChoice
+from shoal.anonymize.lattice.sampled_draw import SampledDraw
 from shoal.cli import main
 from shoal.cli.shared import console
-from shoal.dp import mechanisms
 
 TOWNS = ["a", "b;c", "d, e", 'f"g', "é"]
 TREE = {"west": ["a", "b;c"], "east": {"hill": ["d, e"], "coast": ['f"g', "é"]}}
@@ -101,12 +101,12 @@ def released(case, rows, folder):
     schema |= {"person": "who"} if case["person"] else {}
     (folder / "in.yaml").write_text(json.dumps(schema), encoding="utf-8")
     ranks = ranks_within([who for who, _, _ in rows]) if case["person"] else np.zeros(len(rows))
-    drawn = np.array([inside for _, _, inside in rows], dtype=np.bool_)
-    samples = [drawn[ranks == slot] for slot in range(case["slots"])]
+    drawn = np.array([inside for _, _, inside in rows], dtype=np.int64)
+    slots = [(ranks == slot).astype(np.int64) for slot in range(case["slots"])]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(console, "note_compilation", lambda: None)
-        patch.setattr(mechanisms, "random_ranks", lambda *_: ranks)
-        patch.setattr(mechanisms, "bernoulli", lambda *_: samples.pop(0))
+        patch.setattr(SampledDraw, "_draw_slots", lambda *_: slots)
+        patch.setattr(SampledDraw, "_sample", lambda _, slot, seed: slot * drawn)
         patch.setattr(NodeChoice, "draw", lambda *_: case["node"])
         status, shown = run(patch, folder, case)
     files = {
@@ -174,3 +174,16 @@ def test_whose_the_released_rows_are_leaves_no_trace():
         first, second = both(case)
         assert first[0] == 0, first[1][1]
         assert first == second
+
+
+def test_whether_anybody_has_several_rows_leaves_no_trace():
+    """Somebody with two rows, who is not drawn, or nobody: what leaves is the same."""
+    rows = [(f"p{i}", ("20",), True) for i in range(9)]
+    twice = [("new", ("20",), False)] * 2
+    case = {
+        "columns": ["age"], "person": True, "node": (0,), "k": 2, "slots": 2,
+        "output": "out.csv", "more": ["--json"], "tables": [rows, [*rows, *twice]],
+    }  # fmt: skip
+    first, second = both(case)
+    assert first[0] == 0, first[1][1]
+    assert first == second

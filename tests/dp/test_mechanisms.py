@@ -13,7 +13,14 @@ from tests.examples import examples
 
 from shoal import InputError
 from shoal.dp import mechanisms
-from shoal.dp.mechanisms import bernoulli, choose, laplace, probabilities, scale_of
+from shoal.dp.mechanisms import (
+    bernoulli,
+    choose,
+    laplace,
+    probabilities,
+    sample_groups,
+    scale_of,
+)
 
 SCORES = np.array([0.0, 1.0, 2.0, -3.0])
 scores = st.lists(st.floats(-50, 50), min_size=2, max_size=8)
@@ -125,6 +132,20 @@ def test_a_record_is_drawn_just_below_its_threshold(monkeypatch):
 def test_a_seed_repeats_a_sample_and_no_seed_does_not():
     assert np.array_equal(bernoulli(500, 0.5, 9), bernoulli(500, 0.5, 9))
     assert not np.array_equal(bernoulli(500, 0.5), bernoulli(500, 0.5))
+
+
+@pytest.mark.parametrize("block", [1, 7, 1 << 22])
+def test_groups_are_sampled_record_by_record(block, monkeypatch):
+    monkeypatch.setattr(mechanisms, "_BLOCK", block)
+    sizes = np.array([0, 3, 1, 0, 0, 12, 5, 0])
+    drawn = bernoulli(int(sizes.sum()), 0.4, 3)
+    expected = [int(part.sum()) for part in np.split(drawn, np.cumsum(sizes)[:-1])]
+    assert sample_groups(sizes, 0.4, 3).tolist() == expected
+    assert sample_groups(sizes, 1.0).tolist() == sizes.tolist()
+    assert sample_groups(np.zeros(0, np.int64), 0.4).tolist() == []
+    secure = {tuple(sample_groups(sizes, 0.4)) for _ in range(20)}
+    assert len(secure) > 10
+    assert all((np.array(each) <= sizes).all() for each in secure)
 
 
 @pytest.mark.parametrize("seed", [None, 4])

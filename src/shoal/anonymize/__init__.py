@@ -243,7 +243,7 @@ def _released(
 def _check_same(release: Release, table: Table, algorithm: Any) -> None:
     """Reject a release of another table.
 
-    Weights of columns may differ, and a weighted table may be expanded to one row per record.
+    Weights of columns may differ, and rows of a weighted table may be divided.
     """
     original = release.original
     if original is table:

@@ -21,7 +21,7 @@ from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.support.arrays import Codes
+from shoal.support.arrays import Counts
 
 K, BETA, CHOICE, N0 = 4, 0.5, 1.0, 4
 TOWNS, ILLNESSES = ("a", "b"), ("cold", "flu")
@@ -89,31 +89,34 @@ def distribution(draw: SampledDraw) -> dict[Outcome, float]:
     """
     found: dict[Outcome, float] = defaultdict(float)
     for slots, share in _assignments(draw):
-        inside = np.flatnonzero(slots >= 0)
+        inside = np.flatnonzero(np.sum(slots, axis=0))
         for mask in product((False, True), repeat=len(inside)):
-            drawn = inside[np.array(mask, dtype=np.bool_)]
-            samples = [drawn[slots[drawn] == slot] for slot in range(draw.slots)]
+            drawn = np.zeros(len(draw.records), dtype=np.int64)
+            drawn[inside[np.array(mask, dtype=np.bool_)]] = 1
+            samples = [slot * drawn for slot in slots]
             chances = draw.choice(slots, samples).probabilities
-            weight = share * draw.beta ** len(drawn) * (1 - draw.beta) ** (len(inside) - len(drawn))
+            weight = share * draw.beta ** sum(mask) * (1 - draw.beta) ** (len(mask) - sum(mask))
             for node in np.ndindex(*chances.shape):
-                kept = [rows[draw.in_large_classes(rows, node)] for rows in samples]
-                shown = _published(draw, node, np.concatenate(kept))
+                kept = np.sum([draw.in_large_classes(each, node) for each in samples], axis=0)
+                shown = _published(draw, node, np.flatnonzero(kept))
                 found[node, shown] += weight * float(chances[node])
     return dict(found)
 
 
-def _assignments(draw: SampledDraw) -> Iterator[tuple[Codes, float]]:
+def _assignments(draw: SampledDraw) -> Iterator[tuple[list[Counts], float]]:
     """Yield every assignment of rows to slots with its probability."""
     unit, rows = draw.records.unit, len(draw.records)
     if unit is None:
-        yield np.zeros(rows, dtype=np.int32), 1.0
+        none = [np.zeros(rows, dtype=np.int64)] * (draw.slots - 1)
+        yield [np.ones(rows, dtype=np.int64), *none], 1.0
         return
     owned = [np.flatnonzero(unit.ids == each) for each in range(unit.count)]
     orders = [list(permutations(each, min(len(each), draw.slots))) for each in owned]
     for chosen in product(*orders):
-        slots = np.full(rows, -1, dtype=np.int32)
+        slots = [np.zeros(rows, dtype=np.int64) for _ in range(draw.slots)]
         for order in chosen:
-            slots[list(order)] = range(len(order))
+            for slot, row in zip(slots, order, strict=False):
+                slot[row] = 1
         yield slots, 1 / math.prod(len(each) for each in orders)
 
 

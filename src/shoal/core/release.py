@@ -98,7 +98,7 @@ class Release:
     def __repr__(self) -> str:
         made = f"Release({self.run.method or 'by hand'}, {self.model}"
         if self.withheld:
-            drawn = f"{', '.join(map(str, self.claims))}, released={len(self._rows)}"
+            drawn = f"{', '.join(map(str, self.claims))}, released={self.released_records}"
             return f"{made}, {drawn}, classes={len(self.classes)})"
         rows, suppressed = len(self.original), self.classes.suppressed
         return f"{made}, rows={rows}, classes={len(self.classes)}, suppressed={suppressed})"
@@ -124,7 +124,8 @@ class Release:
 
         The released rows do not show which of them belong to one person.
         """
-        return self if not self.withheld or self.original.unit is None else self._without_people
+        named = self.original.person is not None or self.original.household is not None
+        return self._without_people if self.withheld and named else self
 
     @cached_property
     def _without_people(self) -> Release:
@@ -189,6 +190,12 @@ class Release:
     def _kept(self) -> Counts:
         every = np.arange(len(self.original))
         return every if self.suppressed is None else every[~self.suppressed]
+
+    @property
+    def released_records(self) -> int:
+        """Number of published rows."""
+        counts = self.original.counts
+        return len(self._kept) if counts is None else int(counts[self._kept].sum())
 
     def to_arrow(self, cells: Cells = "text") -> Any:
         """Return the published rows, with generalized quasi-identifiers.
@@ -301,7 +308,7 @@ class Release:
             The outcome of the check.
         """
         counts = self.original.counts
-        if counts is None or self.withheld or not all(part.by_class for part in self.model.parts):
+        if counts is None or not all(part.by_class for part in self.model.parts):
             return self._check(self._published(), self._rows)
         kept = self._kept
         return self._check(self.published_cells(kept), kept, counts[kept])
@@ -317,15 +324,13 @@ class Release:
         fit = partial(PopulationFit.of, self, rows)
         found = recount(published, self.original, self.model, rows, coverage, links, counts, fit)
         if found.holds and self.shown is not self:
-            by_row = recount(published, self.shown.original, self.model, rows)
+            by_row = recount(published, self.shown.original, self.model, rows, counts=counts)
             found = bound_people(by_row, self.model, self.rows_per_person)
         truthful = all(
             each.column.has_same_cells(self.original[name]) and each.truthful()
             for name, each in self.recodings.items()
         )
-        kept, weights = self._kept, self.original.counts
-        expected = len(kept) if weights is None else int(weights[kept].sum())
-        return replace(found, truthful=truthful and found.records == expected)
+        return replace(found, truthful=truthful and found.records == self.released_records)
 
     def write(
         self,

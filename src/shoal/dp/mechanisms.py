@@ -22,6 +22,9 @@ from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.extras import requires
 
 _BITS = 64
+_BLOCK = 1 << 22  # records that are drawn at once
+
+Seed = int | np.random.Generator | None  # a generator goes on with its numbers
 
 
 def probabilities(
@@ -104,7 +107,7 @@ def choose(
     return int(select(scores.ravel().tolist()))
 
 
-def bernoulli(size: int, beta: float, seed: int | None = None) -> Bools:
+def bernoulli(size: int, beta: float, seed: Seed = None) -> Bools:
     """Return whether each record is sampled, independently of the others.
 
     Parameters:
@@ -135,7 +138,35 @@ def bernoulli(size: int, beta: float, seed: int | None = None) -> Bools:
     return drawn
 
 
-def random_ranks(groups: Codes, seed: int | None = None) -> Counts:
+def sample_groups(sizes: Counts, beta: float, seed: Seed = None) -> Counts:
+    """Return how many records of each group are sampled, each independently of the others.
+
+    The records are drawn one by one, like those of `bernoulli`, in the order of the groups.
+
+    Parameters:
+        sizes: (groups,) number of records of each group.
+        beta: Probability that a record is sampled, as for `bernoulli`.
+        seed: As for `bernoulli`.
+
+    Returns:
+        (groups,) number of sampled records of each group.
+
+    >>> sample_groups(np.array([3, 0, 1]), 0.5, seed=1).tolist()
+    [1, 0, 0]
+    """
+    source = None if seed is None else np.random.default_rng(seed)
+    ends = np.cumsum(sizes, dtype=np.int64)
+    drawn = np.zeros(len(sizes), dtype=np.int64)
+    for start in range(0, int(ends[-1]) if len(ends) else 0, _BLOCK):
+        size = min(_BLOCK, int(ends[-1]) - start)
+        before = np.append(0, np.cumsum(bernoulli(size, beta, source)))  # drawn before each record
+        first, last = np.searchsorted(ends, (start, start + size - 1), side="right")
+        stops = np.minimum(ends[first : last + 1] - start, size)
+        drawn[first : last + 1] += np.diff(before[stops], prepend=0)
+    return drawn
+
+
+def random_ranks(groups: Codes, seed: Seed = None) -> Counts:
     """Return the rank of each row, from 0, in a random order of the rows of its group.
 
     groups: (rows,) the group of each row, numbered from 0 without gaps.

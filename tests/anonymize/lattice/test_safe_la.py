@@ -18,10 +18,10 @@ from tests.examples import examples
 import shoal
 from shoal import Hierarchy, InputError, KAnonymity, LDiversity, SafeLA, Table
 from shoal.anonymize.lattice.node_choice import NodeChoice
-from shoal.anonymize.lattice.sampled_draw import draw_seeds
+from shoal.anonymize.lattice.sampled_draw import SampledDraw, draw_seeds
 from shoal.cli import main
 from shoal.cli.shared.summary import summarize
-from shoal.dp import DPUnderSampling, least_k, mechanisms, sampling_delta
+from shoal.dp import DPUnderSampling, least_k, sampling_delta
 from shoal.report import contents
 from shoal.report.lattice_picture import draw_release
 from shoal.report.page import page
@@ -53,9 +53,9 @@ def shown(row, node):
 
 def released(rows, node, k, drawn=None, **options):
     """Return the release of these rows at a node, with a sample that is not left to chance."""
-    mask = np.ones(len(rows), dtype=np.bool_) if drawn is None else np.array(drawn, dtype=np.bool_)
+    sample = np.ones(len(rows), dtype=np.int64) if drawn is None else np.array(drawn, np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mechanisms, "bernoulli", lambda *_: mask)
+        patch.setattr(SampledDraw, "_sample", lambda *_: sample)
         patch.setattr(NodeChoice, "draw", lambda *_: node)
         return shoal.anonymize(people(rows), KAnonymity(k), "safe-la", **LARGE_DELTA, **options)
 
@@ -109,7 +109,7 @@ def test_no_neighbour_changes_the_outcome_by_more_than_is_claimed(spare):
         key = tuple(sorted(rows))
         if key not in made:
             draw = method.prepare(small(rows), KAnonymity(k))
-            choice = draw.choice(np.zeros(len(rows), np.int32), [])
+            choice = draw.choice([np.ones(len(rows), np.int64)], [])
             made[key] = outcomes(rows, choice, k, beta)
         return made[key]
 
@@ -201,8 +201,8 @@ def test_only_the_published_mechanism_chooses_on_its_sample(published, seen, mon
         return of(parts, **options)
 
     monkeypatch.setattr(NodeChoice, "of", spying)
-    mask = np.array([True, True, False, False, False, False])
-    monkeypatch.setattr(mechanisms, "bernoulli", lambda *_: mask)
+    sample = np.array([1, 1, 0, 0, 0, 0])
+    monkeypatch.setattr(SampledDraw, "_sample", lambda *_: sample)
     options = {"published": published, **LARGE_DELTA}
     shoal.anonymize(small(CELLS), KAnonymity(2), "safe-la", **options)
     assert records == [(seen, "published" if published else "expected")]
@@ -228,6 +228,16 @@ def test_the_draws_of_node_and_sample_have_seeds_of_their_own():
     assert draw_seeds(None, slots=2) == [None] * 4
 
 
+def test_a_seed_draws_the_same_release_whatever_the_order_of_the_rows():
+    rows = CELLS * 20
+    options = {"n0": 100, "method": "safe-la", "seed": 4, **LARGE_DELTA}
+    one, other = (
+        shoal.anonymize(small(each), KAnonymity(3), **options) for each in (rows, rows[::-1])
+    )
+    assert one.to_arrow().equals(other.to_arrow())
+    assert 0 < one.to_arrow().num_rows < len(rows)
+
+
 def test_a_weighted_table_is_drawn_record_by_record():
     light = small(CELLS)
     heavy = Table(light.columns, np.arange(1, 7) * 5)
@@ -237,6 +247,9 @@ def test_a_weighted_table_is_drawn_record_by_record():
         shoal.anonymize(table, KAnonymity(4), "safe-la", **options) for table in (heavy, full)
     )
     assert short.to_arrow().equals(long.to_arrow())
+    assert short.verify() == long.verify()
+    assert repr(short) == repr(long)
+    assert len(short.original) <= 2 * len(heavy)
     assert 0 < short.to_arrow().num_rows < heavy.records
 
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.anonymize.lattice.drawing_order import blocks_of_units, order_tuples, order_units
 from shoal.anonymize.lattice.lattice import Lattice, Node
 from shoal.anonymize.lattice.node_choice import NodeChoice, all_published
 from shoal.anonymize.lattice.searching import measurable
@@ -27,15 +30,13 @@ from shoal.support.arrays import Bools, Codes, Counts
 if TYPE_CHECKING:
     from shoal.dp.claims import DPUnderSampling
 
-_LEFT_OUT = -1  # the slot of a row without a slot
-
 
 @dataclass(frozen=True, eq=False)
 class SampledDraw:
     """The parts of a release that are not random.
 
     Parameters:
-        records: The table, one row for each record.
+        records: The table; a row of a weighted table has several records.
         lattice: Its lattice, with classes over all published columns.
         model: The guarantee of the release, with the k below.
         k: Drawn units that a class needs in its slot.
@@ -82,8 +83,7 @@ class SampledDraw:
         claim: DPUnderSampling,
     ) -> SampledDraw:
         """Prepare a table; reject a lattice that is too large, by its public shape."""
-        records = _one_by_one(table)
-        lattice = all_published(records)
+        lattice = all_published(table)
         if not measurable(lattice):
             raise InputError(
                 f"the lattice has {lattice.nodes:,} nodes, too many to score; use fewer "
@@ -94,65 +94,102 @@ class SampledDraw:
             notes = (f"classes are also counted over the published columns {apart}", *notes)
         notes = (*unguided(lattice), *notes)
         return cls(
-            records, lattice, model, k, beta, epsilon, penalty, n0, slots, published, claim, notes
+            table, lattice, model, k, beta, epsilon, penalty, n0, slots, published, claim, notes
         )
 
     def draw(self, seed: int | None = None) -> Release:
         """Draw a node and a sample, and return their release; a seed is for testing only."""
-        from shoal.dp.mechanisms import bernoulli
-
         for_node, for_slots, *for_samples = draw_seeds(seed, self.slots)
         slots = self._draw_slots(for_slots)
-        samples = []
-        for slot, its_seed in enumerate(for_samples):
-            rows = np.flatnonzero(slots == slot)
-            samples.append(rows[bernoulli(len(rows), self.beta, its_seed)])
+        samples = [self._sample(*each) for each in zip(slots, for_samples, strict=True)]
         node = self.choice(slots, samples).draw(for_node)
-        out = np.ones(len(self.records), dtype=np.bool_)
-        for drawn in samples:
-            out[drawn[self.in_large_classes(drawn, node)]] = False
-        return self._release(node, out)
+        kept = np.sum([self.in_large_classes(drawn, node) for drawn in samples], axis=0)
+        return self._release(node, kept)
 
-    def choice(self, slots: Codes, samples: Sequence[Counts]) -> NodeChoice:
+    def choice(self, slots: Sequence[Counts], samples: Sequence[Counts]) -> NodeChoice:
         """Return the choice of the node: by the slots of all records, or as published.
 
         The published choice uses the sample that is then released.
+
+        slots, samples: for each slot, (rows,) records of each row that are in it, and the drawn
+            ones of these.
         """
         if self.published:
-            return self._scored([all_published(self.records.take(samples[0]))])
-        return self._choice(slots)
+            return self._scored([self._part(samples[0])])
+        key = b"".join(blake2b(each.astype(np.int64).tobytes()).digest() for each in slots)
+        if key not in self._choices:
+            self._choices[key] = self._scored([self._part(each) for each in slots])
+        return self._choices[key]
 
-    def in_large_classes(self, drawn: Counts, node: Node) -> Bools:
-        """Return, for each drawn row, whether at least k drawn rows are published like it."""
+    def in_large_classes(self, drawn: Counts, node: Node) -> Counts:
+        """Return, of the drawn records of each row, those that at least k are published like."""
         if node not in self._classes:
             self._classes[node] = published_classes(self.lattice, node)
-        return _large(self._classes[node].ids[drawn], len(self._classes[node]), self.k)
+        classes = self._classes[node]
+        large = classes.sizes(drawn) >= self.k
+        return np.where(large[classes.ids], drawn, 0)
 
-    def _draw_slots(self, seed: int | None) -> Codes:
-        """(rows,) the slot of each row: in random order, the first rows of each unit.
+    @cached_property
+    def _counts(self) -> Counts:
+        """(rows,) the records of each row."""
+        counts = self.records.counts
+        return np.ones(len(self.records), dtype=np.int64) if counts is None else counts
+
+    @cached_property
+    def _tuples(self) -> Codes:
+        return order_tuples(self.lattice)
+
+    @cached_property
+    def _by_tuple(self) -> Counts:
+        return np.argsort(self._tuples, kind="stable")
+
+    @cached_property
+    def _by_unit(self) -> tuple[Counts, Counts]:
+        """The rows in the order of their units and tuples, and the rank of each one's unit."""
+        unit = self.records.unit
+        assert unit is not None
+        ranks = order_units(unit, self._tuples, self.records.counts)[unit.ids]
+        order = np.lexsort((self._tuples, ranks))
+        return order, ranks[order]
+
+    def _draw_slots(self, seed: int | None) -> list[Counts]:
+        """For each slot, (rows,) the records in it: in random order, the first ones of each unit.
 
         It depends only on a unit's own rows and its own randomness, so an additional unit does not
         change the slots of other units.
         """
-        from shoal.dp.mechanisms import random_ranks
+        from shoal.dp import mechanisms
 
-        unit = self.records.unit
-        if unit is None:  # every row is a unit of its own
-            return np.zeros(len(self.records), dtype=np.int32)
-        ranks = random_ranks(unit.ids, seed)
-        return np.where(ranks < self.slots, ranks, _LEFT_OUT).astype(np.int32)
+        slots = [np.zeros(len(self.records), dtype=np.int64) for _ in range(self.slots)]
+        if self.records.unit is None:  # every record is a unit of its own
+            return [self._counts, *slots[1:]]
+        source = None if seed is None else np.random.default_rng(seed)
+        order, units = self._by_unit
+        for block in blocks_of_units(units, self._counts[order]):
+            rows = np.repeat(order[block], self._counts[order[block]])
+            groups = np.repeat(units[block] - units[block][0], self._counts[order[block]])
+            ranks = mechanisms.random_ranks(groups, source)
+            for slot, taken in enumerate(slots):
+                taken[rows[ranks == slot]] = 1
+        return slots
 
-    def _choice(self, slots: Codes) -> NodeChoice:
-        """Return the choice of the node, by the sum of the scores of all slots."""
-        key = slots.tobytes()
-        if key not in self._choices:
-            if self.slots == 1 and not (slots == _LEFT_OUT).any():
-                parts = [self.lattice]
-            else:
-                rows = [np.flatnonzero(slots == slot) for slot in range(self.slots)]
-                parts = [all_published(self.records.take(each)) for each in rows]
-            self._choices[key] = self._scored(parts)
-        return self._choices[key]
+    def _sample(self, slot: Counts, seed: int | None) -> Counts:
+        """(rows,) the drawn records of each row, of those in a slot."""
+        from shoal.dp import mechanisms
+
+        drawn = np.empty_like(slot)
+        drawn[self._by_tuple] = mechanisms.sample_groups(slot[self._by_tuple], self.beta, seed)
+        return drawn
+
+    def _part(self, counts: Counts) -> Lattice:
+        """Return the lattice of some records: (rows,) how many of each row."""
+        if np.array_equal(counts, self._counts):
+            return self.lattice
+        rows = np.flatnonzero(counts)
+        part = self.records.take(rows)
+        if part.counts is not None:
+            part = replace(part, counts=counts[rows])
+        return all_published(part)
 
     def _scored(self, parts: list[Lattice]) -> NodeChoice:
         return NodeChoice.of(
@@ -165,11 +202,13 @@ class SampledDraw:
             score="published" if self.published else "expected",
         )
 
-    def _release(self, node: Node, out: Bools) -> Release:
+    def _release(self, node: Node, kept: Counts) -> Release:
+        """Return the release of some records of each row at a node."""
+        records, out = self._divided(kept)
         return Release(
-            self.records,
+            records,
             {
-                column.name: self._recoding(index, level).suppress(out)
+                column.name: self._recoding(records, index, level).suppress(out)
                 for index, (column, level) in enumerate(
                     zip(self.lattice.columns, node, strict=True)
                 )
@@ -182,12 +221,29 @@ class SampledDraw:
             claims=(self.claim,),
         )
 
-    def _recoding(self, index: int, level: int) -> Recoding:
+    def _divided(self, kept: Counts) -> tuple[Table, Bools]:
+        """Return the table, and (rows,) whether each row is left out.
+
+        A row of a weighted table of which some records are kept becomes two rows.
+        """
+        counts = self.records.counts
+        if counts is None:
+            return self.records, kept == 0
+        shown, left = np.flatnonzero(kept), np.flatnonzero(kept < counts)
+        records = replace(
+            self.records.take(np.concatenate((shown, left))),
+            counts=np.concatenate((kept[shown], (counts - kept)[left])),
+        )
+        return records, np.arange(len(records)) >= len(shown)
+
+    def _recoding(self, records: Table, index: int, level: int) -> Recoding:
         column = self.lattice.columns[index]
+        made = replace(column, codes=records[column.name].codes)
+        if records is not self.records:
+            return Recoding.at_level(made, level)
         key = column.name, level
         if key not in self._levels:
-            codes = self.records[column.name].codes
-            self._levels[key] = Recoding.at_level(replace(column, codes=codes), level)
+            self._levels[key] = Recoding.at_level(made, level)
         return self._levels[key]
 
 
@@ -202,7 +258,8 @@ def draw_seeds(seed: int | None, slots: int) -> list[int | None]:
 def in_large_classes(sample: Table, node: Node, k: int) -> Bools:
     """Return, for each row, whether at least k rows are equal in all published columns."""
     classes = published_classes(all_published(sample), node)
-    return _large(classes.ids, len(classes), k)
+    large: Bools = (classes.sizes() >= k)[classes.ids]
+    return large
 
 
 def published_classes(lattice: Lattice, node: Node) -> Grouping:
@@ -210,16 +267,3 @@ def published_classes(lattice: Lattice, node: Node) -> Grouping:
     others = [lattice.table[name] for name in lattice.apart]
     codes = [*lattice.codes(node), *(c.codes for c in others)]
     return group(codes, [*lattice.domains(node), *(c.domain for c in others)])
-
-
-def _large(ids: Codes, classes: int, k: int) -> Bools:
-    large: Bools = (np.bincount(ids, minlength=classes) >= k)[ids]
-    return large
-
-
-def _one_by_one(table: Table) -> Table:
-    """Return the table with a row for each record, as records are drawn one by one."""
-    if table.counts is None:
-        return table
-    rows = np.repeat(np.arange(len(table)), table.counts)
-    return replace(table.take(rows), counts=None)
