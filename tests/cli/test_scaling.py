@@ -56,7 +56,7 @@ def test_a_folder_and_a_pattern_are_one_table(shoal, folder):
 
 
 @pytest.mark.parametrize(
-    "more", [("--keep-order",), ("--evidence", "pack"), ("--ledger", "ledger.json")]
+    "more", [("--keep-order",), ("--evidence", "pack"), ("--new-schema",)]
 )
 def test_options_that_need_the_rows_in_memory_are_refused(shoal, more):
     done = shoal("anonymize", "people.csv", *ROLES, *FLASH, "--engine", "duckdb", *more)

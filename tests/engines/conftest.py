@@ -8,6 +8,7 @@ import random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.engines import spark_sessions
 
 ROLES = {
     "postcode": "quasi",
@@ -89,3 +90,16 @@ def typed(tmp_path):
     path = tmp_path / "typed.parquet"
     pq.write_table(data, path, row_group_size=100)
     return path
+
+
+@pytest.fixture(scope="session")
+def log(tmp_path_factory):
+    """The file with everything that Spark logs, at the level INFO."""
+    return tmp_path_factory.mktemp("spark") / "spark.log"
+
+
+@pytest.fixture(scope="session")
+def spark(log):
+    session = spark_sessions.started(log.parent)
+    yield session
+    session.stop()

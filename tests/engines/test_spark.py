@@ -45,19 +45,6 @@ def table(count=300):
 
 
 @pytest.fixture(scope="session")
-def log(tmp_path_factory):
-    """The file with everything that Spark logs, at the level INFO."""
-    return tmp_path_factory.mktemp("spark") / "spark.log"
-
-
-@pytest.fixture(scope="session")
-def spark(log):
-    session = spark_sessions.started(log.parent)
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="session")
 def frame(spark):
     return spark.createDataFrame(table()).cache()
 

@@ -132,22 +132,23 @@ def anonymize(
     if is_spark_frame(data):
         data, described = described.opened(data), Described()
     if isinstance(data, OnDisk):
-        if described or ledger is not None or replace or key is not None or population is not None:
+        if described or replace or key is not None or population is not None:
             raise InputError(
-                "a table that is not in memory has its roles already, and takes no ledger, "
-                "replacements or key"
+                "a table that is not in memory has its roles already, and takes no replacements "
+                "or key"
             )
+        if ledger is not None:
+            _check_priced(algorithm)
         if model.over_rows:
             raise InputError(f"{model} needs the rows of each person; read the table into memory")
-        return data.anonymized(model, algorithm, partial(_search, model, algorithm, seed))
+        search = partial(_search, model, algorithm, seed, ledger=ledger, what=what)
+        return data.anonymized(model, algorithm, search)
     table = _with_population(_with_replacements(described.table(data), replace), population)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
     if ledger is None:
         return _released(table, model, algorithm, seed, replaced, max_left_out)
-    price, schema = _price(algorithm, table, model), schema_fingerprint(table)
-    with ledger.spend(price, what=what or algorithm.name, schema=schema):
-        return _released(table, model, algorithm, seed)
+    return _charged(table, model, algorithm, seed, ledger, what)
 
 
 def _with_population(table: Table, population: Any) -> Table:
@@ -192,16 +193,34 @@ def _replaced(table: Table, algorithm: Any, **secrets: Any) -> Mapping[str, Repl
 
 
 def _search(
-    model: Model, algorithm: Any, seed: int | None, table: Table, *, part: bool = False
+    model: Model,
+    algorithm: Any,
+    seed: int | None,
+    table: Table,
+    *,
+    part: bool = False,
+    ledger: Ledger | None = None,
+    what: str = "",
 ) -> Release:
     """Search for a release of a part or the tuples of a table, which other processes can call.
 
     part: whether the table is one of many partitions.
     """
-    check_askable(table, model)
+    check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if part and hasattr(algorithm, "on_parts"):
         algorithm = algorithm.on_parts()
-    return _released(table, model, algorithm, seed)
+    if ledger is None:
+        return _released(table, model, algorithm, seed)
+    return _charged(table, model, algorithm, seed, ledger, what)
+
+
+def _charged(
+    table: Table, model: Model, algorithm: Any, seed: int | None, ledger: Ledger, what: str
+) -> Release:
+    """Search for a release that a ledger is charged for before anything is drawn."""
+    price, schema = _price(algorithm, table, model), schema_fingerprint(table)
+    with ledger.spend(price, what=what or algorithm.name, schema=schema):
+        return _released(table, model, algorithm, seed)
 
 
 def _released(
@@ -310,11 +329,16 @@ def _algorithm(method: str | Algorithm, seed: int | None, options: Mapping[str, 
 
 def _price(algorithm: Any, table: Table, model: Model) -> Claim:
     """Return the claim of a release, which is known before anything is drawn."""
-    if not hasattr(algorithm, "price"):
-        raise InputError(f"{algorithm.name} makes no differential privacy claim; use safe-la")
+    _check_priced(algorithm)
     algorithm.check(table)
     claim: Claim = algorithm.price(model, table)
     return claim
+
+
+def _check_priced(algorithm: Any) -> None:
+    """Reject a method that a ledger cannot be charged for."""
+    if not hasattr(algorithm, "price"):
+        raise InputError(f"{algorithm.name} makes no differential privacy claim; use safe-la")
 
 
 def _options(algorithm: Any) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def anonymize(
         _run_project(locals(), opened_secrets(key_file, key_env, key_command, lookup))
         return
     refuse_options({"--people": people}, "a project")
-    in_memory = {"--target": target, "--keep-order": keep_order, "--ledger": ledger,
+    in_memory = {"--target": target, "--keep-order": keep_order, "--new-schema": new_schema,
                  "--evidence": evidence, "--control": control,
                  "--population": population}  # fmt: skip
     choice = scale.choose(file, roles, algorithm, in_memory)
@@ -238,13 +238,15 @@ def _note_output(release: Release, output: Path, form: dict[str, Any]) -> None:
 
 def _note_formulas(release: Release) -> None:
     """Print which columns of a text file contain cells that a spreadsheet would run."""
-    from shoal.cli.shared.summary import is_large
+    from shoal.cli.shared.summary import is_large, is_sampled
     from shoal.core.publishing.formulas import count_formulas
 
     if is_large(release):
         from shoal.engines.ordering import formula_columns
 
         named = formula_columns(release)
+    elif is_sampled(release):
+        named = release.formula_columns()
     else:
         counts = count_formulas(release.to_arrow())
         named = [f"{name} ({count:,})" for name, count in counts.items()]

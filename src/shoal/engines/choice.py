@@ -58,6 +58,7 @@ def choose(
     False
     """
     from shoal.engines.large_table import runs_on_tuples
+    from shoal.engines.sampling import draws_records
 
     budget = Budget.parse(memory)
     if engine is not None and engine not in ENGINES:
@@ -85,10 +86,15 @@ def choose(
     needed = memory_needed(files.rows(), columns, files.size)
     if needed.size <= budget.size:
         reason = f"the table is read into memory: about {needed} of {budget}"
+        if draws_records(algorithm):  # its number of rows is not public
+            reason = "the table is read into memory"
         return Choice(False, budget, reason if memory is not None else "")
-    if memory is None and algorithm is not None and not runs_on_tuples(algorithm):
+    same = algorithm is None or runs_on_tuples(algorithm) or draws_records(algorithm)
+    if memory is None and not same:  # its release would differ from that in memory
         return Choice(False, budget)
     reason = f"the rows stay on disk: in memory they need about {needed}, more than {budget}"
+    if draws_records(algorithm):  # their number is not public
+        reason = f"the rows stay on disk: duckdb works within {budget}"
     return Choice(True, budget, reason)
 
 

@@ -185,4 +185,5 @@ def _check_numeric(name: str, spec: Mapping[str, Any], data: Any) -> None:
 def _with_domain(column: Column) -> Column:
     """Return an unchanged column with codes into its distinct values."""
     codes, values = encoding.encode(column.values, column.name)
-    return Column(column.name, column.role, column.kind, codes, values, type=column.type)
+    name, role, kind = column.name, column.role, column.kind
+    return Column(name, role, kind, codes, values, type=column.type, declared=column.declared)

@@ -31,6 +31,7 @@ from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
 from shoal.engines.people import refuse_repeated, unit_of
 from shoal.engines.rolling import base_nodes
+from shoal.engines.sampling import anonymize_sample, draws_records
 from shoal.engines.weights import WeightValues
 from shoal.errors import InputError
 from shoal.privacy.model import Model
@@ -304,13 +305,15 @@ class LargeTable:
 
         search: runs the method on a table in memory, and checks its release.
         """
+        if draws_records(algorithm):
+            return anonymize_sample(self, model, algorithm, search)
         if not runs_on_tuples(algorithm) and runs_on_partitions(algorithm):
             return self._by_partition(model, algorithm, search)
         if not runs_on_disk(algorithm):
             name = getattr(algorithm, "name", type(algorithm).__name__)
             raise InputError(
                 f"{name} needs the table in memory; state a larger memory, or use one of "
-                f"{', '.join(dict.fromkeys((*_BY_TUPLE, *GROUPING)))}"
+                f"{', '.join(dict.fromkeys((*_BY_TUPLE, *GROUPING, 'safe-la')))}"
             )
         try:
             table, floor = self.weighted(model, algorithm)
@@ -339,6 +342,16 @@ class LargeTable:
             release.run.notes,
         )
         return replace(release, run=run)
+
+    @property
+    def specs(self) -> Mapping[str, Mapping[str, Any]]:
+        """What is stated about each column."""
+        return self._request.specs
+
+    @property
+    def guessed(self) -> tuple[str, ...]:
+        """The file settings that the data determines."""
+        return tuple(self._scan.guesses)
 
     @property
     def units(self) -> Mapping[str, Any]:
@@ -387,7 +400,7 @@ class LargeTable:
             unit_of(units["person"], found.person),
             unit_of(units["household"], found.household),
             units["rows_are_people"],
-            tuple(self._scan.guesses),
+            self.guessed,
         )
         return table, nodes[found.node].levels
 
@@ -413,4 +426,5 @@ def runs_on_tuples(algorithm: Any) -> bool:
 
 def runs_on_disk(algorithm: Any) -> bool:
     """Return whether a method runs on a table whose rows stay on disk."""
-    return runs_on_tuples(algorithm) or runs_on_partitions(algorithm)
+    drawn = draws_records(algorithm)
+    return drawn or runs_on_tuples(algorithm) or runs_on_partitions(algorithm)

@@ -21,6 +21,7 @@ from shoal.support.wording import counted, percent_of
 
 if TYPE_CHECKING:
     from shoal.engines import LargeRelease
+    from shoal.engines.sampled_release import SampledRelease
 
 _LOSSES = ("ncp", "class", "pub")
 _WITHHELD: dict[str, Any] = {  # figures that depend on records that are not released
@@ -50,8 +51,17 @@ _COLUMNS = {
 
 
 def is_large(release: Release) -> TypeGuard[LargeRelease]:
-    """Return whether the rows of a release stay on disk."""
-    return type(release) is not Release
+    """Return whether the figures of a release are counted on disk."""
+    if type(release) is Release:
+        return False
+    from shoal.engines import LargeRelease
+
+    return isinstance(release, LargeRelease)
+
+
+def is_sampled(release: Release) -> TypeGuard[SampledRelease]:
+    """Return whether a release is a sample of rows that stay on disk."""
+    return hasattr(release, "published_tuples")
 
 
 def summarize(release: Release, checked: Verification, output: Path | None) -> dict[str, Any]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.core.publishing.staging import Staging
 from shoal.engines.ordering import Layout, lay_out
+from shoal.engines.spark.columns import functions, small
 from shoal.engines.spark.failures import explained
+from shoal.engines.spark.spark_engine import SparkEngine
 from shoal.engines.spark.types import spark_type
 from shoal.errors import InputError, OutputError
 from shoal.support.addresses import address_of
@@ -20,6 +24,9 @@ from shoal.support.progress import report
 if TYPE_CHECKING:
     from shoal.core.verification import Verification
     from shoal.engines.large_release import LargeRelease
+    from shoal.engines.sampled_release import SampledRelease
+
+_REPEATS = 1 << 16  # rows that one row becomes at once
 
 
 def published_frame(release: LargeRelease) -> Any:
@@ -27,6 +34,25 @@ def published_frame(release: LargeRelease) -> Any:
     if release.source.engine.name != "spark":
         raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
     return _frame(lay_out(release, text=False))
+
+
+def sampled_frame(release: SampledRelease) -> Any:
+    """Return the published rows of a sample in canonical order, as a frame of Spark."""
+    engine = release.source.engine
+    if not isinstance(engine, SparkEngine):
+        raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
+    f, rows = functions(), release.published_tuples(text=False)
+    pieces = -(-rows.counts // _REPEATS)  # so that no row becomes a long array
+    place = np.repeat(np.arange(len(pieces)), pieces)
+    number = np.arange(len(place)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    times = np.minimum(rows.counts[place] - number * _REPEATS, _REPEATS)
+    names = rows.cells.column_names
+    cells = rows.cells.take(pa.array(place)).columns
+    counted = {f"o{j}": each for j, each in enumerate(cells)} | {"place": place, "times": times}
+    frame = small(engine.session, pa.table(counted))
+    repeated = f.explode(f.sequence(f.lit(1), f.col("times").cast("int")))
+    each_row = frame.select("*", repeated.alias("time")).orderBy("place")
+    return each_row.select(*(f"o{j}" for j in range(len(names)))).toDF(*names)
 
 
 def _frame(layout: Layout) -> Any:

@@ -58,7 +58,7 @@ class SparkEngine:
     name = "spark"
 
     def __init__(self, scan: SparkScan) -> None:
-        self._scan, self._session = scan, scan.frame.sparkSession
+        self._scan, self.session = scan, scan.frame.sparkSession
         self._rows = scan.frame.toDF(*(f"c{j}" for j in range(len(scan.names))))
         self._places = {name: f"c{j}" for j, name in enumerate(scan.names)}
         self._columns: dict[str, str] = {}  # the encoded column of each name
@@ -148,7 +148,7 @@ class SparkEngine:
             self._columns[name] = f"d{number}"
             codes = pa.table({f"v{number}": found.values, f"d{number}": pa.array(found.codes)})
             missing = codes.filter(codes.column(0).is_null()).column(1).to_pylist()
-            known = small(self._session, codes.filter(codes.column(0).is_valid()))
+            known = small(self.session, codes.filter(codes.column(0).is_valid()))
             cell, code = self._cell(name), f.col(f"d{number}")
             rows = rows.join(known, cell == f.col(f"v{number}"), "left").drop(f"v{number}")
             if missing:
@@ -273,8 +273,8 @@ class SparkEngine:
                 frame = self._join(plan, keys)
             if plan.dropped is not None and len(plan.dropped[0]):
                 dropped = pa.table(dict(zip(keys, plan.dropped, strict=True)))
-                frame = frame.join(small(self._session, dropped), keys, "left_anti")
-        return SparkReleased(self._session, frame, self._columns, plan.classes, self._units)
+                frame = frame.join(small(self.session, dropped), keys, "left_anti")
+        return SparkReleased(self.session, frame, self._columns, plan.classes, self._units)
 
     def _join(self, plan: Plan, keys: list[str]) -> Any:
         """Return the rows with the class of their tuple."""
@@ -283,7 +283,7 @@ class SparkEngine:
         frame, words = self._words(self._encoded, joined.tuples, {}, "m")
         named = [f"t{j}" for j in range(len(words))]
         results = dict(zip([*named, *keys], [*joined.words, *joined.classes], strict=True))
-        found = small(self._session, pa.table(results))
+        found = small(self.session, pa.table(results))
         with_words = _with(frame, words, named, self._encoded.columns)
         return with_words.join(found, named, "inner").drop(*named)
 
@@ -313,7 +313,7 @@ class SparkEngine:
             from shoal.engines.duckdb_written import count_on_disk
 
             return count_on_disk(files, labels, value, text, self._scan.budget)
-        return count_parts(self._session, addresses, labels, value)
+        return count_parts(self.session, addresses, labels, value)
 
     def rest(self) -> None:
         """Keep the rows: they are in the memory of Spark, not of this process."""

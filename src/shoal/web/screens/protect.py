@@ -10,6 +10,7 @@ from nicegui import ui
 from shoal.anonymize import METHODS, options_of
 from shoal.anonymize.algorithm import about
 from shoal.engines.large_table import runs_on_disk
+from shoal.engines.sampling import draws_records
 from shoal.web.project.guarantee import Sentence
 from shoal.web.project.private_draw import PRIVATE
 from shoal.web.project.project import Project, Topic
@@ -66,7 +67,11 @@ def _methods(project: Project) -> dict[str, str]:
     methods = {name: f"{name}: {about(method)}" for name, method in METHODS.items()}
     if not _on_disk(project):
         return methods
-    return {name: words for name, words in methods.items() if runs_on_disk(METHODS[name])}
+    return {
+        name: words
+        for name, words in methods.items()
+        if runs_on_disk(METHODS[name]) and not draws_records(METHODS[name])
+    }
 
 
 def _k(project: Project) -> None:
