@@ -27,8 +27,8 @@ from shoal.web.project.desk import Desk, FileRequest, TableRequest
 from shoal.web.project.editors import find_values
 from shoal.web.project.feedback import count_groups, foresee
 from shoal.web.project.opening import examine
-from shoal.web.project.project import Step
 from shoal.web.project.studies import list_nodes
+from shoal.web.project.topics import Step
 from shoal.web.text import common, describe, open, private_draw, protect, release
 
 TINY = "200MB"  # the least: every table is larger, because Shoal itself needs as much

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.web.project.project import Step, Topic
+from shoal.web.project.topics import Step, Topic
 
 DETAILED = ("birth_date", "cost", "admission_date", "occupation", "postcode")
 VISITS = "patient_id;age;ill\n" + "".join(f"p{i // 2};{20 + i % 9};flu\n" for i in range(40))

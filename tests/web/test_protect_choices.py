@@ -18,6 +18,7 @@ from shoal.web.project.desk import Desk, FileRequest, TableRequest
 from shoal.web.project.feedback import count_groups
 from shoal.web.project.guarantee import Sentence
 from shoal.web.project.levels import offer_levels, stated_levels
+from shoal.web.project.promises import not_promised
 from shoal.web.text import common, protect
 
 
@@ -84,7 +85,9 @@ def test_nothing_is_promised_about_a_rare_value_until_it_is_asked_for(project, s
         await project.open(skewed)
         project.set_role(["diagnosis", "hiv"], "sensitive")
         assert project.guarantee.sentences == (Sentence("l-diversity", "diagnosis", 2),)
-        assert [column.name for column in project.not_promised] == ["hiv"]
+        assert [column.name for column in not_promised(project.columns, project.guarantee)] == [
+            "hiv"
+        ]
         await user.open("/protect")
         await user.should_see("Nothing is promised about hiv: 99 % of the rows")
         await until(lambda: len(project.figures.costs) == 1)

@@ -12,7 +12,7 @@ from nicegui import ui
 from nicegui.testing import user_simulation
 from tests.web.conftest import finished
 
-from shoal.web.project.project import Step, Topic
+from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import layout
 from shoal.web.text import common, describe, open, protect
 

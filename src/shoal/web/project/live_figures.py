@@ -11,6 +11,7 @@ from shoal.web.project import feedback
 from shoal.web.project.feedback import Figures, Outlook
 from shoal.web.project.levels import stated_levels
 from shoal.web.project.private_draw import PRIVATE, foresee_draw
+from shoal.web.project.topics import Topic
 
 if TYPE_CHECKING:
     from shoal.web.project.project import Project
@@ -127,7 +128,5 @@ class LiveFigures:
         self._show(replace(project.figures, costs=costs))
 
     def _show(self, figures: Figures) -> None:
-        from shoal.web.project.project import Topic
-
         self._project.figures = figures
         self._project.touch(Topic.FIGURES)

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -18,43 +17,17 @@ from shoal.web.project.columns import ColumnInfo, Columns
 from shoal.web.project.desk import FileRequest, TableRequest
 from shoal.web.project.editors import Editors
 from shoal.web.project.feedback import Figures
-from shoal.web.project.guarantee import Guarantee, Sentence
+from shoal.web.project.guarantee import Guarantee
 from shoal.web.project.live_figures import LiveFigures
 from shoal.web.project.obstacles import obstacle_to
+from shoal.web.project.promises import usual_sentences
 from shoal.web.project.runs import Run, Starter
 from shoal.web.project.source import Source
 from shoal.web.project.study_runs import Studies
-
-MOST_COMMON = 0.9  # share of one value beyond which groups with another value become very large
-Listener = Callable[["Topic"], None]
+from shoal.web.project.topics import Announcer, Step, Topic
 
 
-class Step(StrEnum):
-    """The five screens, in their order."""
-
-    OPEN = "open"
-    DESCRIBE = "describe"
-    GROUP = "group"
-    PROTECT = "protect"
-    RELEASE = "release"
-
-
-class Topic(StrEnum):
-    """What changed in a project."""
-
-    SOURCE = "source"
-    COLUMNS = "columns"
-    HIERARCHIES = "hierarchies"
-    GUARANTEE = "guarantee"
-    FIGURES = "figures"
-    RUNS = "runs"
-    PROGRESS = "progress"  # of a running release
-    STUDIES = "studies"
-    SAVED = "saved"
-    THEME = "theme"
-
-
-class Project:
+class Project(Announcer):
     """The opened file, the roles of its columns, their hierarchies, the guarantee and its releases.
 
     All pages of a server share one project, so that a reload or a second tab sees the same state.
@@ -86,28 +59,18 @@ class Project:
         key_file: The file with the secret key of pseudonyms, if there is one.
         domain: The recipient or project of pseudonyms.
         dark: Whether the pages are dark; None follows the system.
-        versions: For each topic, how often it changed.
         analyst: The process that has the table; ask it questions with `ask`.
-
-    >>> from pathlib import Path
-    >>> project, seen = Project(Path("workspace")), []
-    >>> stop = project.subscribe(seen.append)
-    >>> project.touch(Topic.GUARANTEE)
-    >>> stop(); project.touch(Topic.GUARANTEE)
-    >>> seen, project.versions[Topic.GUARANTEE]
-    ([<Topic.GUARANTEE: 'guarantee'>], 2)
     """
 
     def __init__(
         self, workspace: Path, start_job: Starter | None = None, memory: str | None = None
     ) -> None:
+        super().__init__()
         self.workspace = workspace
         self.memory = memory
         self.start_job: Starter = start_job or _start_process
         self.analyst = Analyst(workspace)
-        self.versions = dict.fromkeys(Topic, 0)
         self.dark: bool | None = None
-        self._listeners: list[Listener] = []
         self._live = LiveFigures(self)
         self.editors = Editors()
         self.studies = Studies(self)
@@ -133,30 +96,6 @@ class Project:
         self.pending: Path | None = None
         self.key_file: Path | None = None
         self.domain = ""
-
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener after each change; the returned function ends that.
-
-        Parameters:
-            listener: It takes the topic that changed.
-
-        Returns:
-            A function that unsubscribes the listener.
-        """
-        self._listeners.append(listener)
-
-        def stop() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
-
-        return stop
-
-    def touch(self, *topics: Topic) -> None:
-        """Report changes to all listeners."""
-        for topic in topics:
-            self.versions[topic] += 1
-            for listener in tuple(self._listeners):
-                listener(topic)
 
     def is_ready(self, step: Step) -> bool:
         """Return whether a screen has what it needs."""
@@ -300,28 +239,8 @@ class Project:
             sampled=found["sampled"],
             refused=tuple(found["refused"]),
         )
-        self.guarantee = replace(self.guarantee, sentences=self._usual_sentences())
+        self.guarantee = replace(self.guarantee, sentences=usual_sentences(self.columns))
         self.refresh()
-
-    def _usual_sentences(self) -> tuple[Sentence, ...]:
-        """Return 2-diversity for each sensitive column, unless nearly all have the same value."""
-        return tuple(
-            Sentence("l-diversity", column.name, 2)
-            for column in self.columns
-            if column.role == "sensitive" and column.distinct > 1 and column.common <= MOST_COMMON
-        )
-
-    @property
-    def not_promised(self) -> tuple[ColumnInfo, ...]:
-        """The sensitive columns without a sentence, because nearly all have the same value."""
-        stated = {sentence.column for sentence in self.guarantee.sentences}
-        return tuple(
-            column
-            for column in self.columns
-            if column.role == "sensitive"
-            and column.name not in stated
-            and MOST_COMMON < column.common < 1
-        )
 
     def set_person(self, columns: Sequence[str]) -> None:
         """State who the people are.
@@ -345,7 +264,7 @@ class Project:
         self.columns.set_role(names, role)
         gone = {s.column for s in self.guarantee.sentences} - set(self.columns.sensitive)
         stated = {s.column for s in self.guarantee.sentences}
-        added = tuple(s for s in self._usual_sentences() if s.column in names)
+        added = tuple(s for s in usual_sentences(self.columns) if s.column in names)
         kept = self.guarantee.without(gone)
         new = tuple(s for s in added if s.column not in stated)
         self.guarantee = replace(kept, sentences=(*kept.sentences, *new))

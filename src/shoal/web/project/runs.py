@@ -17,6 +17,7 @@ from shoal.web.project.guarantee import Guarantee
 from shoal.web.project.private_draw import PRIVATE
 from shoal.web.project.recipe import command_line, write_recipe
 from shoal.web.project.releasing import REPORT, REPORT_DATA, SCHEMA, RunRequest, make_release
+from shoal.web.project.topics import Topic
 
 if TYPE_CHECKING:
     from shoal.web.project.project import Project
@@ -157,8 +158,6 @@ def start(project: Project, run: Run, start_job: Starter) -> None:
         run: A prepared run.
         start_job: Starts a task in another process.
     """
-    from shoal.web.project.project import Topic
-
     assert run.request is not None
     job = start_job(make_release, run.request)
 

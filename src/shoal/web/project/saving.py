@@ -19,9 +19,10 @@ from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import InputError, OutputError
 from shoal.support.files import replace_file
 from shoal.web.project.guarantee import Guarantee, Sentence
-from shoal.web.project.project import Project, Topic
+from shoal.web.project.project import Project
 from shoal.web.project.releasing import KEPT, SCHEMA
 from shoal.web.project.runs import Run, schema_of
+from shoal.web.project.topics import Topic
 
 STATE = "project.json"
 FORMAT = {"name": "shoal-web-project", "version": 1}

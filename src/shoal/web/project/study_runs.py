@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shoal.web.project.topics import Topic
+
 if TYPE_CHECKING:
     from shoal.web.project.project import Project
     from shoal.web.project.runs import Job
@@ -91,7 +93,5 @@ class Studies:
             self.forget(kind, of)
 
     def _changed(self, study: Study) -> None:
-        from shoal.web.project.project import Topic
-
         if self._studies.get((study.kind, study.of)) is study:
             self._project.touch(Topic.STUDIES)

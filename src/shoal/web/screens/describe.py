@@ -10,8 +10,9 @@ from nicegui import events, ui
 
 from shoal.errors import ShoalError
 from shoal.web.project.columns import KEYED, REPLACEMENTS_ON_DISK, ColumnInfo
-from shoal.web.project.project import Project, Topic
+from shoal.web.project.project import Project
 from shoal.web.project.saving import home
+from shoal.web.project.topics import Topic
 from shoal.web.screens.live import live, on_change
 from shoal.web.screens.parts import card, intro, named, notice, preview_table, why
 from shoal.web.text import describe as text

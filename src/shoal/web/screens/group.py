@@ -10,7 +10,8 @@ from nicegui import ui
 from shoal.errors import ShoalError
 from shoal.web.project.editors import find_values
 from shoal.web.project.hierarchies import HierarchyEditor
-from shoal.web.project.project import Project, Topic
+from shoal.web.project.project import Project
+from shoal.web.project.topics import Topic
 from shoal.web.screens import group_dialogs
 from shoal.web.screens.expectations import expectations
 from shoal.web.screens.group_widgets import Arguments, GroupTable

@@ -9,8 +9,9 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import ShoalError
-from shoal.web.project.project import Project, Step, Topic
+from shoal.web.project.project import Project
 from shoal.web.project.runs import Run
+from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import describe, group, open, protect, release, saving, theme
 from shoal.web.screens.live import live, progress
 from shoal.web.screens.parts import icon, named

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from nicegui import ui
 
-from shoal.web.project.project import Project, Topic
+from shoal.web.project.project import Project
+from shoal.web.project.topics import Topic
 
 
 def live(project: Project, *topics: Topic) -> Callable[[Callable[[], None]], ui.element]:

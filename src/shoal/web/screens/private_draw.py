@@ -9,7 +9,8 @@ from nicegui import ui
 
 from shoal.web.project.columns import ColumnInfo
 from shoal.web.project.private_draw import PRIVATE, STARTS, bounds_of, undeclared_columns, values_of
-from shoal.web.project.project import Project, Topic
+from shoal.web.project.project import Project
+from shoal.web.project.topics import Topic
 from shoal.web.screens.live import live
 from shoal.web.screens.parts import card, heading, named, notice, why
 from shoal.web.text import private_draw as text

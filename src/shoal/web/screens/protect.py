@@ -13,7 +13,9 @@ from shoal.engines.large_table import runs_on_disk
 from shoal.engines.sampling import draws_records
 from shoal.web.project.guarantee import Sentence
 from shoal.web.project.private_draw import PRIVATE
-from shoal.web.project.project import Project, Topic
+from shoal.web.project.project import Project
+from shoal.web.project.promises import not_promised
+from shoal.web.project.topics import Topic
 from shoal.web.screens.expectations import expectations
 from shoal.web.screens.forms import option_form
 from shoal.web.screens.live import live, on_change
@@ -160,7 +162,7 @@ def _cost(project: Project, sentence: Sentence) -> None:
 
 def _rare(project: Project) -> None:
     """Draw which private columns have no sentence, and offer one."""
-    for column in project.not_promised:
+    for column in not_promised(project.columns, project.guarantee):
 
         def add(name: str = column.name) -> None:
             made = Sentence("l-diversity", name, 2)

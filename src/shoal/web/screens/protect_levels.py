@@ -8,7 +8,8 @@ from nicegui import background_tasks, ui
 
 from shoal.errors import ShoalError
 from shoal.web.project.levels import METHOD, ColumnLevels, offer_levels, stated_levels, with_level
-from shoal.web.project.project import Project, Topic
+from shoal.web.project.project import Project
+from shoal.web.project.topics import Topic
 from shoal.web.screens.live import on_change
 from shoal.web.screens.parts import card, named, notice, why
 from shoal.web.text import protect as text

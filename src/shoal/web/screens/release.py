@@ -9,9 +9,10 @@ from nicegui import ui
 from shoal.errors import ShoalError
 from shoal.web.project.choices import Candidate
 from shoal.web.project.outcomes import Outcome
-from shoal.web.project.project import Project, Step, Topic
+from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
+from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import (
     release_choices,
     release_columns,

@@ -13,11 +13,12 @@ from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.web.project.lattice import WORDS, LatticeNode, LatticeView, recode_sample
 from shoal.web.project.levels import METHOD
 from shoal.web.project.outcomes import percent
-from shoal.web.project.project import Project, Step
+from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
 from shoal.web.project.studies import list_nodes
 from shoal.web.project.study_runs import Study
+from shoal.web.project.topics import Step
 from shoal.web.screens.charts import Palette, chart, tooltip
 from shoal.web.screens.parts import heading, named
 from shoal.web.screens.studying import table, watch

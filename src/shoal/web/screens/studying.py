@@ -8,9 +8,10 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.web.project.project import Project, Topic
+from shoal.web.project.project import Project
 from shoal.web.project.runs import Run
 from shoal.web.project.study_runs import Study
+from shoal.web.project.topics import Topic
 from shoal.web.screens.live import on_change
 from shoal.web.screens.parts import named, notice
 from shoal.web.text import release as text
