@@ -50,14 +50,14 @@ def is_alive(pid):
     """Whether a process runs; a dead one that nobody has waited for does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may end between open and read
         return False
 
 
 def wait_until(condition, seconds=10):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
-        os.sched_yield()
+        time.sleep(0.02)
     return condition()
 
 
