@@ -16,6 +16,7 @@ from tests.web import job_tasks as tasks
 
 from shoal.errors import InputError
 from shoal.web import jobs
+from shoal.web.text.stages import STAGES
 
 pytestmark = pytest.mark.slow
 SERVER = """
@@ -82,8 +83,8 @@ def test_progress_comes_at_least_once_a_second_and_at_most_five_times():
 def test_progress_of_the_library_is_passed_on():
     _, seen = run(tasks.stages)
     assert {(fraction, text) for _, state, fraction, text in seen if state == "running"} >= {
-        (0.25, "search"),
-        (0.5, "search"),
+        (0.25, STAGES["search"]),
+        (0.5, STAGES["search"]),
     }
 
 

@@ -16,6 +16,7 @@ from typing import IO, Any, NoReturn
 
 from shoal.errors import ShoalError
 from shoal.support.progress import Progress, listening
+from shoal.web.text.stages import stage_words
 
 CANCEL = b"c"
 _PAUSE_SECONDS = 0.2  # at least, between two reports of progress
@@ -51,7 +52,8 @@ class Reporter:
     def listen(self, progress: Progress) -> None:
         """Report progress of Shoal's own work."""
         total = progress.total
-        self(min(max(progress.done / total, 0.0), 1.0) if total else None, progress.stage)
+        words = stage_words(progress.stage, progress.done, total)
+        self(min(max(progress.done / total, 0.0), 1.0) if total else None, words)
 
 
 def main() -> None:

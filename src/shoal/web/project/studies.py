@@ -26,6 +26,7 @@ from shoal.privacy.expressions import parse
 from shoal.privacy.model import Model
 from shoal.support.progress import Progress, listening
 from shoal.web.project.releasing import KEPT, RunRequest, opened
+from shoal.web.text.stages import stage_words
 
 Report = Callable[[float | None, str], None]
 METHODS = ("mondrian", "greedy", "sorted", "datafly", "flash")
@@ -116,7 +117,8 @@ def _reporting(report: Report) -> Iterator[None]:
 
     def listen(progress: Progress) -> None:
         total = progress.total
-        report(min(progress.done / total, 1.0) if total else None, progress.stage)
+        words = stage_words(progress.stage, progress.done, total)
+        report(min(progress.done / total, 1.0) if total else None, words)
 
     with listening(listen):
         yield
