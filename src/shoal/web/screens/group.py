@@ -32,11 +32,11 @@ def build(project: Project) -> None:
     intro(text.TITLE, text.LEAD)
     screen = _Screen(project)
     with ui.element("div").classes("s-two"):
-        with ui.element("div").classes("s-stack"):
-            screen.list_columns()
-            with card(text.FIGURES):
-                live(project, Topic.FIGURES)(lambda: expectations(project))
+        screen.list_columns()
         screen.body = ui.element("div").classes("s-card s-editor")
+        with card(text.FIGURES) as figures:
+            figures.classes("s-effect")
+            live(project, Topic.FIGURES)(lambda: expectations(project))
     on_change(project, screen.body, screen.changed, Topic.HIERARCHIES, Topic.COLUMNS)
     screen.open(screen.first())
     if project.editors.missing(project.columns.specs, project.columns.quasi):
@@ -170,7 +170,7 @@ class _EditorView:
                 "outline"
             )
             ui.button(text.EXPORT, on_click=self._export).props("outline")
-            ui.button(text.AUTOMATIC, on_click=lambda: self._try(self.editor.reset)).props("flat")
+            self.automatic = ui.button(text.AUTOMATIC, on_click=self._reset).props("flat")
 
     def _coverage(self) -> None:
         self.notice = ui.element("div").classes("s-notice s-coverage")
@@ -233,11 +233,12 @@ class _EditorView:
         self.table.show(editor, page, self.project.guarantee.k)
         self.origin.set_text(text.origin(editor.sheet.made, editor.sheet.recipe))
         many = len(editor.grouping.ungrouped)
-        self.covered.set_text(_capital(editor.ungrouped_text))
+        few = bool(many) and not _is_unfinished(editor)
+        self.covered.set_text(text.FEW if few else _capital(editor.ungrouped_text))
         self.covered_why.set_text(text.UNGROUPED_WHY if many else text.GROUPED_WHY)
-        self.notice.classes(
-            add="s-warn" if many else "s-good", remove="s-good" if many else "s-warn"
-        )
+        kind = "" if few else "s-warn" if many else "s-good"
+        self.notice.classes(add=kind, remove=" ".join({"s-warn", "s-good"} - {kind}))
+        self.automatic.set_visibility(editor.sheet.made != "automatic")
         self.icon.set_name("info" if many else "check_circle")
         self.show.set_visibility(bool(many) and not self.only.value)
         _offer(self.undo, text.UNDO, editor.undo_text)
@@ -280,6 +281,9 @@ class _EditorView:
         if self._try(self.editor.group, str(self.group_name.value or ""), level):
             self.group_name.set_value("")
             self.said.set_text(text.grouped(ticks, level, self.editor.ungrouped_text))
+
+    def _reset(self) -> None:
+        self._try(self.editor.reset)
 
     def _ungroup(self) -> None:
         self._try(self.editor.ungroup, min(int(self.level.value or 1), self.editor.height))

@@ -56,6 +56,7 @@ IMPORT_CLEAR = "Nothing is replaced before you have seen how the file fits."
 TOO_LARGE = "The file is too large to import here; the limit is 2.5 MB."
 SHOW_UNGROUPED = "Show them"
 FIGURES = "What the groups do to the table"
+FEW = "Few values: groups are not needed"
 UNGROUPED_WHY = "These values are shown as they are, or hidden entirely."
 GROUPED_WHY = "A release can show a group instead of hiding a value."
 TABLE: dict[str, str] = {
