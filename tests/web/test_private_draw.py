@@ -6,7 +6,8 @@ import asyncio
 
 from tests.web.conftest import finished
 
-from shoal.web.project.private_draw import PRIVATE, STARTS, bounds_of, foresee_draw, values_of
+from shoal.web.project.guarantee import PRIVATE
+from shoal.web.project.private_draw import STARTS, bounds_of, foresee_draw, values_of
 
 
 def run(coroutine):
@@ -23,7 +24,7 @@ def test_a_private_draw_needs_declarations_and_then_states_its_claim(project, tm
         roles = {"age": "quasi", "sex": "quasi", "ill": "sensitive"}
         for name, role in roles.items():
             project.set_role([name], role)
-        project.promise(method=PRIVATE, options=dict(STARTS), sentences=(), k=40)
+        project.promise(method=PRIVATE, options=dict(STARTS), k=40)
         before = foresee_draw(project).problem
         age = bounds_of(project.columns["age"], "0", "110")
         project.change_columns(["age"], declared=age, recipe={"intervals": [10, 40]})

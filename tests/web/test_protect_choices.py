@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import csv
+from collections import defaultdict
 
 import pyarrow
 import pyarrow.csv
@@ -16,10 +18,10 @@ from tests.web.test_screens import simulate, until
 
 from shoal.web.project.desk import Desk, FileRequest, TableRequest
 from shoal.web.project.feedback import count_groups
-from shoal.web.project.guarantee import Sentence
+from shoal.web.project.guarantee import PRIVATE, RARE, Sentence
 from shoal.web.project.levels import offer_levels, stated_levels
 from shoal.web.project.promises import not_promised
-from shoal.web.text import common, protect
+from shoal.web.text import common, private_draw, protect
 
 
 @pytest.fixture(scope="module")
@@ -80,24 +82,30 @@ def test_a_level_chosen_by_hand_changes_the_figures_and_is_released(project, ske
     simulate(project, body)
 
 
-def test_nothing_is_promised_about_a_rare_value_until_it_is_asked_for(project, skewed):
+def test_rare_values_are_promised_to_stay_rare_and_a_column_without_a_promise_is_named(
+    project, skewed
+):
     async def body(user):
         await project.open(skewed)
         project.set_role(["diagnosis", "hiv"], "sensitive")
-        assert project.guarantee.sentences == (Sentence("l-diversity", "diagnosis", 2),)
-        assert [column.name for column in not_promised(project.columns, project.guarantee)] == [
-            "hiv"
-        ]
+        usual = (Sentence("l-diversity", "diagnosis", 2), Sentence(RARE, "hiv", 0.2))
+        assert project.guarantee.sentences == usual
         await user.open("/protect")
-        await user.should_see("Nothing is promised about hiv: 99 % of the rows")
-        await until(lambda: len(project.figures.costs) == 1)
-        await user.should_see("Costs next to nothing.")
-        user.find(protect.PROMISE_IT).click()
+        await user.should_see("In each group, rare values of hiv are more frequent")
         await until(lambda: len(project.figures.costs) == 2)
-        diagnosis, hiv = project.figures.costs.values()
-        assert hiv > diagnosis
-        await user.should_see("the most of these sentences")
+        await user.should_see("Costs next to nothing.")
         await user.should_not_see(protect.PROMISE_IT)
+        project.promise(sentences=usual[:1])
+        (unprotected,) = not_promised(project.columns, project.guarantee)
+        await user.should_see(protect.not_promised(unprotected.name))
+        user.find(protect.PROMISE_IT).click()
+        assert project.guarantee.sentences == usual
+        await user.should_not_see(protect.PROMISE_IT)
+        strict = Sentence("l-diversity", "hiv", 2)
+        project.promise(sentences=(usual[0], strict))
+        await until(lambda: strict in project.figures.costs)
+        assert project.figures.costs[strict] > project.figures.costs[usual[0]]
+        await user.should_see("the most of these sentences")
 
     simulate(project, body)
 
@@ -112,3 +120,50 @@ def test_a_guarantee_without_levels_has_no_figures_of_levels(project, skewed):
         assert project.figures.groups is not None  # those of the values as they are
 
     asyncio.run(run())
+
+
+def test_a_promise_about_rare_values_holds_and_is_repeated_by_the_command(project, skewed):
+    async def run():
+        await project.open(skewed)
+        project.set_role(["diagnosis"], "insensitive")
+        project.set_role(["hiv"], "sensitive")
+        project.start_run()
+        return await finished(project)
+
+    made = asyncio.run(run())
+    assert made.state == "done", made.text
+    assert "t-closeness(t=0.2, column=hiv, distance=equal)" in made.files["command"].read_text()
+    with made.files["release"].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    whole = sum(row["hiv"] == "yes" for row in rows) / len(rows)
+    groups = defaultdict(list)
+    for row in rows:
+        groups[row["age"]].append(row["hiv"] == "yes")
+    assert whole == 0.01
+    assert max(sum(group) / len(group) for group in groups.values()) <= whole + 0.2 + 1e-9
+
+
+def test_differential_privacy_and_back_keeps_the_sentences_and_every_part_follows(project, skewed):
+    async def body(user):
+        await project.open(skewed)
+        project.set_role(["diagnosis", "hiv"], "sensitive")
+        stated = project.guarantee.sentences
+        await user.open("/protect")
+        user.find(protect.ADVANCED).click()
+        (method,) = (
+            s for s in user.find(kind=ui.select).elements if s.props.get("label") == protect.METHOD
+        )
+        user.find(private_draw.SWITCH).click()
+        assert (project.guarantee.method, method.value) == (PRIVATE, PRIVATE)
+        assert str(project.guarantee.model) == "k-anonymity(k=5)"
+        assert not_promised(project.columns, project.guarantee) == ()
+        await user.should_see(protect.ONLY_SIZES)
+        await user.should_not_see("In each group, there are at least")
+        user.find(private_draw.SWITCH).click()
+        assert (project.guarantee.method, method.value) == ("mondrian", "mondrian")
+        assert project.guarantee.sentences == stated
+        await user.should_see("In each group, there are at least")
+        method.value = PRIVATE
+        await user.should_see(private_draw.DECLARE)
+
+    simulate(project, body)

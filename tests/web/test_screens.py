@@ -183,8 +183,10 @@ def test_the_promise_is_changed_sentence_by_sentence(project, patients):
     simulate(project, body)
 
 
-def test_every_method_has_a_form(project, patients):
+def test_every_method_has_a_form(project, patients, caplog):
     from shoal.anonymize import METHODS
+    from shoal.web.project.guarantee import PRIVATE
+    from shoal.web.project.private_draw import STARTS
 
     async def body(user):
         await project.open(patients)
@@ -193,9 +195,10 @@ def test_every_method_has_a_form(project, patients):
         for name in METHODS:
             method.value = name
             assert project.guarantee.method == name
-            assert project.guarantee.options == {}
+            assert project.guarantee.options == (STARTS if name == PRIVATE else {})
 
     simulate(project, body)
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 def test_dark_colours_are_remembered_by_the_project(project):

@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shoal.anonymize.lattice.safe_la import SafeLA
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import All, Model
 from shoal.privacy.models import MODELS
+from shoal.privacy.t_closeness import TCloseness
+
+PRIVATE = SafeLA.name  # the method with differential privacy, whose promise is about sizes only
+RARE = "rare-values"
 
 
 @dataclass(frozen=True)
@@ -16,7 +21,9 @@ class Sentence:
     """One more promise about a sensitive column, such as "at least 3 different diagnoses".
 
     Parameters:
-        model: The name of a privacy model, such as `l-diversity` or `t-closeness`.
+        model: The name of a privacy model, such as `l-diversity` or `t-closeness`, or
+            `rare-values`: t-closeness whose t bounds by how much the shares of rare values exceed
+            those in the table, whatever the order of the values.
         column: The sensitive column.
         value: The parameter of the model: l, t, …
     """
@@ -27,6 +34,8 @@ class Sentence:
 
     def build(self) -> Model:
         """Return the privacy model."""
+        if self.model == RARE:
+            return TCloseness(self.value, self.column, distance="equal")
         whole = int(self.value) if float(self.value).is_integer() else self.value
         kind: Any = MODELS[self.model]
         made: Model = kind(whole, self.column)
@@ -39,7 +48,8 @@ class Guarantee:
 
     Parameters:
         k: Each combination of quasi-identifiers is shared by at least k people.
-        sentences: Further promises about sensitive columns.
+        sentences: Further promises about sensitive columns; with differential privacy they are
+            kept, but not in force.
         method: A name from `shoal.METHODS`.
         options: Options of the method that differ from their defaults.
         escape_formulas: Whether cells that a spreadsheet would run get a quote before them.
@@ -58,9 +68,14 @@ class Guarantee:
     public_groups: bool = False
 
     @property
+    def in_force(self) -> tuple[Sentence, ...]:
+        """The sentences that the release keeps."""
+        return () if self.method == PRIVATE else self.sentences
+
+    @property
     def model(self) -> Model:
         """The privacy model that the sentences state."""
-        parts: tuple[Model, ...] = (KAnonymity(self.k), *(s.build() for s in self.sentences))
+        parts: tuple[Model, ...] = (KAnonymity(self.k), *(s.build() for s in self.in_force))
         return parts[0] if len(parts) == 1 else All(parts)
 
     def without(self, columns: set[str]) -> Guarantee:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import ShoalError
 from shoal.web.project import feedback
 from shoal.web.project.feedback import Figures, Outlook
+from shoal.web.project.guarantee import PRIVATE
 from shoal.web.project.levels import stated_levels
-from shoal.web.project.private_draw import PRIVATE, foresee_draw
+from shoal.web.project.private_draw import foresee_draw
 from shoal.web.project.topics import Topic
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from shoal.web.project.columns import ColumnInfo
     from shoal.web.project.project import Project
 
-PRIVATE = SafeLA.name
 STARTS: Mapping[str, float] = {"epsilon": 1.5, "beta": 0.5, "n0": 1_000}
 
 

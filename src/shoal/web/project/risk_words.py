@@ -114,7 +114,7 @@ def _forced(assessment: Mapping[str, Any], people: int) -> Answer:
     return Answer(
         "Is anyone found for certain?",
         "no one" if not forced else f"{forced:,} of {people:,}",
-        "No one can only be matched with their own record."
+        "Everyone could also be matched with the record of someone else."
         if not forced
         else f"{counted(forced, 'person', 'people')} can only be matched with their own record.",
     )

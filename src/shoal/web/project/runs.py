@@ -13,8 +13,7 @@ from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.inspection.drafts import name_files, schema_entry
 from shoal.inspection.schemas import dump_schema
-from shoal.web.project.guarantee import Guarantee
-from shoal.web.project.private_draw import PRIVATE
+from shoal.web.project.guarantee import PRIVATE, Guarantee
 from shoal.web.project.recipe import command_line, write_recipe
 from shoal.web.project.releasing import REPORT, REPORT_DATA, SCHEMA, RunRequest, make_release
 from shoal.web.project.topics import Topic

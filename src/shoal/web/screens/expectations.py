@@ -23,14 +23,18 @@ def expectations(project: Project) -> None:
             ui.label(text.COUNTING).classes("s-small")
         else:
             with ui.element("div").classes("s-figures"):
-                figure(f"{groups.smallest:,}", text.SMALLEST)
-                figure(f"{groups.at_risk:,}", text.AT_RISK, text.of_people(groups.people))
+                figure(f"{groups.smallest:,}", text.smallest(groups.smallest))
+                figure(
+                    f"{groups.at_risk:,}",
+                    text.at_risk(groups.at_risk),
+                    text.of_people(groups.people),
+                )
         at_levels = project.figures.levels
         if at_levels is not None:
             heading(3, text.AT_LEVELS)
             with ui.element("div").classes("s-figures"):
-                figure(f"{at_levels.smallest:,}", text.SMALLEST)
-                figure(f"{at_levels.at_risk:,}", text.AT_RISK, text.LEFT_OUT_WHY)
+                figure(f"{at_levels.smallest:,}", text.smallest(at_levels.smallest))
+                figure(f"{at_levels.at_risk:,}", text.at_risk(at_levels.at_risk), text.LEFT_OUT_WHY)
         heading(3, text.AFTER)
         if outlook is None:
             ui.label(text.ESTIMATING).classes("s-small")
@@ -40,7 +44,7 @@ def expectations(project: Project) -> None:
             notice(outlook.note)
         else:
             with ui.element("div").classes("s-figures"):
-                figure(f"{outlook.smallest:,}", text.SMALLEST)
+                figure(f"{outlook.smallest:,}", text.smallest(outlook.smallest))
                 rest = text.others(outlook.generalized, outlook.hidden)
                 figure(text.percent(outlook.kept), text.KEPT, rest)
             said = text.exact if outlook.exact else text.estimate

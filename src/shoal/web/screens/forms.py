@@ -14,27 +14,29 @@ from shoal.web.text import protect as text
 
 
 def option_form(
-    method: type[Any], chosen: Mapping[str, Any], on_change: Callable[[dict[str, Any]], None]
+    method: type[Any],
+    chosen: Callable[[], Mapping[str, Any]],
+    on_change: Callable[[dict[str, Any]], None],
 ) -> None:
     """Draw a control for each option of a method.
 
     Parameters:
         method: The class of the method.
-        chosen: Options that differ from their defaults.
+        chosen: Returns the options that differ from their defaults at present.
         on_change: Receives all options that differ from their defaults after a change.
     """
-    current = dict(chosen)
 
     def changed(option: Option, value: Any) -> None:
+        current = dict(chosen())
         if value == option.default:
             current.pop(option.name, None)
         else:
             current[option.name] = value
-        on_change(dict(current))
+        on_change(current)
 
     for option in options_of(method):
         with ui.element("div").classes("s-option"):
-            _control(option, current.get(option.name, option.default), changed)
+            _control(option, chosen().get(option.name, option.default), changed)
             if option.meaning:
                 why(_sentence(option.meaning))
 
@@ -75,4 +77,4 @@ def _sentence(meaning: str) -> str:
     >>> _sentence("share of records that may be suppressed")
     'Share of records that may be suppressed.'
     """
-    return f"{meaning[:1].upper()}{meaning[1:].rstrip('.')}."
+    return f"{meaning[:1].upper()}{meaning[1:].rstrip('.')}.".replace("`", "")

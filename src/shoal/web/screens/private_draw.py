@@ -8,10 +8,11 @@ from typing import Any
 from nicegui import ui
 
 from shoal.web.project.columns import ColumnInfo
-from shoal.web.project.private_draw import PRIVATE, STARTS, bounds_of, undeclared_columns, values_of
+from shoal.web.project.guarantee import PRIVATE
+from shoal.web.project.private_draw import STARTS, bounds_of, undeclared_columns, values_of
 from shoal.web.project.project import Project
 from shoal.web.project.topics import Topic
-from shoal.web.screens.live import live
+from shoal.web.screens.live import live, on_change
 from shoal.web.screens.parts import card, heading, named, notice, why
 from shoal.web.text import private_draw as text
 
@@ -27,21 +28,28 @@ def differential_privacy(project: Project) -> None:
 
         def changed() -> None:
             if chosen.value and project.guarantee.method != PRIVATE:
-                project.promise(method=PRIVATE, options=dict(STARTS), sentences=())
+                project.promise(method=PRIVATE, options=dict(STARTS))
             elif not chosen.value and project.guarantee.method == PRIVATE:
                 project.promise(method="mondrian", options={}, public_groups=False)
-            draw()
 
         chosen.on_value_change(changed)
         body = ui.element("div").classes("s-stack")
+        drawn = [False]
 
         def draw() -> None:
+            drawn[0] = project.guarantee.method == PRIVATE
             body.clear()
-            if project.guarantee.method == PRIVATE:
+            if drawn[0]:
                 with body:
                     _numbers(project)
                     live(project, Topic.COLUMNS)(lambda: _declarations(project))
 
+        def follow() -> None:  # the method may be chosen under Advanced, too
+            if drawn[0] != (project.guarantee.method == PRIVATE):
+                chosen.value = project.guarantee.method == PRIVATE
+                draw()
+
+        on_change(project, body, follow, Topic.GUARANTEE)
         draw()
 
 

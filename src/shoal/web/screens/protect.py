@@ -11,10 +11,11 @@ from shoal.anonymize import METHODS, options_of
 from shoal.anonymize.algorithm import about
 from shoal.engines.large_table import runs_on_disk
 from shoal.engines.sampling import draws_records
-from shoal.web.project.guarantee import Sentence
-from shoal.web.project.private_draw import PRIVATE
+from shoal.web.project.columns import ColumnInfo
+from shoal.web.project.guarantee import PRIVATE, RARE, Sentence
+from shoal.web.project.private_draw import STARTS
 from shoal.web.project.project import Project
-from shoal.web.project.promises import not_promised
+from shoal.web.project.promises import not_promised, usual_sentence
 from shoal.web.project.topics import Topic
 from shoal.web.screens.expectations import expectations
 from shoal.web.screens.forms import option_form
@@ -25,6 +26,15 @@ from shoal.web.screens.protect_levels import by_hand
 from shoal.web.text import protect as text
 
 _DEBOUNCE = "debounce=250"
+_STARTS = {PRIVATE: STARTS}
+_RANGES: dict[
+    str, tuple[int, float, float | None, float]
+] = {  # factor shown, least, greatest, step
+    "l-diversity": (1, 2, None, 1),
+    "entropy-l-diversity": (1, 1, None, 1),
+    "t-closeness": (1, 0, 1, 0.05),
+    RARE: (100, 0, 100, 5),
+}
 
 
 def build(project: Project) -> None:
@@ -101,10 +111,9 @@ def _shown(project: Project) -> tuple[Any, ...]:
 def _draw_sentences(project: Project, part: ui.element) -> None:
     part.clear()
     with part:
-        for place, sentence in enumerate(project.guarantee.sentences):
+        for place, sentence in enumerate(project.guarantee.in_force):
             _sentence(project, place, sentence)
-        if project.guarantee.method != PRIVATE:
-            _rare(project)
+        _unprotected(project)
         if project.columns.sensitive and project.guarantee.method != PRIVATE:
             _add(project)
         elif project.guarantee.method == PRIVATE:
@@ -127,10 +136,8 @@ def _sentence(project: Project, place: int, sentence: Sentence) -> None:
             named(button, f"{text.REMOVE}: {text.NAMES[sentence.model]}, {sentence.column}")
         with line:
             ui.label(before.format(column=sentence.column))
-            share = sentence.model == "t-closeness"
-            field = ui.number(
-                value=sentence.value, min=0 if share else 1, step=0.05 if share else 1
-            )
+            factor, low, high, step = _RANGES[sentence.model]
+            field = ui.number(value=sentence.value * factor, min=low, max=high, step=step)
             field.props(f"outlined dense {_DEBOUNCE}").classes("s-number")
             named(field, f"{text.NAMES[sentence.model]}: {sentence.column}")
             ui.label(after.format(column=sentence.column))
@@ -138,11 +145,11 @@ def _sentence(project: Project, place: int, sentence: Sentence) -> None:
         def changed() -> None:
             if field.value is not None:
                 stated = list(project.guarantee.sentences)
-                stated[place] = replace(stated[place], value=field.value)
+                stated[place] = replace(stated[place], value=field.value / factor)
                 project.promise(sentences=tuple(stated))
 
         field.on_value_change(changed)
-        why(reason)
+        why(reason.format(column=sentence.column))
         _cost(project, sentence)
 
 
@@ -160,15 +167,15 @@ def _cost(project: Project, sentence: Sentence) -> None:
     update()
 
 
-def _rare(project: Project) -> None:
+def _unprotected(project: Project) -> None:
     """Draw which private columns have no sentence, and offer one."""
     for column in not_promised(project.columns, project.guarantee):
 
-        def add(name: str = column.name) -> None:
-            made = Sentence("l-diversity", name, 2)
+        def add(column: ColumnInfo = column) -> None:
+            made = usual_sentence(column)
             project.promise(sentences=(*project.guarantee.sentences, made))
 
-        notice(text.not_promised(column.name, column.common), "", text.PROMISE_IT, add)
+        notice(text.not_promised(column.name), "warn", text.PROMISE_IT, add)
 
 
 def _at(project: Project, place: int) -> Sentence:
@@ -203,6 +210,8 @@ def _suppression(project: Project) -> None:
         chosen = project.guarantee.options.get(
             "max_suppression", options["max_suppression"].default
         )
+        if chosen is None:  # the rule of the paper, which Advanced states
+            return
         with part:
             with ui.element("div").classes("s-sentence"):
                 ui.label(text.SUPPRESSION_BEFORE)
@@ -248,15 +257,24 @@ def _advanced(project: Project) -> None:
             with form:
                 option_form(
                     METHODS[wanted.method],
-                    wanted.options,
+                    lambda: project.guarantee.options,
                     lambda options: project.promise(options=options),
                 )
 
         def changed(event: Any) -> None:
-            project.promise(method=event.value, options={})
-            draw()
+            if event.value != project.guarantee.method:
+                project.promise(method=event.value, options=dict(_STARTS.get(event.value, {})))
+
+        drawn = [project.guarantee.method]
+
+        def follow() -> None:  # other parts of the screen choose a method, too
+            if drawn[0] != project.guarantee.method:
+                drawn[0] = project.guarantee.method
+                chosen.value = project.guarantee.method
+                draw()
 
         chosen.on_value_change(changed)
+        on_change(project, form, follow, Topic.GUARANTEE)
         draw()
         ui.switch(
             text.FORMULAS,

@@ -8,6 +8,7 @@ from nicegui import ui
 
 from shoal.errors import ShoalError
 from shoal.web.project.choices import Candidate
+from shoal.web.project.guarantee import PRIVATE, Guarantee
 from shoal.web.project.outcomes import Outcome
 from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
@@ -24,6 +25,7 @@ from shoal.web.screens import (
 )
 from shoal.web.screens.live import on_change
 from shoal.web.screens.parts import heading, intro, notice
+from shoal.web.text import protect
 from shoal.web.text import release as text
 
 
@@ -99,7 +101,7 @@ class _Screen:
             return
         request = request_for(self.project, run)
         with ui.element("div").classes("s-result"):
-            _hero(outcome)
+            _hero(outcome, run.guarantee)
             with ui.element("section").classes("s-card"):
                 release_files.build(self.project, run, request)
                 refused = (run.summary or {}).get("no_report")
@@ -187,10 +189,25 @@ def request_for(project: Project, run: Run) -> RunRequest:
     )
 
 
-def _hero(outcome: Outcome) -> None:
+def promise_words(guarantee: Guarantee) -> list[str]:
+    """Return the sentences that a release keeps.
+
+    Parameters:
+        guarantee: What was asked.
+    """
+    stated = [protect.sentence(s.model, s.column, s.value) for s in guarantee.in_force]
+    return [protect.k_sentence(guarantee.k), *stated]
+
+
+def _hero(outcome: Outcome, guarantee: Guarantee) -> None:
     with ui.element("section").classes("s-card s-hero"):
         heading(2, text.PROMISE)
-        ui.label(outcome.verdict).classes("s-verdict")
+        if guarantee.method != PRIVATE:  # whose claim is in the verdict
+            with ui.element("ul").classes("s-list s-verdict"):
+                for sentence in promise_words(guarantee):
+                    with ui.element("li"):
+                        ui.label(sentence)
+        ui.label(outcome.verdict).classes("s-why")
         with ui.element("dl").classes("s-tiles"):
             for figure in outcome.figures:
                 with ui.element("div").classes("s-tile"):

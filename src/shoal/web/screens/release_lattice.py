@@ -227,7 +227,7 @@ class _Explorer:
                 text.SMALL_GROUPS,
                 text.ACTION,
             )
-            table(text.NODES, heads, rows, numbers=(2, 3))
+            table(text.NODES, heads, rows, numbers=(2, 3)).classes("s-nodes")
             with ui.element("div").classes("s-row s-pager"):
                 back = ui.button(icon="chevron_left", on_click=lambda: self._turn(-1))
                 named(back.props("flat round dense"), text.PREVIOUS)

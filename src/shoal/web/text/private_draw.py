@@ -5,7 +5,7 @@ from __future__ import annotations
 TITLE = "Hide who took part"
 LEAD = (
     "Differential privacy: rows are drawn at random, so that the release is almost as likely with "
-    "a person as without them. It costs rows, and replaces the other sentences about groups."
+    "a person as without them. It costs rows, and replaces the sentences about private columns."
 )
 SWITCH = "Add differential privacy"
 NUMBERS = {  # before the number, after it, its name, and why
@@ -34,8 +34,8 @@ DECLARE_WHY = (
     "without looking at the table."
 )
 DECLARED = "Every published column is declared."
-LEAST = "Least value"
-GREATEST = "Greatest value"
+LEAST = "Smallest value"
+GREATEST = "Largest value"
 VALUES = "All possible values, separated by commas"
 STATE = "State"
 NOT_BOUNDS = "State two numbers or dates, the smaller one first."

@@ -28,15 +28,24 @@ SENTENCES = {  # before the number, after it, and why; {column} is the sensitive
         "(0 to 1).",
         "Then belonging to a group says little about the value. 0.2 is strict, 0.5 is mild.",
     ),
+    "rare-values": (
+        "In each group, rare values of {column} are more frequent than in the whole table by at "
+        "most",
+        "percentage points.",
+        "Then no group shows that its members probably have a rare value. Nearly everybody has the "
+        "same value of {column}, so two different values in each group would be stricter, but need "
+        "very large groups.",
+    ),
 }
 NAMES = {
     "l-diversity": "Several different values",
     "entropy-l-diversity": "Well mixed values",
     "t-closeness": "Shares close to the whole table",
+    "rare-values": "Rare values stay rare",
 }
-STARTS = {"l-diversity": 2, "entropy-l-diversity": 2, "t-closeness": 0.3}
+STARTS = {"l-diversity": 2, "entropy-l-diversity": 2, "t-closeness": 0.3, "rare-values": 0.2}
 COST_UNKNOWN = "Estimating what this sentence costs…"
-PROMISE_IT = "Add this promise"
+PROMISE_IT = "Add a promise"
 BY_HAND = "How coarse the values become"
 BY_HAND_WHY = (
     "Shoal looks for the groups that keep the most detail. Choose the level of each column "
@@ -47,7 +56,7 @@ BY_HAND_WAIT = "Looking for levels to begin with…"
 BY_HAND_HINT = "One level for the whole column. People in groups that are too small are left out."
 AS_IT_IS = "as it is"
 AT_LEVELS = "At these levels"
-LEFT_OUT_WHY = "They are left out, if not too many."
+LEFT_OUT_WHY = "They are left out, if the promise allows it."
 ADD = "Add to the promise"
 ADD_ABOUT = "About the column"
 ADD_BUTTON = "Add"
@@ -61,8 +70,6 @@ SUPPRESSION_WHY = "Leaving out a few unusual people keeps much more detail for e
 EXPECT = "What to expect"
 NOW = "In the table as it is"
 AFTER = "In the release"
-SMALLEST = "people in the smallest group"
-AT_RISK = "people in groups that are too small"
 KEPT = "of the cells keep their exact value"
 COARSER = "become coarser"
 HIDDEN = "are hidden"
@@ -91,20 +98,48 @@ def cost(share: float, *, most: bool) -> str:
 
     >>> cost(0.034, most=True), cost(0.0, most=False)
     ('Costs about 3 % of the detail, the most of these sentences.', 'Costs next to nothing.')
+    >>> cost(0.007, most=False)
+    'Costs under 1 % of the detail.'
     """
     if share < 0.005:
         return "Costs next to nothing."
     which = ", the most of these sentences" if most else ""
-    return f"Costs about {percent(share)} of the detail{which}."
+    about = "" if share < 0.01 else "about "
+    return f"Costs {about}{percent(share)} of the detail{which}."
 
 
-def not_promised(column: str, share: float) -> str:
-    """Return why there is no sentence about a private column."""
+def sentence(model: str, column: str, value: float) -> str:
+    """Return a promise about a private column.
+
+    >>> sentence("l-diversity", "disease", 2)
+    'In each group, there are at least 2 different values of disease.'
+    """
+    before, after, _ = SENTENCES[model]
+    shown = 100 * value if model == "rare-values" else value
+    return f"{before.format(column=column)} {shown:g} {after.format(column=column)}"
+
+
+def k_sentence(k: int) -> str:
+    """Return the promise about the size of groups."""
+    return f"{K_BEFORE} {k:,} {K_AFTER}"
+
+
+def not_promised(column: str) -> str:
+    """Return that nothing is promised about a private column."""
     return (
-        f"Nothing is promised about {column}: {percent(share)} of the rows have the same value, so "
-        "groups with another value are large and coarse. Add the promise if the rare values of "
-        f"{column} must not be tied to a group."
+        f"{column} is not protected: everybody in a group may have the same value, and anyone who "
+        "finds a person's group then knows it."
     )
+
+
+def smallest(people: int) -> str:
+    """Return what the size of the smallest group counts."""
+    return f"{'person' if people == 1 else 'people'} in the smallest group"
+
+
+def at_risk(people: int) -> str:
+    """Return what the number of people at risk counts."""
+    return f"{'person' if people == 1 else 'people'} in groups that are too small"
 
 
 def level(number: int, height: int, example: str) -> str:

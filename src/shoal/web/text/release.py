@@ -77,7 +77,7 @@ CHOICES_WHY = (
     "that you asked for."
 )
 COMPARE = "Compare alternatives"
-COMPARE_COST = "This makes up to 15 releases and takes a while; you can go on working."
+COMPARE_COST = "This makes up to 15 releases and takes a while; you can continue to work."
 RECOMMENDED = "Recommended"
 USE = "Use these settings"
 CHART = "Risk and detail of the alternatives"
@@ -179,7 +179,10 @@ QUESTIONS = {
     "intruder_test": ("Did someone try to find people, and with what result?", ""),
     "maximum_risk": ("Highest acceptable risk of a person", "a number between 0 and 1"),
     "threshold_reason": ("Why is this risk acceptable?", ""),
-    "population": ("How many people were the people in the table drawn from?", "a whole number"),
+    "population": (
+        "How many people are in the population of this table?",
+        "a whole number",
+    ),
     "review_date": ("When must this be repeated?", "for example 2027-06-30"),
 }
 AREAS = "People in ZIP code areas"
