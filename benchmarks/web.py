@@ -35,6 +35,21 @@ CHANGES = """
   setTimeout(() => { watch.disconnect(); resolve(moments); }, 6000);
 })
 """
+HOVER = """
+() => new Promise((resolve) => {
+  const canvas = document.querySelector(".s-lattice canvas");
+  const box = canvas.getBoundingClientRect(), begun = performance.now();
+  let frames = 0;
+  const move = (now) => {
+    const spent = now - begun, share = (spent % 500) / 500;
+    const place = { clientX: box.x + share * box.width, clientY: box.y + box.height / 2 };
+    canvas.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, ...place }));
+    frames += 1;
+    if (spent < 2000) requestAnimationFrame(move); else resolve(spent / frames / 1000);
+  };
+  requestAnimationFrame(move);
+})
+"""
 
 
 def measure(*, full: bool) -> dict[str, Any]:
@@ -47,6 +62,7 @@ def measure(*, full: bool) -> dict[str, Any]:
         for size in (50, 500) if full else (50,):
             rows[f"web, {size} MB to preview"] = _upload(folder, visit, size)
         rows |= _during_a_job(folder, visit)
+        rows |= _lattice(folder, visit)
     rows["web, cancel a deaf job"] = {"wall": asyncio.run(_cancel())}
     return {"waits": rows}
 
@@ -138,6 +154,45 @@ def _during_a_job(folder: Path, visit: Callable[[Any], Any]) -> dict[str, dict[s
         }
 
 
+def _lattice(folder: Path, visit: Callable[[Any], Any]) -> dict[str, dict[str, float]]:
+    """Time a lattice of 14,400 nodes from the click until its picture and its table are shown.
+
+    The lattice is that of the patients with one more column of two values. Reading the table,
+    counting the groups of every node and drawing are included.
+    """
+    table = folder / "lattice.csv"
+    with (folder / "one.csv").open(encoding="utf-8") as source, table.open("w") as file:
+        for number, line in enumerate(source):
+            more = "marital_status" if number == 0 else ("single", "married")[number % 2]
+            file.write(f"{line.rstrip()},{more}\n")
+    with _server(folder, table) as server:
+        page = visit(server)
+        page.locator(".s-onward button:enabled").first.wait_for()
+        page.goto(f"{server.origin}/protect")
+        page.get_by_role("button", name="Create the release").click()
+        page.get_by_role("tab", name="Levels").click()
+        begun = time.perf_counter()
+        page.get_by_role("button", name="Show all combinations").click()
+        page.locator(".s-lattice canvas").first.wait_for()
+        page.locator(".s-nodes").wait_for()
+        page.evaluate("() => new Promise((drawn) => requestAnimationFrame(drawn))")
+        wall = time.perf_counter() - begun
+        counted = page.get_by_text("combinations of levels;").inner_text()
+        nodes = int(counted.split()[0].replace(",", ""))
+        assert nodes > 13_000, counted
+        begun = time.perf_counter()
+        page.reload()
+        page.get_by_role("tab", name="Levels").click()
+        page.locator(".s-nodes").wait_for()
+        page.evaluate("() => new Promise((drawn) => requestAnimationFrame(drawn))")
+        again = time.perf_counter() - begun
+        return {
+            "web, lattice, from click to picture": {"wall": wall},
+            "web, lattice, drawn again": {"wall": again},
+            "web, lattice, one frame of hovering": {"wall": page.evaluate(HOVER)},
+        }
+
+
 def _click(page: Any) -> float:
     """Change the colours; return the seconds until the page shows it."""
     button = page.locator(".s-tools button").last
@@ -170,5 +225,5 @@ def show(result: dict[str, Any]) -> list[Any]:
     for name, row in result["waits"].items():
         memory = row.get("extra_mb", row.get("peak_mb"))
         shown = "" if memory is None else f"{memory:.0f}"
-        grid.add_row(name.removeprefix("web, "), f"{row['wall']:.2f}", shown, verdict(name, row))
+        grid.add_row(name.removeprefix("web, "), f"{row['wall']:.3g}", shown, verdict(name, row))
     return [grid]

@@ -231,7 +231,7 @@ def list_nodes(
                 for column in table.quasi_columns
                 if column.hierarchy is not None
             }
-            json.dump({**view.to_dict(), "trees": trees}, file)
+            file.write(json.dumps({**view.to_dict(), "trees": trees}))  # `dump` is slower
     return {"nodes": len(view.nodes)}
 
 
