@@ -1,0 +1,48 @@
+"""What a release is asked in its tabs: the answers are accessible, and show cells only as text."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from playwright.sync_api import expect
+from tests.web.browser.accessibility import faults
+from tests.web.browser.walking import create_button, next_button
+
+MARK = '<img src=x onerror="window.hacked=1">'
+STUDIES = {  # the button, and what its answer shows
+    "Risk in words": ("Answer the questions", "What is assumed"),
+    "Levels": ("Show all combinations", "Combinations as a table"),
+    "Usefulness": ("Measure usefulness", "Learned from the release"),
+}
+
+
+@pytest.fixture
+def people(tmp_path):
+    """People whose towns and diagnoses would be markup."""
+    path = tmp_path / "people.csv"
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["age", f"town {MARK}", "diagnosis"])
+        for i in range(120):
+            out.writerow([20 + i % 40, f"{MARK} {i % 4}", f"{MARK} {i % 3}"])
+    return path
+
+
+def test_answers_are_accessible_at_both_widths_and_run_nothing(serve, visit, people):
+    server = serve(people)
+    page = visit(server)
+    expect(next_button(page)).to_be_enabled()
+    page.goto(f"{server.origin}/protect")
+    create_button(page).click()
+    expect(page.get_by_role("heading", name="Download")).to_be_visible()
+    found = {}
+    for tab, (button, answer) in STUDIES.items():
+        page.get_by_role("tab", name=tab).click()
+        page.get_by_role("button", name=button).click()
+        expect(page.get_by_text(answer).first).to_be_visible()
+        found[tab] = faults(page)
+    assert {tab: each for tab, each in found.items() if each} == {}
+    assert page.evaluate("window.hacked") is None
+    assert page.dialogs == page.problems == []
+    assert server.read_errors() == ""
