@@ -17,11 +17,10 @@ import pyarrow as pa
 from shoal.core.grouping import group
 from shoal.core.publishing.formulas import count_formulas, escape_formulas
 from shoal.core.publishing.row_order import Order, canonical, check_order
-from shoal.core.publishing.staging import is_text_file, staged
-from shoal.core.publishing.writing import BATCH, decoded
+from shoal.core.publishing.staging import Parts, is_text_output, staged
+from shoal.core.publishing.writing import BATCH, dates_at_midnight, decoded
 from shoal.core.release import Release
 from shoal.core.values.encoding import combined, texts
-from shoal.core.values.midnights import as_dates
 from shoal.core.verification import Verification, refuse_broken
 from shoal.engines.counting import same_classes
 from shoal.engines.engine import Counted
@@ -103,8 +102,7 @@ class SampledRelease(Release):
         assert counts is not None
         cells = cells.take(pa.array(order))
         if text:
-            columns = [as_dates(cells.column(name)) for name in cells.column_names]
-            cells = pa.table(columns, names=cells.column_names)
+            cells = dates_at_midnight(cells)
         return CountedRows(cells, counts[self._kept][order])
 
     def formula_columns(self) -> list[str]:
@@ -141,8 +139,9 @@ class SampledRelease(Release):
         force: bool = False,
         order: Order = "canonical",
         escape_formulas: bool = False,
+        parts: Parts = "parquet",
     ) -> Verification:
-        """Write the published rows to a file, or to a folder of Parquet parts.
+        """Write the published rows to a file, or to a folder of parts.
 
         The written files are read again: their rows must be the drawn ones.
 
@@ -151,6 +150,7 @@ class SampledRelease(Release):
             force: Overwrite an existing file, or a folder that Shoal wrote.
             order: "canonical"; there is no other.
             escape_formulas: As for `Release.write`.
+            parts: As for `Release.write`.
 
         Returns:
             The outcome of the check on the written rows.
@@ -163,11 +163,11 @@ class SampledRelease(Release):
             raise InputError(
                 "a release that claims differential privacy has no original order; leave out order"
             )
-        text = is_text_file(path)
+        text = is_text_output(path, parts)
         rows = self.published_tuples(text=text)
         if escape_formulas and text:
             rows = _escaped(rows)
-        with staged(path, force=force) as staging:
+        with staged(path, force=force, parts=parts) as staging:
             staging.write(rows.batches(), rows.cells.schema, rows.total)
             self._check_rows(staging.files, rows, text=text)
             checked = self.verify()
