@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,22 +15,20 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.core.classes import SUPPRESSED, Classes
-from shoal.core.column import Column, Role
 from shoal.core.coverage import Coverage
 from shoal.core.grouping import group
-from shoal.core.population_fit import PopulationFit
 from shoal.core.provenance import Candidate, Promise, Proof, Run
 from shoal.core.publishing.cells import Cells, check_cells, with_bounds, with_intervals
 from shoal.core.publishing.frames import to_pandas, to_polars
 from shoal.core.publishing.native import Origin
+from shoal.core.publishing.published import check_published, published_cells
 from shoal.core.publishing.replaced import Replaced
 from shoal.core.publishing.row_order import Order, canonical, check_order
 from shoal.core.publishing.staging import Parts, is_text_output, write_output
 from shoal.core.publishing.writing import decoded
 from shoal.core.recoding import Recoding, Summary
 from shoal.core.table import Table
-from shoal.core.values.spelled import fitted
-from shoal.core.verification import Guarantee, Verification, bound_people, recount, refuse_broken
+from shoal.core.verification import Guarantee, Verification, refuse_broken
 from shoal.errors import InputError
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.notebook import html_rows
@@ -227,25 +225,7 @@ class Release:
             rows: Their positions.
             spelled: Return numbers that keep the text of their file as this text.
         """
-        cells = {}
-        for column in self.original.columns:
-            if column.name in self.replaced:
-                cells[column.name] = self.replaced[column.name].take(rows)
-            if column.role is Role.IDENTIFIER:
-                continue
-            kept = column.spelling is not None
-            cells[column.name] = self._column(column, rows, as_text=spelled and kept)
-            if kept and not spelled:
-                texts = self._column(column, rows, as_text=True)
-                cells[column.name] = fitted(cells[column.name], texts)
-        return pa.table(cells)
-
-    def _column(self, column: Column, rows: Any, *, as_text: bool) -> Any:
-        """Return the published cells of one column."""
-        if column.role is not Role.QUASI:
-            return column.take(rows).to_arrow(as_text=as_text)
-        coarse = self.withheld and self.node is not None and self.node[column.name] > 0
-        return self.recodings[column.name].published(rows, as_text=coarse or as_text)
+        return published_cells(self, rows, spelled=spelled)
 
     def to_pandas(self, cells: Cells = "text") -> Any:
         """Return the published rows as a pandas frame.
@@ -309,28 +289,9 @@ class Release:
         """
         counts = self.original.counts
         if counts is None or not all(part.by_class for part in self.model.parts):
-            return self._check(self._published(), self._rows)
+            return check_published(self, self._published(), self._rows)
         kept = self._kept
-        return self._check(self.published_cells(kept), kept, counts[kept])
-
-    def _check(self, published: Any, rows: Counts, counts: Counts | None = None) -> Verification:
-        """Check published rows, by their positions in the original and their multiplicities."""
-
-        @cache
-        def coverage() -> Coverage:
-            return self.coverage.take(rows)
-
-        links = [name for name, each in self.replaced.items() if each.links]
-        fit = partial(PopulationFit.of, self, rows)
-        found = recount(published, self.original, self.model, rows, coverage, links, counts, fit)
-        if found.holds and self.shown is not self:
-            by_row = recount(published, self.shown.original, self.model, rows, counts=counts)
-            found = bound_people(by_row, self.model, self.rows_per_person)
-        truthful = all(
-            each.column.has_same_cells(self.original[name]) and each.truthful()
-            for name, each in self.recodings.items()
-        )
-        return replace(found, truthful=truthful and found.records == self.released_records)
+        return check_published(self, self.published_cells(kept), kept, counts[kept])
 
     def write(
         self,
@@ -372,7 +333,7 @@ class Release:
         if order == "canonical" and not self.withheld:
             places = canonical(published)
             published, rows = published.take(pa.array(places)), rows[places]
-        checked = self._check(published, rows)
+        checked = check_published(self, published, rows)
         refuse_broken(checked, self.model)
         if escape_formulas and text:
             from shoal.core.publishing.formulas import escape_formulas as escape
