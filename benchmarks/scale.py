@@ -7,7 +7,8 @@ method `given-node` is a single node of the lattice, without a search.
 
 `--growth 10` repeats the methods on a tenth of the rows and prints the exponent of their CPU time.
 `--unpartitioned` compares the loss of a method on partitions with its loss in memory. `--in-memory`
-reads a CSV file and writes Parquet and a report, without an engine.
+reads a CSV file and writes Parquet and a report, without an engine. `--verify` lets DuckDB alone
+generalize the table, and measures `shoal verify` on the result.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import resource
 import subprocess
 import sys
 import tempfile
@@ -57,6 +59,12 @@ DRAWS = ", ".join(
     f"hash(n * 16 + {place}) / 18446744073709551616.0 AS {letter}"
     for place, letter in enumerate("abcdefghijk")
 )
+GENERALIZED = """
+    SELECT age // 10 * 10 AS age, sex, marital, race, substr(education, 1, 2) AS education,
+        substr(occupation, 1, 2) AS occupation, substr(state, 1, 2) AS state,
+        substr(postcode, 1, 3) AS postcode, disease, ward, admitted
+    FROM '{source}'
+"""
 NODE = {"age": 2, "education": 1, "occupation": 1, "state": 1, "postcode": 3}
 RUN = Path(__file__).with_name("scale_runs.py")
 
@@ -71,6 +79,31 @@ def generate(rows: int, path: Path) -> float:
     database.execute(f"COPY ({query}) TO '{path}' (FORMAT {path.suffix[1:]})")
     database.close()
     return time.perf_counter() - begun
+
+
+def verify(source: Path, memory: str, k: int) -> None:
+    """Generalize a table without Shoal, and print what `shoal verify` finds and costs."""
+    import duckdb
+
+    released = source.with_name("generalized.parquet")
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as database:
+        query = GENERALIZED.format(source=source)
+        database.execute(f"COPY ({query}) TO '{released}' (FORMAT parquet)")
+    command = [sys.executable, "-m", "shoal", "verify", str(released), "--quasi", ",".join(QUASI)]
+    command += ["-k", str(k), "--memory", memory, "--engine", "duckdb", "--json"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begun = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 1):
+        print(f"verify        failed: {done.stderr.strip().splitlines()[-1]}")
+        return
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"verify       {seconds:8.1f} {cpu:12.1f} {after.ru_maxrss * 1024 / 1e9:8.2f}")
+    found = json.loads(done.stdout)
+    verdict = "holds" if done.returncode == 0 else "does not hold"
+    print(f"             {found['records']:,} rows, {found['classes']:,} classes: k {verdict}")
 
 
 def measure(asked: dict[str, Any]) -> dict[str, Any] | None:
@@ -108,6 +141,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--unpartitioned", action="store_true", help="also without partitions")
     parser.add_argument("--in-memory", action="store_true", help="CSV to Parquet with a report")
     parser.add_argument("--folder", type=Path, help="where the table and the releases are written")
+    parser.add_argument("--verify", action="store_true", help="a release of another tool")
     parser.add_argument("--spark", action="store_true", help="compare Spark with DuckDB")
     return parser.parse_args()
 
@@ -142,6 +176,9 @@ def main() -> None:
             print(
                 "method        seconds  CPU seconds  peak GB  worker    ncp     classes    released"
             )
+            if given.verify:
+                verify(source, given.memory, given.k)
+                continue
             for method in given.method or ("given-node", "ola", "mondrian"):
                 case = {**asked, "source": str(source), "method": method}
                 costs[method, rows] = measure(case)
