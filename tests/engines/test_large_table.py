@@ -172,7 +172,7 @@ def test_a_search_begins_at_coarser_levels_if_tuples_are_too_many(people, monkey
 @pytest.mark.parametrize("method", ["doka-greedy", "doka-sort-greedy", "doka-hungarian"])
 def test_methods_that_see_all_records_at_once_need_the_table_in_memory(method, people):
     table = shoal.open(people, roles=ROLES, rows_are_people=True)
-    with pytest.raises(InputError, match=f"{method} needs the table in memory"):
+    with pytest.raises(InputError, match=f"{method} needs the table in memory: its records"):
         shoal.anonymize(table, k=2, method=method)
 
 

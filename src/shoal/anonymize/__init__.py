@@ -141,8 +141,7 @@ def anonymize(
             _check_priced(algorithm)
         if model.over_rows:
             raise InputError(f"{model} needs the rows of each person; read the table into memory")
-        search = partial(_search, model, algorithm, seed, ledger=ledger, what=what)
-        return data.anonymized(model, algorithm, search)
+        return _released_on_disk(data, model, algorithm, seed, ledger, what)
     table = _with_population(_with_replacements(described.table(data), replace), population)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
@@ -190,6 +189,22 @@ def _replaced(table: Table, algorithm: Any, **secrets: Any) -> Mapping[str, Repl
     if replaced:
         check_replaceable(table, algorithm)
     return replaced
+
+
+def _released_on_disk(
+    data: OnDisk, model: Model, algorithm: Any, seed: int | None, ledger: Ledger | None, what: str
+) -> Release:
+    """Return the release of a table that is not in memory, by the chosen method if it is `auto`."""
+    chosen, reason = algorithm, ""
+    if isinstance(algorithm, methods.Auto):
+        chosen, reason = algorithm.choose_by(data.shape_for(model), model)
+    search = partial(_search, model, chosen, seed, ledger=ledger, what=what)
+    release = data.anonymized(model, chosen, search)
+    if chosen is algorithm:
+        return release
+    notes = (f"auto chose {chosen.name}: {reason}", *release.run.notes)
+    run = replace(release.run, method=algorithm.name, options=_options(algorithm), notes=notes)
+    return replace(release, run=run)
 
 
 def _search(

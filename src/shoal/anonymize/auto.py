@@ -21,6 +21,25 @@ _START = 1.5e-5  # seconds per record and column before annealing begins
 _MAX_FREEFORM_RECORDS = 3_000  # above it freeform boxes lose more than anneal
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What the choice of a method depends on.
+
+    rows, width: numbers of records and quasi-identifiers.
+    hierarchies: whether a quasi-identifier has a hierarchy.
+    weighted: whether rows stand for several records.
+    on_disk: whether the rows stay on disk.
+    in_parts: whether methods that group records may work part by part, as they do on disk.
+    """
+
+    rows: int
+    width: int
+    hierarchies: bool
+    weighted: bool = False
+    on_disk: bool = False
+    in_parts: bool = True
+
+
 @dataclass(frozen=True, kw_only=True)
 class Auto:
     """Chooses a method by rows, columns, k, model, hierarchies and time; the release states why.
@@ -51,15 +70,23 @@ class Auto:
 
     def choose(self, table: Table, model: Model) -> tuple[Any, str]:
         """Return the method for a table and a model, and why."""
-        rows, width = len(table), len(table.quasi)
-        if table.counts is not None:
+        hierarchies = any(column.hierarchy is not None for column in table.quasi_columns)
+        weighted = table.counts is not None
+        return self.choose_by(Shape(len(table), len(table.quasi), hierarchies, weighted), model)
+
+    def choose_by(self, shape: Shape, model: Model) -> tuple[Any, str]:
+        """Return the method for a table of some shape and a model, and why."""
+        rows, width = shape.rows, shape.width
+        if shape.weighted:
             return Mondrian(), "it keeps the records of each row of a weighted table together"
         detailed = not model.by_class and model.by_size  # these accept ranges for labels
-        if detailed and rows <= _MAX_FREEFORM_RECORDS:
+        if detailed and rows <= _MAX_FREEFORM_RECORDS and not shape.on_disk:
             boxes = DokaHungarian()
             return boxes, f"{model} allows each record its own ranges, which lose less"
-        if not detailed and any(column.hierarchy is not None for column in table.quasi_columns):
+        if not detailed and shape.hierarchies:
             return Mondrian(), "it publishes labels of the hierarchies, chosen class by class"
+        if not shape.in_parts:
+            return Mondrian(), f"others work on parts of a table on disk, which {model} rules out"
         if rows <= _MAX_PROVABLE_RECORDS and model.least_size <= _MAX_PROVABLE_K:
             few = Optimal(time_limit=self.time_limit)
             return few, f"{rows} records are few enough to search for the optimum"

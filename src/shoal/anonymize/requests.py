@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from shoal.anonymize.auto import Shape
 from shoal.core.publishing.native import origin_of
 from shoal.core.release import Release
 from shoal.core.roles import as_names, roles_of, warn_unassigned
@@ -24,6 +25,9 @@ class OnDisk(Protocol):
         self, model: Model, algorithm: Any, search: Callable[[Table], Release]
     ) -> Release:
         """Return the release; `search` runs the method on a table in memory and checks it."""
+
+    def shape_for(self, model: Model) -> Shape:
+        """Return what the choice of a method for a model depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,6 @@ from shoal.support.wording import counted
 if TYPE_CHECKING:
     from shoal.engines.large_table import LargeTable
 
-GROUPING = ("sorted", "greedy", "k-member", "split-carry", "optimal", "anneal", "mondrian")
 _BY_CLASS = (  # models that depend on a class alone, not on the distribution in the table
     "k-anonymity",
     "l-diversity",
@@ -42,9 +41,9 @@ _WORKERS_SHARE = 0.4  # of the budget, for all workers
 _BYTES_PER_ROW = 700  # of a partition in a worker
 
 
-def runs_on_partitions(algorithm: Any) -> bool:
-    """Return whether a method groups records, so that it can run on partitions."""
-    return getattr(algorithm, "name", "") in GROUPING
+def depends_on_classes(model: Model) -> bool:
+    """Return whether a model depends on each class alone, so that partitions can meet it."""
+    return all(part.name in _BY_CLASS for part in model.parts)
 
 
 def anonymize_by_partition(

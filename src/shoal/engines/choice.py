@@ -9,6 +9,7 @@ from typing import Any
 from shoal.core.publishing.frames import is_spark_frame
 from shoal.engines.engine import Source
 from shoal.engines.memory import Budget, memory_needed
+from shoal.engines.methods_on_disk import chooses_a_method, draws_records, runs_on_tuples
 from shoal.engines.sources import find_files
 from shoal.engines.stores import find_source
 from shoal.errors import InputError, unknown
@@ -57,9 +58,6 @@ def choose(
     >>> choose(Path("missing.csv"), None, None, None, 3).on_disk
     False
     """
-    from shoal.engines.large_table import runs_on_tuples
-    from shoal.engines.sampling import draws_records
-
     budget = Budget.parse(memory)
     if engine is not None and engine not in ENGINES:
         raise unknown("no engine", engine, ENGINES)
@@ -90,7 +88,7 @@ def choose(
             reason = "the table is read into memory"
         return Choice(False, budget, reason if memory is not None else "")
     same = algorithm is None or runs_on_tuples(algorithm) or draws_records(algorithm)
-    if memory is None and not same:  # its release would differ from that in memory
+    if memory is None and not same and not chooses_a_method(algorithm):
         return Choice(False, budget)
     reason = f"the rows stay on disk: in memory they need about {needed}, more than {budget}"
     if draws_records(algorithm):  # their number is not public

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.anonymize import versions
+from shoal.anonymize.auto import Shape
 from shoal.core.column import Role
 from shoal.core.people import is_person_number
 from shoal.core.provenance import Run
@@ -23,15 +24,22 @@ from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.release import Release
 from shoal.core.roles import warn_unassigned
 from shoal.core.table import Table
-from shoal.engines.by_partition import GROUPING, anonymize_by_partition, runs_on_partitions
+from shoal.engines.by_partition import anonymize_by_partition, depends_on_classes
 from shoal.engines.dictionaries import Encoded, Encoder, check_type
 from shoal.engines.engine import Encoding, Engine, RowCounts, Source, Values
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.memory import Budget
+from shoal.engines.methods_on_disk import (
+    draws_records,
+    refusal,
+    runs_on_disk,
+    runs_on_partitions,
+    runs_on_tuples,
+)
 from shoal.engines.packing import Packing
 from shoal.engines.people import refuse_repeated, unit_of
 from shoal.engines.rolling import base_nodes
-from shoal.engines.sampling import anonymize_sample, draws_records
+from shoal.engines.sampling import anonymize_sample
 from shoal.engines.weights import WeightValues
 from shoal.errors import InputError
 from shoal.privacy.model import Model
@@ -42,7 +50,6 @@ from shoal.support.temporaries import temporary_folder
 _BYTES_PER_TUPLE = (120, 24)  # of a search in memory: in any case, and for each column
 _CORE_SHARE = 0.7  # of the budget, for a search in memory
 _BYTES_PER_VALUE = 200  # of a dictionary
-_BY_TUPLE = ("datafly", "samarati", "mingen", "incognito", "ola", "flash", "mondrian")
 
 
 class TooManyTuples(InputError):  # noqa: N818
@@ -310,11 +317,7 @@ class LargeTable:
         if not runs_on_tuples(algorithm) and runs_on_partitions(algorithm):
             return self._by_partition(model, algorithm, search)
         if not runs_on_disk(algorithm):
-            name = getattr(algorithm, "name", type(algorithm).__name__)
-            raise InputError(
-                f"{name} needs the table in memory; state a larger memory, or use one of "
-                f"{', '.join(dict.fromkeys((*_BY_TUPLE, *GROUPING, 'safe-la')))}"
-            )
+            raise refusal(algorithm)
         try:
             table, floor = self.weighted(model, algorithm)
         except TooManyTuples as error:
@@ -342,6 +345,13 @@ class LargeTable:
             release.run.notes,
         )
         return replace(release, run=run)
+
+    def shape_for(self, model: Model) -> Shape:
+        """Return what the choice of a method for a model depends on."""
+        quasi = self.names(Role.QUASI)
+        hierarchies = any(self.encoded[name].column.hierarchy is not None for name in quasi)
+        parts = depends_on_classes(model)
+        return Shape(self.records, len(quasi), hierarchies, on_disk=True, in_parts=parts)
 
     @property
     def specs(self) -> Mapping[str, Mapping[str, Any]]:
@@ -416,15 +426,3 @@ class LargeTable:
             f"{algorithm.name} in {self.budget} of memory; state a larger memory, use fewer or "
             "coarser quasi-identifiers, or method flash or ola, which can begin at a coarser level"
         )
-
-
-def runs_on_tuples(algorithm: Any) -> bool:
-    """Return whether a method treats equal records alike, so that distinct tuples are enough."""
-    by_tuple = getattr(algorithm, "by_tuple", getattr(algorithm, "name", "") in _BY_TUPLE)
-    return bool(by_tuple and getattr(algorithm, "strict", True))
-
-
-def runs_on_disk(algorithm: Any) -> bool:
-    """Return whether a method runs on a table whose rows stay on disk."""
-    drawn = draws_records(algorithm)
-    return drawn or runs_on_tuples(algorithm) or runs_on_partitions(algorithm)

@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from shoal.engines.large_table import LargeTable
 
 
-def draws_records(algorithm: Any) -> bool:
-    """Return whether a method draws records, and claims differential privacy for it."""
-    return hasattr(algorithm, "price")
-
-
 def anonymize_sample(
     source: LargeTable, model: Model, algorithm: Any, search: Callable[[Table], Release]
 ) -> SampledRelease:

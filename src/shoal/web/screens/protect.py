@@ -9,8 +9,7 @@ from nicegui import ui
 
 from shoal.anonymize import METHODS, options_of
 from shoal.anonymize.algorithm import about
-from shoal.engines.large_table import runs_on_disk
-from shoal.engines.sampling import draws_records
+from shoal.engines.methods_on_disk import draws_records, runs_on_disk
 from shoal.web.project.columns import ColumnInfo
 from shoal.web.project.guarantee import PRIVATE, RARE, Sentence
 from shoal.web.project.private_draw import STARTS
