@@ -13,9 +13,7 @@ import numpy as np
 
 from shoal.anonymize.algorithm import Algorithm
 from shoal.anonymize.events import is_about_events, search_events
-from shoal.core.column import Column
-from shoal.core.grouping import group_keys
-from shoal.core.linked_rows import linked_sets
+from shoal.core.linked_rows import is_constant, link_sets, linked_sets, representatives
 from shoal.core.publishing.replaced import Replaced
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
@@ -40,7 +38,8 @@ def search_people(
     Parameters:
         max_left_out: Share of rows that may be left out to meet kᵐ-anonymity.
     """
-    sets = linked_sets([each.cells for each in replaced.values() if each.links])
+    cells = [each.cells for each in replaced.values() if each.links]
+    sets = linked_sets(cells, table.counts)
     if is_about_events(model):
         release = search_events(table, model, algorithm, sets, max_left_out)
         return replace(release, replaced=replaced)
@@ -52,9 +51,18 @@ def search_people(
             f"{names} links several rows, so rows are not people; declare the column that "
             "identifies people as person"
         )
-    first = group_keys(sets.astype(np.int64)).first
-    release = algorithm.search(table.take(first), model)
+    columns = [*table.quasi_columns, *(table[n] for n in model.columns if n in table.sensitive)]
+    first = representatives(sets, columns)
+    release = algorithm.search(_people(table, sets, first), model)
     return replace(_spread(release, table, sets, first), replaced=replaced)
+
+
+def _people(table: Table, sets: Codes, first: Counts) -> Table:
+    """Return one row of each set; people who share an identifier count as one person."""
+    person = table.person
+    if person is not None and not np.array_equal(person.ids[first][sets], person.ids):
+        table = link_sets(table, sets, as_profiles=False)
+    return replace(table.take(first), counts=None)
 
 
 def check_replaceable(table: Table, algorithm: Algorithm) -> None:
@@ -75,8 +83,13 @@ def _spread(release: Release, table: Table, sets: Codes, first: Counts) -> Relea
     for name, recoding in release.recodings.items():
         column = table[name]
         whole = replace(recoding.column, codes=column.codes)
-        if _is_constant(column, sets, first):
+        if is_constant(column, sets, first):
             recodings[name] = replace(recoding, column=whole, codes=recoding.codes[sets])
+        elif column.floor:
+            raise InputError(
+                f"{name} differs between the rows of a person, and its values do not fit in "
+                "memory; state a larger memory, or use fewer quasi-identifiers"
+            )
         else:
             varying.append(name)
             recodings[name] = Recoding.of_groups(whole, ids, len(release.classes))
@@ -90,8 +103,3 @@ def _spread(release: Release, table: Table, sets: Codes, first: Counts) -> Relea
     )
     run = replace(release.run, notes=(*release.run.notes, note))
     return Release(table, recodings, release.model, hidden, run, claims=release.claims)
-
-
-def _is_constant(column: Column, sets: Codes, first: Counts) -> bool:
-    """Return whether all linked rows have the same value."""
-    return bool(np.array_equal(column.codes[first][sets], column.codes))

@@ -36,7 +36,8 @@ def link_rows(table: Table, identifiers: Sequence[Any], *, as_profiles: bool = T
         as_profiles: Without, the quasi-identifiers stay as they are: for a guarantee that covers
             combinations of rows of a person.
     """
-    return link_sets(table, linked_sets(identifiers), as_profiles=as_profiles)
+    sets = linked_sets(identifiers, table.counts)
+    return link_sets(table, sets, as_profiles=as_profiles)
 
 
 def link_sets(table: Table, sets: Codes | None, *, as_profiles: bool = True) -> Table:
@@ -55,15 +56,19 @@ def link_sets(table: Table, sets: Codes | None, *, as_profiles: bool = True) -> 
     return replace(table, columns=(*table.columns, profile), person=person)
 
 
-def linked_sets(identifiers: Sequence[Any]) -> Codes | None:
+def linked_sets(identifiers: Sequence[Any], counts: Counts | None = None) -> Codes | None:
     """(rows,) the number of the set that each row is linked to; None if no rows are linked.
 
     Two rows are linked if they have the same value in one of the columns, or are both linked to
     another row. A missing value links nothing.
+
+    Parameters:
+        identifiers: The columns, as Arrow arrays.
+        counts: (rows,) how many equal rows each row stands for; None for one.
     """
     sets: Codes | None = None
     for cells in identifiers:
-        found = _equal_cells(cells)
+        found = _equal_cells(cells, counts)
         if found is None:
             continue
         if sets is None:
@@ -74,16 +79,41 @@ def linked_sets(identifiers: Sequence[Any]) -> Codes | None:
     return sets
 
 
-def _equal_cells(cells: Any) -> Codes | None:
+def _equal_cells(cells: Any, counts: Counts | None) -> Codes | None:
     """(rows,) the number of each cell, with one of its own for a missing cell; None if unique."""
     plain = encoding.without_blanks(encoding.combined(cells, ""))
     encoded = plain.dictionary_encode(null_encoding="mask")
     distinct, missing = len(encoded.dictionary), plain.null_count
-    if distinct + missing == len(plain):
+    several = counts is not None and bool((counts[plain.is_valid().to_numpy(False)] > 1).any())
+    if distinct + missing == len(plain) and not several:
         return None
     ids: Codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     ids[ids < 0] = distinct + np.arange(missing, dtype=np.int32)
     return ids
+
+
+def representatives(sets: Codes, columns: Sequence[Column]) -> Counts:
+    """Return a row of each set: the first by its values, so that no order of rows decides.
+
+    Parameters:
+        sets: (rows,) the set that each row belongs to, without gaps.
+        columns: The columns whose values are compared, the first of them first.
+    """
+    first = group_keys(sets.astype(np.int64)).first
+    varying = [column.codes for column in columns if not is_constant(column, sets, first)]
+    if not varying:
+        return first
+    order = np.lexsort([*varying[::-1], sets])
+    starts = np.flatnonzero(np.diff(sets[order], prepend=-1))
+    return order[starts].astype(np.int64)
+
+
+def is_constant(column: Column, sets: Codes, first: Counts) -> bool:
+    """Return whether all rows of a set have the same value.
+
+    first: (sets,) a row of each set.
+    """
+    return bool(np.array_equal(column.codes[first][sets], column.codes))
 
 
 def profiles(sets: Codes, classes: Codes) -> Codes:
