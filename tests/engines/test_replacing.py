@@ -1,4 +1,4 @@
-"""Coarser identifiers are quasi-identifiers on disk as in memory; others are refused."""
+"""Identifiers are replaced on disk as in memory, byte for byte."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal import InputError
 from shoal.core.publishing.writing import write_table
 from shoal.errors import RepeatedIdentifier
 
@@ -69,8 +68,3 @@ def test_identifiers_that_repeat_are_noticed_although_they_are_coarser(source, t
     table = shoal.open(source, roles=roles(phone={"mask": {"first": 2}}))
     with pytest.raises(RepeatedIdentifier):
         shoal.anonymize(table, k=5, method="flash")
-
-
-def test_replacements_that_link_rows_are_refused(source):
-    with pytest.raises(InputError, match="leave out replace of phone, or state more memory"):
-        shoal.open(source, roles=roles(phone="pseudonym"))

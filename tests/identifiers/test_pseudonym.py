@@ -5,7 +5,7 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.identifiers import Key, Pseudonym
-from shoal.identifiers.pseudonym import _check_distinct, collision_probability
+from shoal.identifiers.pseudonym import _count_shared, collision_probability
 from shoal.identifiers.replacement import Context
 from shoal.identifiers.replacements import as_replacement
 
@@ -67,10 +67,11 @@ def test_many_people_without_repeats_get_the_same_pseudonyms_as_few():
 
 def test_pseudonyms_that_would_stand_for_two_people_are_refused():
     texts, same = pa.array(["a", "b", "c"]), pa.array(["x" * 12, "y" * 12, "x" * 12])
+    assert _count_shared(same, texts) == 1
+    assert not _count_shared(same, pa.array(["a", "b", "a"]))
+    assert not _count_shared(pa.array(["x" * 12, "x" * 11 + "y"]), pa.array(["a", "b"]))
     with pytest.raises(InputError, match="1 pseudonym would stand for two people"):
-        _check_distinct(same, texts, "id")
-    _check_distinct(same, pa.array(["a", "b", "a"]), "id")
-    _check_distinct(pa.array(["x" * 12, "x" * 11 + "y"]), pa.array(["a", "b"]), "id")
+        Pseudonym().refuse_shared("id", 1)
 
 
 @pytest.mark.parametrize("length", [9, 52, "20", 20.0])

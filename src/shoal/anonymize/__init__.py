@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from shoal.dp.ledger import Ledger
     from shoal.identifiers.keys import Key
     from shoal.identifiers.lookup import Lookup
+    from shoal.identifiers.replacement import Context
 
 
 def anonymize(
@@ -132,16 +133,19 @@ def anonymize(
     if is_spark_frame(data):
         data, described = described.opened(data), Described()
     if isinstance(data, OnDisk):
-        if described or replace or key is not None or population is not None:
+        if described or replace or population is not None:
             raise InputError(
-                "a table that is not in memory has its roles already, and takes no replacements "
-                "or key"
+                "a table that is not in memory has its roles and replacements already, and takes "
+                "no population; state replace in the schema or the roles"
             )
         if ledger is not None:
             _check_priced(algorithm)
         if model.over_rows:
             raise InputError(f"{model} needs the rows of each person; read the table into memory")
-        return _released_on_disk(data, model, algorithm, seed, ledger, what)
+        from shoal.identifiers.replacement import Context
+
+        secrets = Context(key, domain, lookup=lookup)
+        return _released_on_disk(data, model, algorithm, seed, ledger, what, secrets)
     table = _with_population(_with_replacements(described.table(data), replace), population)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
@@ -192,14 +196,20 @@ def _replaced(table: Table, algorithm: Any, **secrets: Any) -> Mapping[str, Repl
 
 
 def _released_on_disk(
-    data: OnDisk, model: Model, algorithm: Any, seed: int | None, ledger: Ledger | None, what: str
+    data: OnDisk,
+    model: Model,
+    algorithm: Any,
+    seed: int | None,
+    ledger: Ledger | None,
+    what: str,
+    secrets: Context,
 ) -> Release:
     """Return the release of a table that is not in memory, by the chosen method if it is `auto`."""
     chosen, reason = algorithm, ""
     if isinstance(algorithm, methods.Auto):
         chosen, reason = algorithm.choose_by(data.shape_for(model), model)
     search = partial(_search, model, chosen, seed, ledger=ledger, what=what)
-    release = data.anonymized(model, chosen, search)
+    release = data.anonymized(model, chosen, search, secrets)
     if chosen is algorithm:
         return release
     notes = (f"auto chose {chosen.name}: {reason}", *release.run.notes)
@@ -216,16 +226,17 @@ def _search(
     part: bool = False,
     ledger: Ledger | None = None,
     what: str = "",
+    linked: Mapping[str, Replaced] | None = None,
 ) -> Release:
     """Search for a release of a part or the tuples of a table, which other processes can call.
 
-    part: whether the table is one of many partitions.
+    part: whether the table is one of many partitions. linked: identifiers that link its rows.
     """
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     if part and hasattr(algorithm, "on_parts"):
         algorithm = algorithm.on_parts()
     if ledger is None:
-        return _released(table, model, algorithm, seed)
+        return _released(table, model, algorithm, seed, linked)
     return _charged(table, model, algorithm, seed, ledger, what)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from shoal.anonymize.auto import Shape
 from shoal.core.publishing.native import origin_of
@@ -16,15 +16,21 @@ from shoal.privacy.expressions import parse
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import Model
 
+if TYPE_CHECKING:
+    from shoal.identifiers.replacement import Context
+
 
 @runtime_checkable
 class OnDisk(Protocol):
     """A table that is not in memory; an engine anonymizes it with the search of a method."""
 
     def anonymized(
-        self, model: Model, algorithm: Any, search: Callable[[Table], Release]
+        self, model: Model, algorithm: Any, search: Callable[..., Release], secrets: Context
     ) -> Release:
-        """Return the release; `search` runs the method on a table in memory and checks it."""
+        """Return the release; `search` runs the method on a table in memory and checks it.
+
+        secrets: the key and the domain of replaced identifiers.
+        """
 
     def shape_for(self, model: Model) -> Shape:
         """Return what the choice of a method for a model depends on."""

@@ -302,7 +302,7 @@ def _published(
 
 def _links(spec: dict[str, Any]) -> bool:
     """Return whether a column is replaced by values that link the rows of one person."""
-    return getattr(spec.get("replace"), "links", False)
+    return getattr(spec.get("replace"), "links_rows", False)
 
 
 def _check_people(file: Path, original: Table | None, links: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal.core.publishing.frames import is_spark_frame
 from shoal.engines.choice import source_of
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.large_table import LargeTable
@@ -88,7 +89,8 @@ def open(
     form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
     form |= {"missing": missing, "decimal": decimal, "dates": dates, "header": header}
     asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, form)
-    asked = with_coarser_identifiers(asked)
+    in_spark = engine == "spark" or is_spark_frame(source)
+    asked = with_coarser_identifiers(asked, in_spark=in_spark)
     budget = Budget.parse(memory)
     files = source_of(source, engine, master, budget)
     return LargeTable(files, asked, budget, partition_rows, processes)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.core.column import Column, Kind, Role
 from shoal.core.margins import Pairs
+from shoal.core.publishing.replaced import Replaced
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.engines.engine import Tuples
+from shoal.engines.engine import LINKED, Tuples
 from shoal.engines.margins import Shown, margins_of
 from shoal.engines.packing import Packing
 from shoal.engines.people import unit_of
@@ -42,7 +43,7 @@ def digest_of(release: LargeRelease) -> Release:
         InputError: There is too much to count for the memory.
     """
     source = release.source
-    several = bool(source.units["person"] or source.units["household"])
+    several = bool(source.units["person"] or source.units["household"] or source.linking)
     if release.floor and not several:
         return margins_of(release, source, _shown(release))
     sensitive = [n for n in source.names(Role.SENSITIVE) if n not in release.quasi]
@@ -69,7 +70,10 @@ def digest_of(release: LargeRelease) -> Release:
         name: replace(column, codes=codes[name], floor=levels.get(name, 0))
         for name, column in columns.items()
     }
-    entries, suppressed = (_by_node if len(bases) > 1 else _by_tuple)(release, held)
+    if len(bases) > 1:
+        entries, suppressed = _by_node(release, held)
+    else:
+        entries, suppressed = _by_tuple(release, held, found.linked)
     recodings = {
         name: replace(each, column=replace(each.column, codes=codes[name]), codes=entries[name])
         for name, each in release.recodings.items()
@@ -88,7 +92,19 @@ def digest_of(release: LargeRelease) -> Release:
         release.candidates,
         release.evaluated,
         release.proof,
+        replaced=_replaced(release, found),
     )
+
+
+def _replaced(release: LargeRelease, found: Tuples) -> dict[str, Replaced]:
+    """Return the replaced identifiers, with numbers of sets in the place of cells that link."""
+    none = pa.nulls(len(found), pa.int64())
+    sets = none if found.linked is None else pa.array(found.linked)
+    linking = release.source.linking
+    return {
+        name: replace(each, cells=sets if name in linking else none)
+        for name, each in release.replaced.items()
+    }
 
 
 def _shown(release: LargeRelease) -> Shown:
@@ -127,15 +143,23 @@ def _bases(release: LargeRelease) -> list[Base]:
 Published = tuple[dict[str, Codes], Bools | None]  # the entries by column, and what is suppressed
 
 
-def _by_tuple(release: LargeRelease, held: Mapping[str, Column]) -> Published:
-    """Return how tuples are published that are those of the search, with further columns."""
+def _by_tuple(
+    release: LargeRelease, held: Mapping[str, Column], linked: Counts | None
+) -> Published:
+    """Return how tuples are published that are those of the search, with further columns.
+
+    linked: (tuples,) the set of linked rows of each tuple, if rows are linked.
+    """
     table = release.original
     names = [column.name for column in table.columns]
-    packing = Packing.of({name: held[name].domain for name in names})
-    at = _places(
-        packing.pack({name: table[name].codes for name in names}),
-        packing.pack({name: held[name].codes for name in names}),
-    )
+    domains = {name: held[name].domain for name in names}
+    known: dict[str, Any] = {name: table[name].codes for name in names}
+    asked: dict[str, Any] = {name: held[name].codes for name in names}
+    if linked is not None and release.linked is not None:
+        domains[LINKED] = int(linked.max(initial=0)) + 1
+        known[LINKED], asked[LINKED] = release.linked, linked
+    packing = Packing.of(domains)
+    at = _places(packing.pack(known), packing.pack(asked))
     if (at < 0).any():
         raise InputError(f"{release.source.files.name}: was changed while it was read; start again")
     entries = {name: each.codes[at] for name, each in release.recodings.items()}

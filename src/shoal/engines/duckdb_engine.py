@@ -22,11 +22,13 @@ from shoal.engines.duckdb_released import (
     numbers_of,
     pack_words,
 )
+from shoal.engines.duckdb_replacing import DuckDBReplacing
 from shoal.engines.duckdb_session import Session, quoted
 from shoal.engines.duckdb_sources import rows_of
 from shoal.engines.duckdb_written import count_written
 from shoal.engines.engine import (
     HOUSEHOLD,
+    LINKED,
     PERSON,
     Counted,
     Encoding,
@@ -59,6 +61,7 @@ class DuckDBEngine:
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._known: dict[str, Values] = {}  # the distinct values that were asked for
         self._encoding: tuple[Encoding, RowCounts] | None = None  # what is encoded, and its rows
+        self._linked: str | None = None  # the column of sets of linked rows
         self._releases = 0
         self._source = self._open()
 
@@ -161,18 +164,30 @@ class DuckDBEngine:
                 cells.append(f"{unit}_ids.id AS {unit}")
                 same = " AND ".join(f"s.{quoted(n)} = {unit}_ids.{quoted(n)}" for n in names)
                 joins.append(f"LEFT JOIN {unit}_ids ON {same}")
-        self._session.run(
-            f"CREATE OR REPLACE TABLE encoded AS SELECT {', '.join(cells)} "
-            f"FROM {self._source} s {' '.join(joins)}"
-        )
+        self._encode(encoding, cells, joins)
         counts = {
             unit: int(self._session.value(f"SELECT count(*) FROM {unit}_ids"))
-            for unit in self._units()
+            for unit, names in ((PERSON, encoding.person), (HOUSEHOLD, encoding.household))
+            if names
         }
+        for unit in counts:  # they hold the original identifiers
+            self._session.run(f"DROP TABLE {unit}_ids")
         rows = self._check_encoded(encoding)
         encoded = RowCounts(rows, counts.get(PERSON), counts.get(HOUSEHOLD))
         self._encoding = encoding, encoded
         return encoded
+
+    def _encode(self, encoding: Encoding, cells: list[str], joins: list[str]) -> None:
+        """Store the encoded rows, with the published form of replaced identifiers."""
+        raw = {}
+        for name in (name for each in encoding.replaced.values() for name in each.columns):
+            raw[name] = self._cell(name).replace(quoted(name), f"s.{quoted(name)}")
+        replacing = DuckDBReplacing(self._session, self._source, encoding, raw)
+        replacing.encode(cells, joins)
+        self._columns |= replacing.columns
+        self._linked = replacing.link()
+        if self._linked is not None:
+            self._columns[LINKED] = self._linked
 
     def _number(self, unit: str, names: Sequence[str]) -> None:
         """Give each person or household a number, and check that every row names one."""
@@ -217,6 +232,8 @@ class DuckDBEngine:
         """Return the distinct tuples after the first of the maps that leaves at most `most`."""
         report("group", 0, None)
         units = self._units() if people else []
+        if people and self._linked is not None and self._linked not in units:
+            units.append(self._linked)
         asked = [self._asked(packing, maps, place, units) for place, maps in enumerate(nodes)]
         if most is None:
             return self._grouped(asked[0], 0, units)
@@ -234,7 +251,7 @@ class DuckDBEngine:
         found = self._session.arrow(
             f"SELECT {keys}, count(*) AS n FROM encoded {asked.joins} GROUP BY ALL"
         )
-        return _tuples(place, found, len(asked.keys))
+        return _tuples(place, found, len(asked.keys), self._linked)
 
     def _asked(
         self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
@@ -350,13 +367,13 @@ class _Maps:
     joins: str
 
 
-def _tuples(place: int, found: Any, words: int) -> Tuples:
-    units = {
-        unit: numbers_of(found, unit) if unit in found.column_names else None
-        for unit in (PERSON, HOUSEHOLD)
-    }
+def _tuples(place: int, found: Any, words: int, linked: str | None) -> Tuples:
+    units = (
+        numbers_of(found, unit) if unit and unit in found.column_names else None
+        for unit in (PERSON, HOUSEHOLD, linked)
+    )
     packed = [numbers_of(found, f"w{j}") for j in range(words)]
-    return Tuples(place, packed, numbers_of(found, "n"), units[PERSON], units[HOUSEHOLD])
+    return Tuples(place, packed, numbers_of(found, "n"), *units)
 
 
 def _unsigned(domain: int) -> str:

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from shoal.core.margins import Pairs
 from shoal.core.publishing.formulas import FORMULA, NUMBER
-from shoal.core.publishing.row_order import IS_NUMBER
+from shoal.core.publishing.row_order import IS_NUMBER, rank_values
 from shoal.core.values.encoding import is_text
 from shoal.engines.duckdb_session import Session
-from shoal.engines.engine import HOUSEHOLD, PERSON, Counted, Facts, Order
+from shoal.engines.engine import HOUSEHOLD, LINKED, PERSON, Counted, Facts, Order
 from shoal.engines.packing import Packing
 from shoal.support.arrays import Codes, Counts
 
@@ -67,11 +67,15 @@ class DuckDBReleased:
         found = self._session.arrow(f"SELECT {listed} FROM {self._view}").to_pylist()[0]
         return Facts.of(found)
 
-    def count_alone(self, names: Sequence[str], *, with_quasi: bool = False) -> int:
+    def count_alone(
+        self, names: Sequence[str], *, with_quasi: bool = False, linked: bool = False
+    ) -> int:
         """Return how many people have values of some columns together that nobody else has."""
         keys = [self._columns[name] for name in names]
         keys += [f"k{j}" for j in range(self._classes.words)] if with_quasi else []
         columns, view = ", ".join(keys), self._view
+        if linked:
+            return self._count_sets_alone(columns, by_values=bool(names))
         if PERSON not in self._units:
             once = f"SELECT {columns} FROM {view} GROUP BY ALL HAVING count(*) = 1"
             return int(self._session.value(f"SELECT count(*) FROM ({once})"))
@@ -80,6 +84,16 @@ class DuckDBReleased:
             f"HAVING min({PERSON}) = max({PERSON})"
         )
         return int(self._session.value(f"SELECT count(DISTINCT one) FROM ({once})"))
+
+    def _count_sets_alone(self, columns: str, *, by_values: bool) -> int:
+        """Count sets of linked rows whose values, or numbers of rows, no other set has."""
+        one = self._columns[LINKED]
+        rows = f"SELECT {one} AS one, {columns}, count(*) AS n FROM {self._view} GROUP BY ALL"
+        shown = f"hash({columns})" if by_values else f"hash({columns}, n)"
+        sums = f"sum({shown}) AS a, bit_xor({shown}) AS b, count(*) AS c"
+        sets = f"SELECT one, {sums} FROM ({rows}) GROUP BY one"
+        alone = f"SELECT a, b, c FROM ({sets}) GROUP BY ALL HAVING count(*) = 1"
+        return int(self._session.value(f"SELECT count(*) FROM ({alone})"))
 
     def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
         """Return the numbers of rows of the distinct tuples, and how many tuples have each."""
@@ -162,9 +176,22 @@ class DuckDBReleased:
         words = pack_words(order.packing, cells)
         selected = [f"{word} AS w{j}" for j, word in enumerate(words)]
         selected += [self._columns[name] for name in order.plain]
+        natural = {name: kind for name, kind in order.plain.items() if kind == "natural"}
+        for name in natural:
+            cells[name], join = self._natural(name)
+            joins.append(join)
         sorting = self._sorting(order, cells)
         statement = f"SELECT {', '.join(selected)} FROM {self._view} {' '.join(joins)}"
         yield from self._session.batches(f"{statement} ORDER BY {', '.join(sorting)}", size)
+
+    def _natural(self, name: str) -> tuple[str, str]:
+        """Return the expression of the rank of a column of few texts, and the join for it."""
+        column, table = self._columns[name], f"{self._view}_{self._columns[name]}_order"
+        values = self._session.arrow(f"SELECT DISTINCT {column} AS v FROM {self._view}")
+        ranks = rank_values(values.column("v").combine_chunks())
+        self._session.store(table, values.append_column("r", pa.array(ranks.astype(np.int64))))
+        join = f"JOIN {table} ON {self._view}.{column} IS NOT DISTINCT FROM {table}.v"
+        return f"{table}.r", join
 
     def _sorting(self, order: Order, cells: Mapping[str, str]) -> list[str]:
         """Return the keys of the order: whole words as far as no plain column is between."""
@@ -174,7 +201,7 @@ class DuckDBReleased:
         for name in order.sequence:
             kind = order.plain.get(name)
             column = self._columns.get(name, "")
-            if kind is None:
+            if kind in (None, "natural"):
                 keys.append(cells[name])
             elif kind == "number":
                 keys += [f"CAST({column} AS DOUBLE) NULLS LAST", f"{column} NULLS LAST"]

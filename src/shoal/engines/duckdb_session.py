@@ -11,21 +11,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from shoal.engines.memory import Budget
 from shoal.errors import InputError, OutputError
 
 _NO_SPACE = ("No space left", "File too large", "Disk quota exceeded")
+_BATCH = 500_000  # rows that are changed at once
 _SHARE = 0.8  # of the budget: DuckDB's limit is not a limit of the process
 
 
 class Session:
     """One connection; tables of the session are stored in its folder.
 
-    source: the name of what is read, for messages.
+    budget: the memory that may be used. source: the name of what is read, for messages.
     """
 
     def __init__(self, folder: Path, budget: Budget, source: Path) -> None:
-        self._folder, self._budget, self._source = folder, budget, source
+        self._folder, self.budget, self._source = folder, budget, source
         self._connection = self._connect()
 
     def _connect(self) -> Any:
@@ -35,7 +38,7 @@ class Session:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "enable_external_file_cache": "false",
-            "memory_limit": f"{self._budget.share(_SHARE)}B",
+            "memory_limit": f"{self.budget.share(_SHARE)}B",
             "preserve_insertion_order": "false",
             "python_enable_replacements": "false",
             "temp_directory": str(self._folder / "spill"),
@@ -87,6 +90,21 @@ class Session:
             self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM given")
             self._connection.unregister("given")
 
+    def pour(self, statement: str, name: str, change: Callable[[Any], Any]) -> None:
+        """Store the result of a query under a name, after each batch of its rows was changed.
+
+        change: returns the Arrow table to store for one of the result.
+        """
+        with self._explained():
+            reading = self._connection.cursor()
+            try:
+                batches = reading.sql(statement).to_arrow_reader(_BATCH)
+                self.store(name, change(batches.schema.empty_table()))
+                for batch in batches:
+                    self.append(name, change(pa.Table.from_batches([batch])))
+            finally:
+                reading.close()
+
     def append(self, name: str, table: Any, query: str = "SELECT * FROM given") -> None:
         """Append an Arrow table, or the result of a query of it, to a stored one."""
         with self._explained():
@@ -96,7 +114,7 @@ class Session:
 
     def limit(self, share: float = _SHARE) -> None:
         """Limit the memory of the connection to a share of the budget."""
-        self.run(f"SET memory_limit = '{self._budget.share(share)}B'")
+        self.run(f"SET memory_limit = '{self.budget.share(share)}B'")
 
     def rest(self) -> None:
         """Free the memory of the connection while others need it."""
@@ -124,7 +142,7 @@ class Session:
             if "max_temp_directory_size" in str(error) or "disk" in str(error).lower():
                 raise self._full() from None
             raise InputError(
-                f"{self._source}: {self._budget} of memory are not enough; state a larger memory"
+                f"{self._source}: {self.budget} of memory are not enough; state a larger memory"
             ) from None
         except duckdb.Error as error:
             if any(why in str(error) for why in _NO_SPACE):  # also of a commit

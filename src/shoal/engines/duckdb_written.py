@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shoal.engines.duckdb_released import counted_of, pack_words
 from shoal.engines.duckdb_session import Session, literal, quoted
-from shoal.engines.engine import Counted
+from shoal.engines.engine import PERSON, Counted
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
 from shoal.reading.engine import exact_pattern
@@ -30,30 +30,40 @@ def count_written(
     """Count the classes of written files, by a further column if one is named.
 
     labels: for each column the published cells, in the order of their codes.
+    value: if `labels` does not have it, its distinct cells are counted as people.
     text: whether the files are CSV.
     """
+    by_person = value is not None and value not in labels
     quasi = [name for name in labels if name != value]
     names = [*quasi, *([] if value is None else [value])]
     paths = ", ".join(literal(exact_pattern(path)) for path in files)
     source = f"read_parquet([{paths}], hive_partitioning=false)"
     if text:
         source = f"read_csv([{paths}], {_text_options(files[0])})"
-    listed = ", ".join(map(quoted, names))
-    cells, joins = {}, []
-    for number, name in enumerate(names):
+    listed = ", ".join(map(quoted, quasi if by_person else names))
+    counts = "count(*) AS n"
+    if by_person and value is not None:
+        different = f"count(DISTINCT {quoted(value)})"
+        counts += f", {different} + count(*) - count({quoted(value)}) AS {PERSON}"
+    cells: dict[str, str] = {}
+    joins = []
+    for number, name in enumerate(quasi if by_person else names):
         kept = pa.table({"v": labels[name], "r": np.arange(len(labels[name]), dtype=np.int64)})
         session.store(f"labels{number}", kept)
         same = f"g.{quoted(name)} IS NOT DISTINCT FROM labels{number}.v"
         joins.append(f"LEFT JOIN labels{number} ON {same}")
         cells[name] = f"labels{number}.r"
     packing = Packing.of({name: len(labels[name]) + 1 for name in quasi})
-    words = ", ".join(f"{word} AS k{j}" for j, word in enumerate(pack_words(packing, cells)))
-    further = "" if value is None else f", {cells[value]} AS v"
+    packed = pack_words(packing, cells) if quasi else []
+    words = [f"{word} AS k{j}" for j, word in enumerate(packed)]
+    if value in cells:
+        words.append(f"{cells[value]} AS v")
+    counted = ["n", PERSON] if by_person else ["n"]
     found = session.arrow(
-        f"SELECT {words}{further}, n FROM (SELECT {listed}, count(*) AS n FROM {source} "
-        f"GROUP BY ALL) g {' '.join(joins)}"
+        f"SELECT {', '.join([*words, *counted])} FROM (SELECT {listed}{', ' if listed else ''}"
+        f"{counts} FROM {source} GROUP BY ALL) g {' '.join(joins)}"
     )
-    return counted_of(found, packing.words)
+    return counted_of(found, len(packed))
 
 
 def count_on_disk(

@@ -6,11 +6,11 @@ and sorts whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from shoal.reading.formats import Format
 from shoal.support.arrays import Codes, Counts
 
 PERSON, HOUSEHOLD = "person", "household"
+LINKED = "\0linked"  # stands for the sets of linked rows among the names of columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +60,39 @@ class Dictionary:
 
 
 @dataclass(frozen=True, eq=False)
+class Replacing:
+    """How an identifier is published in another form.
+
+    publish: returns the published cells of a batch, an Arrow table of `columns`.
+    columns: the columns of the source that it needs, the identifier first.
+    by_value: whether it is called once for each distinct value, else for all rows in batches.
+    links: whether equal published cells link rows; only with `by_value`.
+    refuse_shared: is called with the number of published cells that stand for several values; None
+    if there are never any. recipe: all that decides about the published cells, without a secret.
+    """
+
+    publish: Callable[[Any], Any]
+    columns: Sequence[str]
+    by_value: bool
+    links: bool
+    refuse_shared: Callable[[int], NoReturn] | None
+    recipe: str
+
+
+@dataclass(frozen=True, eq=False)
 class Encoding:
     """How rows are encoded.
 
     dictionaries: the columns that become codes. plain: columns that stay as they are.
-    person, household: the columns that identify them.
+    person, household: the columns that identify them. People whom a replaced identifier links are
+    one person. replaced: identifiers that are published in another form.
     """
 
     dictionaries: Mapping[str, Dictionary]
     plain: Sequence[str] = ()
     person: Sequence[str] = ()
     household: Sequence[str] = ()
+    replaced: Mapping[str, Replacing] = field(default_factory=dict)
 
     def equals(self, other: Encoding) -> bool:
         """Return whether another encoding gives every row the same codes."""
@@ -83,6 +106,8 @@ class Encoding:
             and tuple(self.plain) == tuple(other.plain)
             and tuple(self.person) == tuple(other.person)
             and tuple(self.household) == tuple(other.household)
+            and {n: each.recipe for n, each in self.replaced.items()}
+            == {n: each.recipe for n, each in other.replaced.items()}
         )
 
 
@@ -101,6 +126,7 @@ class Tuples:
 
     node: which of the asked maps was applied. words: the tuples, packed.
     counts: (tuples,) rows of each. person, household: (tuples,) of each, None if not asked for.
+    linked: (tuples,) the set of linked rows of each, None if not asked for or no rows are linked.
     """
 
     node: int
@@ -108,6 +134,7 @@ class Tuples:
     counts: Counts
     person: Counts | None = None
     household: Counts | None = None
+    linked: Counts | None = None
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -115,7 +142,10 @@ class Tuples:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """The result of each tuple: its words, and the words of its class."""
+    """The result of each tuple: its words, and the words of its class.
+
+    Tuples may be those of the only name `LINKED`: the numbers of sets of linked rows.
+    """
 
     tuples: Packing
     words: list[Counts]
@@ -145,7 +175,8 @@ class Order:
 
     packing: the published columns with a dictionary, in the order of the file.
     ranks: for each of these that is not a quasi-identifier, the rank of each code.
-    plain: the other columns, each with the kind of its order: number, text or value.
+    plain: the other columns, each with the kind of its order: number, text, value, or natural for
+    the order of few texts.
     sequence: all columns in the order of the file.
     """
 
@@ -205,10 +236,14 @@ class Released(Protocol):
     def facts(self, name: str, kind: Any) -> Facts:
         """Return what is known of a column that has no dictionary; kind: its Arrow type."""
 
-    def count_alone(self, names: Sequence[str], *, with_quasi: bool = False) -> int:
+    def count_alone(
+        self, names: Sequence[str], *, with_quasi: bool = False, linked: bool = False
+    ) -> int:
         """Return how many people have values of some columns together that nobody else has.
 
         with_quasi: whether the published quasi-identifiers are known too.
+        linked: compare sets of linked rows: by all their values together, or by the number of their
+        rows if no column is named.
         """
 
     def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
@@ -305,7 +340,8 @@ class Engine(Protocol):
         """Count the classes of written files.
 
         labels: for each quasi-identifier the published cells, in the order of their codes.
-        value: a further column of `labels` to count by. text: whether the files are CSV.
+        value: a further column of `labels` to count by; if `labels` does not have it, its distinct
+        cells are counted as people, each missing one as a person. text: whether the files are CSV.
         """
 
     def map_partitions(

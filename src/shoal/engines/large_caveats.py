@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from shoal.core.column import Role
 from shoal.core.counted_classes import Marginals
@@ -11,6 +14,7 @@ from shoal.engines.engine import Released
 from shoal.engines.large_release import LargeRelease
 from shoal.risk.caveats import Caveats
 from shoal.risk.homogeneity import Homogeneity, homogeneity
+from shoal.risk.linked_rows import LinkedRows
 from shoal.risk.singling_out import SinglingOut, Uniques
 
 
@@ -19,15 +23,33 @@ def caveats_of(release: LargeRelease) -> Caveats:
 
     People with several rows are not counted by the values of their classes.
     """
-    return Caveats(release.singling_out, _same_values(release))
+    found = Caveats(release.singling_out, _same_values(release))
+    return replace(found, linked=release.linked_rows)
 
 
 def singling_out_of(release: LargeRelease) -> SinglingOut:
     """Count the people who are singled out by columns that are published unchanged."""
     rows = release.published_rows(text=False)[1]
-    unchanged = [n for n in release.source.published if n not in release.quasi]
+    changed = (*release.quasi, *release.source.replaced)
+    unchanged = [n for n in release.source.published if n not in changed]
     insensitive = [n for n in unchanged if n in release.source.names(Role.INSENSITIVE)]
     return count_singled_out(rows, unchanged, insensitive, release.counted.released_people)
+
+
+def linked_rows_of(release: LargeRelease) -> LinkedRows | None:
+    """Count the people whom linked rows single out; None if no rows are linked."""
+    source = release.source
+    if release.linked is None:
+        return None
+    rows: Released = release.published_rows(text=False)[1]
+    sets = np.unique(release.linked[release.kept_tuples])
+    unchanged = [n for n in source.published if n not in (*release.quasi, *source.replaced)]
+    by_count = rows.count_alone([], with_quasi=True, linked=True)
+    by_values = rows.count_alone(unchanged, with_quasi=True, linked=True)
+    if not unchanged:  # the number of rows is no value
+        by_values = 0
+    links = tuple(name for name, each in source.replaced.items() if each.links)
+    return LinkedRows(links, len(sets), by_count, by_values)
 
 
 def count_singled_out(

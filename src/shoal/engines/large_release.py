@@ -8,10 +8,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
-from shoal.core.column import Column
+from shoal.core.column import Column, Role
 from shoal.core.counted_classes import CountedClasses
+from shoal.core.publishing.replaced import Replaced
 from shoal.core.publishing.row_order import Order as RowOrder
 from shoal.core.publishing.row_order import check_order
 from shoal.core.publishing.staging import Parts, Staging, is_text_output, staged, writes_parts
@@ -19,8 +21,8 @@ from shoal.core.publishing.writing import BATCH
 from shoal.core.release import Release
 from shoal.core.tally import Tally
 from shoal.core.verification import Verification, judge, refuse_broken
-from shoal.engines.counting import Counting, counted_classes, same_classes
-from shoal.engines.engine import Released
+from shoal.engines.counting import Counting, counted_classes, order_of, same_classes
+from shoal.engines.engine import Counted, Released
 from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.packing import Packing
 from shoal.engines.published import Cells, plan_of, quasi_cells
@@ -44,17 +46,32 @@ class LargeRelease(Release):
     Attributes:
         source: The table in files.
         floor: The levels at which the search began, by attribute, if not at the finest.
+        linked: (tuples,) the set of linked rows of each tuple, None if no rows are linked.
     """
 
     source: LargeTable = field(default=None)  # type: ignore[assignment]
     floor: Mapping[str, int] = field(default_factory=dict)
+    linked: Counts | None = None
 
     @classmethod
-    def of(cls, release: Release, source: LargeTable, floor: Mapping[str, int]) -> LargeRelease:
-        """Return the release of all rows that a release of their distinct tuples describes."""
+    def of(
+        cls,
+        release: Release,
+        source: LargeTable,
+        floor: Mapping[str, int],
+        linked: Counts | None = None,
+    ) -> LargeRelease:
+        """Return the release of all rows that a release of their distinct tuples describes.
+
+        linked: (tuples,) the set of linked rows of each tuple.
+        """
         known = {each.name: getattr(release, each.name) for each in fields(Release)}
-        made = cls(**known, source=source, floor=floor)
+        columns = tuple(c for c in release.original if c.role is not Role.IDENTIFIER)
+        known |= {"original": replace(release.original, columns=columns), "replaced": {}}
+        made = cls(**known, source=source, floor=floor, linked=linked)
         tuples = counted(len(release.original), "distinct tuple")
+        if linked is not None:
+            tuples = f"{counted(len(np.unique(linked)), 'set')} of linked rows"
         notes = [f"the rows stayed on disk; the method ran on {tuples}"]
         if floor:
             levels = ", ".join(f"{name} {level}" for name, level in floor.items())
@@ -83,7 +100,7 @@ class LargeRelease(Release):
         cache: dict[bool, Any] = self.__dict__.setdefault("_published_rows", {})
         if text not in cache:
             found = quasi_cells(self, self._kept, spelled=text)
-            rows = self.source.engine.release(plan_of(self, found, self._kept))
+            rows = self.source.engine.release(plan_of(self, found, self._kept, self.linked))
             cache[text] = {name: cells for name, (_, cells) in found.items()}, rows
         rows_of: tuple[Mapping[str, Cells], Any] = cache[text]
         return rows_of
@@ -188,7 +205,13 @@ class LargeRelease(Release):
         """A weighted release in memory with all sensitive columns, for reports."""
         from shoal.engines.digest import digest_of
 
-        return digest_of(self)
+        found = digest_of(self)
+        return found if found.replaced else replace(found, replaced=self.without_cells(found))
+
+    def without_cells(self, release: Release) -> dict[str, Replaced]:
+        """Return the replaced identifiers of a release in memory, whose cells are missing there."""
+        rows = len(release.original)
+        return {n: replace(r, cells=pa.nulls(rows, pa.string())) for n, r in self.replaced.items()}
 
     @cached_property
     def singling_out(self) -> Any:
@@ -196,6 +219,13 @@ class LargeRelease(Release):
         from shoal.engines.large_caveats import singling_out_of
 
         return singling_out_of(self)
+
+    @cached_property
+    def linked_rows(self) -> Any:
+        """People whom the rows that a published identifier links single out."""
+        from shoal.engines.large_caveats import linked_rows_of
+
+        return linked_rows_of(self)
 
     @cached_property
     def sizes_before(self) -> tuple[Counts, Counts]:
@@ -275,6 +305,24 @@ class LargeRelease(Release):
         if rows:
             yield layout.decode(pa.concat_tables(waiting))
 
+    def _check_links(self, name: str, found: Counted, linked: Counted, expected: Counted) -> None:
+        """Reject written rows in which an identifier links rows of different classes.
+
+        found: its distinct cells in each class. linked: its distinct cells. expected: the classes.
+        """
+        by_class, together = (each.people for each in (found, linked))
+        assert by_class is not None
+        assert together is not None
+        holds = by_class.sum() == together.sum()
+        if self.source.units["person"] == self.source.linking:
+            assert expected.people is not None
+            counted_people = expected.people[order_of(expected)]
+            holds &= np.array_equal(by_class[order_of(found)], counted_people)
+        if not holds:
+            raise NotAnonymous(
+                f"{name} links rows of different classes in the written rows; nothing was written"
+            )
+
     def check_written(self, staging: Staging, layout: Layout, *, text: bool) -> Verification:
         """Group the written files and check the model on every class."""
         engine, labels = self.source.engine, layout.labels
@@ -282,7 +330,8 @@ class LargeRelease(Release):
         @cache
         def count(value: str | None = None) -> Any:
             asked = {name: labels[name] for name in self.quasi}
-            asked |= {} if value is None else {value: labels[value]}
+            if value is not None and value in labels:
+                asked[value] = labels[value]
             return engine.count_written(staging.files, asked, value, text)
 
         expected, found = layout.rows.count_classes(), count(None)
@@ -291,6 +340,9 @@ class LargeRelease(Release):
                 "the written rows are not the released ones: some cells or counts differ; nothing "
                 "was written"
             )
+        for name in self.source.linking:
+            linked = engine.count_written(staging.files, {}, name, text)
+            self._check_links(name, count(name), linked, expected)
         classes = self.counted  # people are not in the files, so they are counted in the rows
         if self._total.people is None and self._total.households is None:
             cells = {name: labels[name] for name in self.quasi}

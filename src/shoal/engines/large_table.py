@@ -20,12 +20,13 @@ from shoal.anonymize.auto import Shape
 from shoal.core.column import Role
 from shoal.core.people import is_person_number
 from shoal.core.provenance import Run
+from shoal.core.publishing.replaced import Replaced
 from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.release import Release
 from shoal.core.roles import warn_unassigned
 from shoal.core.table import Table
 from shoal.engines.by_partition import anonymize_by_partition, depends_on_classes
-from shoal.engines.dictionaries import Encoded, Encoder, check_type
+from shoal.engines.dictionaries import Encoded, Encoder
 from shoal.engines.engine import Encoding, Engine, RowCounts, Source, Values
 from shoal.engines.large_release import LargeRelease
 from shoal.engines.memory import Budget
@@ -36,15 +37,18 @@ from shoal.engines.methods_on_disk import (
     runs_on_partitions,
     runs_on_tuples,
 )
+from shoal.engines.names import check_names
 from shoal.engines.packing import Packing
 from shoal.engines.people import refuse_repeated, unit_of
+from shoal.engines.replacing import Publisher, publishers_of, with_links
 from shoal.engines.rolling import base_nodes
 from shoal.engines.sampling import anonymize_sample
-from shoal.engines.weights import WeightValues
+from shoal.engines.weights import WeightValues, column_of_weights
 from shoal.errors import InputError
+from shoal.identifiers.replacement import Context
 from shoal.privacy.model import Model
-from shoal.reading import advice_on_names
 from shoal.reading.requests import Request
+from shoal.support.arrays import Counts
 from shoal.support.temporaries import temporary_folder
 
 _BYTES_PER_TUPLE = (120, 24)  # of a search in memory: in any case, and for each column
@@ -99,12 +103,13 @@ class LargeTable:
         self.files, self.budget = files, budget
         self.partition_rows, self.processes = partition_rows, processes
         self._request = request
+        self._publishers: Mapping[str, Publisher] = {}  # of identifiers that are published
         self._origin: LargeTable | None = None  # keeps the working files of a described table
         self._stack = ExitStack()
         self._finalizer = weakref.finalize(self, self._stack.close)
         try:
             self._scan = self._stack.enter_context(files.scan(request.form, request.expected))
-            self._check_names()
+            check_names(self._scan, request, self.files.name)
         except BaseException:
             self.close()
             raise
@@ -131,9 +136,10 @@ class LargeTable:
         other = copy.copy(self)
         other._request = request
         other._origin = self._origin or self
+        other._publishers = {}
         for name in ("encoded", "plain", "counts"):
             other.__dict__.pop(name, None)
-        other._check_names()
+        check_names(other._scan, request, other.files.name)
         other.unassigned = other._without_role()
         return other
 
@@ -170,36 +176,29 @@ class LargeTable:
     def published(self) -> tuple[str, ...]:
         """The names of the columns that are released, in the order of the file."""
         passing = (None, Role.IDENTIFIER, Role.WEIGHT)
-        return tuple(name for name in self._scan.names if self._role(name) not in passing)
+        made = self._publishers
+        return tuple(n for n in self._scan.names if n in made or self._role(n) not in passing)
+
+    @property
+    def replaced(self) -> Mapping[str, Replaced]:
+        """The identifiers that are published in another form, without their cells."""
+        return {name: each.replaced for name, each in self._publishers.items()}
+
+    @property
+    def linking(self) -> tuple[str, ...]:
+        """The published identifiers that link rows."""
+        return tuple(name for name, each in self._publishers.items() if each.links)
+
+    def type_of(self, name: str) -> Any:
+        """Return the Arrow type of a column without a dictionary, as it is published."""
+        if name in self._publishers:
+            return self._publishers[name].kind.type
+        return pa.string() if self._scan.types is None else self._scan.types[name]
 
     @property
     def types(self) -> Mapping[str, Any] | None:
         """The Arrow type of each column of Parquet files, None for text."""
         return self._scan.types
-
-    def _check_names(self) -> None:
-        names, path = self._scan.names, self.files.name
-        wanted = self._request.specs
-        if not set(wanted) & set(names):
-            raise InputError(
-                f"{path}: has none of the columns {', '.join(wanted)}; "
-                f"{advice_on_names(wanted, names)}"
-            )
-        absent = [name for name in sorted(self._request.expected) if name not in names]
-        if absent:
-            raise InputError(f"{path}: has no column {absent[0]!r}; there are {', '.join(names)}")
-        units = self._request.units
-        for what in ("person", "household"):
-            for name in units[what]:
-                role = Role(self._request.specs.get(name, {}).get("role", Role.IDENTIFIER))
-                if role is not Role.IDENTIFIER:
-                    raise InputError(
-                        f"{path}: column {name!r} identifies the {what}, so it cannot be {role}; "
-                        "give it the role identifier"
-                    )
-        for name, kind in (self._scan.types or {}).items():
-            if name in self._known and kind is not None:
-                check_type(name, kind)
 
     @cached_property
     def engine(self) -> Engine:
@@ -213,7 +212,8 @@ class LargeTable:
     def encoded(self) -> Mapping[str, Encoded]:
         """The published columns that have a dictionary."""
         found = {}
-        most = {name: self._most_values(name) for name in self.published}
+        names = [name for name in self.published if name not in self._publishers]
+        most = {name: self._most_values(name) for name in names}
         for name, values in self.engine.statistics(most).items():
             if isinstance(values, int):
                 self._check_plain(name, values)
@@ -276,7 +276,9 @@ class LargeTable:
         dictionaries = {name: found.dictionary for name, found in self.encoded.items()}
         if self.weights is not None:
             dictionaries[self.weights.column] = self.weights.dictionary
-        encoding = Encoding(dictionaries, self.plain, units["person"], units["household"])
+        plain = [name for name in self.plain if name not in self._publishers]
+        replaced = {name: each.replacing for name, each in self._publishers.items()}
+        encoding = Encoding(dictionaries, plain, units["person"], units["household"], replaced)
         found = self.engine.encode(encoding)
         if not found.rows:
             raise InputError(f"{self.files.name}: has a header but no rows; nothing to anonymize")
@@ -288,30 +290,39 @@ class LargeTable:
     def weights(self) -> WeightValues | None:
         """The sampling weights by their distinct values, None if the table declares none."""
         names = self.names(Role.WEIGHT)
-        if not names:
+        name = column_of_weights(names, self._request.specs)
+        if name is None:
             return None
-        if len(names) > 1:
-            listed = ", ".join(names)
-            raise InputError(f"{listed} have the role weight; a table has one such column")
-        if self._request.specs[names[0]].get("publish"):
-            raise InputError(
-                f"column {names[0]!r}: a weight is published only in memory; leave out publish, or "
-                "state a larger memory"
-            )
-        values = self.engine.statistics({names[0]: self._most_values(names[0])})[names[0]]
+        values = self.engine.statistics({name: self._most_values(name)})[name]
         if isinstance(values, int):
-            self._check_plain(names[0], values)
+            self._check_plain(name, values)
         assert isinstance(values, Values)
         encoder = Encoder(self._request, self._scan.types, self.files.name)
-        return WeightValues.of(names[0], encoder, values)
+        return WeightValues.of(name, encoder, values)
 
     def anonymized(
-        self, model: Model, algorithm: Any, search: Callable[[Table], Release]
+        self, model: Model, algorithm: Any, search: Callable[..., Release], secrets: Context
     ) -> Release:
         """Return the release of a method, whose rows are written from the files.
 
         search: runs the method on a table in memory, and checks its release.
+        secrets: the key and the domain of replaced identifiers.
         """
+        known = self._publishers if "counts" in self.__dict__ else {}
+        made = publishers_of(self, self._request, secrets, known)
+        if made is not known:
+            self._publishers = made
+            for name in ("plain", "counts"):
+                self.__dict__.pop(name, None)
+        if self._publishers and draws_records(algorithm):
+            raise InputError(
+                f"{algorithm.name} claims differential privacy, which published identifiers "
+                f"({', '.join(self._publishers)}) would break; leave replace out"
+            )
+        release = self._anonymized(model, algorithm, search)
+        return replace(release, replaced=self.replaced) if self._publishers else release
+
+    def _anonymized(self, model: Model, algorithm: Any, search: Callable[..., Release]) -> Release:
         if draws_records(algorithm):
             return anonymize_sample(self, model, algorithm, search)
         if not runs_on_tuples(algorithm) and runs_on_partitions(algorithm):
@@ -319,7 +330,7 @@ class LargeTable:
         if not runs_on_disk(algorithm):
             raise refusal(algorithm)
         try:
-            table, floor = self.weighted(model, algorithm)
+            table, floor, linked = self.weighted(model, algorithm)
         except TooManyTuples as error:
             if not runs_on_partitions(algorithm):
                 raise
@@ -327,12 +338,19 @@ class LargeTable:
             why = f"about {error.tuples:,} distinct tuples do not fit in {self.budget} of memory"
             return replace(release, run=replace(release.run, notes=(*release.run.notes, why)))
         self.engine.rest()
-        release = search(table)
-        return LargeRelease.of(release, self, floor)
+        if linked is None:
+            return LargeRelease.of(search(table), self, floor)
+        table, links = with_links(table, self.linking, linked)
+        return LargeRelease.of(search(table, linked=links), self, floor, linked)
 
     def _by_partition(
-        self, model: Model, algorithm: Any, search: Callable[[Table], Release]
+        self, model: Model, algorithm: Any, search: Callable[..., Release]
     ) -> Release:
+        if self.linking:
+            raise InputError(
+                f"{', '.join(self.linking)} links the rows of a person, which can be in different "
+                f"partitions; use flash or ola, leave out replace, or state a larger memory"
+            )
         begun = time.perf_counter()
         rows, processes = self.partition_rows, self.processes
         release = anonymize_by_partition(self, model, algorithm, search, rows, processes)
@@ -373,8 +391,13 @@ class LargeTable:
         found = self.counts
         return found.rows if found.people is None else found.people, found.households
 
-    def weighted(self, model: Model, algorithm: Any) -> tuple[Table, Mapping[str, int]]:
-        """Return the distinct tuples with the columns of the model, and the levels they are at."""
+    def weighted(
+        self, model: Model, algorithm: Any
+    ) -> tuple[Table, Mapping[str, int], Counts | None]:
+        """Return the distinct tuples with the columns of the model, and the levels they are at.
+
+        The last part is the set of linked rows of each tuple, None if no rows are linked.
+        """
         records = self.records
         quasi = [self.encoded[name].column for name in self.names(Role.QUASI)]
         if not quasi:
@@ -390,7 +413,7 @@ class LargeTable:
         most = self.most_tuples(len(kept))
         nodes = base_nodes(quasi, self.encoded, model, algorithm, records)
         units = self._request.units
-        people = bool(units["person"] or units["household"])
+        people = bool(units["person"] or units["household"] or self.linking)
         found = self.engine.tuples(packing, [node.maps for node in nodes], most, people)
         if isinstance(found, int):
             raise TooManyTuples(self._too_many(found, people, algorithm), found)
@@ -412,7 +435,7 @@ class LargeTable:
             units["rows_are_people"],
             self.guessed,
         )
-        return table, nodes[found.node].levels
+        return table, nodes[found.node].levels, found.linked
 
     def most_tuples(self, columns: int) -> int:
         """Return how many distinct tuples a search in memory may have."""

@@ -147,11 +147,12 @@ def _lay_out(release: LargeRelease, text: bool) -> Layout:
             codes[name] = np.zeros(len(found.values), dtype=np.int32)
             codes[name][found.ranks] = used
         else:
-            types[name] = pa.string() if source.types is None else source.types[name]
+            types[name] = source.type_of(name)
             if pa.types.is_dictionary(types[name]):
                 types[name] = types[name].value_type
             facts = released.facts(name, types[name])
-            kinds[name] = _kind(facts, name, types[name])
+            ranked = source.engine.name != "spark"
+            kinds[name] = _kind(facts, name, types[name], ranked=ranked)
             if text and facts.midnights:
                 types[name] = pa.date32()
     if text:
@@ -175,8 +176,13 @@ def _used(release: LargeRelease, released: Any, name: str) -> Codes:
     return sure.astype(np.int32)
 
 
-def _kind(facts: Facts, name: str, kind: Any) -> str:
-    """Return how a column with many values is compared: as number, text or value."""
+def _kind(facts: Facts, name: str, kind: Any, *, ranked: bool) -> str:
+    """Return how a column is compared: as number, text or value, or by the ranks of few texts.
+
+    ranked: whether the engine ranks texts.
+    """
+    if facts.distinct <= MAX_NATURAL and ranked:
+        return "natural"
     if facts.distinct <= MAX_NATURAL:
         raise InputError(
             f"column {name!r}: most of its distinct values are not released, so the order of the "

@@ -91,7 +91,8 @@ class PartitionedRelease(LargeRelease):
             return read_recoding(column, tuple(texts), pairs.cells)
 
         shown = Shown(rows, {name: len(each.values) for name, each in cells.items()}, recoding)
-        return margins_of(self, self.source, shown)
+        found = margins_of(self, self.source, shown)
+        return replace(found, replaced=self.without_cells(found))
 
     @property
     def losses(self) -> Mapping[str, float]:

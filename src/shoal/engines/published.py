@@ -12,7 +12,7 @@ import pyarrow as pa
 from shoal.core.column import Role
 from shoal.core.publishing.row_order import rank_values
 from shoal.core.release import Release
-from shoal.engines.engine import Joined, Plan
+from shoal.engines.engine import LINKED, Joined, Plan
 from shoal.engines.packing import Packing
 from shoal.support.arrays import Codes, Counts
 
@@ -53,10 +53,23 @@ def quasi_cells(
     return found
 
 
-def plan_of(release: Release, found: Mapping[str, tuple[Any, Cells]], kept: Counts) -> Plan:
-    """Return which rows are released and how: by level maps if one node recodes all rows."""
+def plan_of(
+    release: Release,
+    found: Mapping[str, tuple[Any, Cells]],
+    kept: Counts,
+    linked: Counts | None = None,
+) -> Plan:
+    """Return which rows are released and how: by level maps if one node recodes all rows.
+
+    linked: (tuples,) the set of linked rows of each tuple; all rows of a set are in one class.
+    """
     domains = {name: len(cells.values) + 1 for name, (_, cells) in found.items()}
     classes = Packing.of(domains)
+    if not is_one_node(release) and linked is not None:
+        words = classes.pack({name: cells.ranks[index] for name, (index, cells) in found.items()})
+        sets = linked[kept]
+        packing = Packing.of({LINKED: int(sets.max(initial=0)) + 1})
+        return Plan(classes, {}, None, _once(Joined(packing, packing.pack({LINKED: sets}), words)))
     if not is_one_node(release):
         words = classes.pack({name: cells.ranks[index] for name, (index, cells) in found.items()})
         columns = {c.name: c for c in release.original.columns}

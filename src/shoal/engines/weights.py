@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,3 +61,22 @@ class WeightValues:
                 "with different weights; a weight belongs to a person, so give all rows of a "
                 "person the same one"
             )
+
+
+def column_of_weights(names: Sequence[str], specs: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return the column of the sampling weights, None if there is none.
+
+    Parameters:
+        names: The columns with the role weight.
+        specs: The options of each column.
+    """
+    if not names:
+        return None
+    if len(names) > 1:
+        raise InputError(f"{', '.join(names)} have the role weight; a table has one such column")
+    if specs[names[0]].get("publish"):
+        raise InputError(
+            f"column {names[0]!r}: a weight is published only in memory; leave out publish, or "
+            "state a larger memory"
+        )
+    return names[0]

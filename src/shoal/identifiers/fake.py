@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import pyarrow as pa
 
@@ -49,6 +49,23 @@ class Fake(Replacement):
         check_choice("kind", self.kind, KINDS)
         check_flag("consistent", self.consistent)
 
+    @property
+    def links_rows(self) -> bool:
+        """Whether equal originals get equal values."""
+        return self.consistent
+
+    @property
+    def by_cell(self) -> bool:
+        """Whether every cell is drawn on its own."""
+        return not self.consistent
+
+    def refuse_shared(self, column: str, shared: int) -> NoReturn:
+        """Reject fake values that stand for two originals."""
+        raise InputError(
+            f"column {column!r}: {counted(shared, 'fake value')} would stand for two people; add "
+            "consistent: false, and publish a pseudonym for joins"
+        )
+
     def publish(self, column: str, cells: Any, context: Context) -> Replaced:
         """Return fake cells for a column."""
         make = self._maker(column)
@@ -57,7 +74,9 @@ class Fake(Replacement):
             key = context.derive(column, self.name, self.kind)
             seeds = [_seed(key, text) for text in texts.to_pylist()]
             distinct = pa.array([make(seed) for seed in seeds], pa.string())
-            _check_distinct(distinct, column)
+            shared = len(distinct) - len(distinct.unique())
+            if shared:
+                self.refuse_shared(column, shared)
             made = distinct.take(indices)
         else:
             blank = [cell is None for cell in indices.to_pylist()]
@@ -67,7 +86,7 @@ class Fake(Replacement):
         return Replaced(
             column,
             made,
-            links=self.consistent,
+            links=self.links_rows,
             treatment=f"replaced by fake values ({self.kind}, {self.locale}), {how}",
             record={
                 "replace": self.name,
@@ -97,15 +116,6 @@ class Fake(Replacement):
 
 def _seed(key: bytes, text: str) -> int:
     return int.from_bytes(hmac.digest(key, text.encode(), hashlib.sha256)[:16], "big")
-
-
-def _check_distinct(made: Any, column: str) -> None:
-    shared = len(made) - len(made.unique())
-    if shared:
-        raise InputError(
-            f"column {column!r}: {counted(shared, 'fake value')} would stand for two people; add "
-            "consistent: false, and publish a pseudonym for joins"
-        )
 
 
 def _version() -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -61,8 +61,11 @@ class Pseudonym(Replacement):
         key = context.derive(column, self.name, *([self.space] if self.space else []))
         indices, texts = few_texts(cells, column)
         made = codes(texts, key, self.length)
-        _check_distinct(made, texts, column)
-        most = _next_power_of_ten(len(texts))  # the exact number would count suppressed people
+        shared = _count_shared(made, texts)
+        if shared:
+            self.refuse_shared(column, shared)
+        # the exact number would count suppressed people
+        most = _next_power_of_ten(context.values or len(texts))
         chance = collision_probability(most, self.length)
         return Replaced(
             column,
@@ -83,6 +86,13 @@ class Pseudonym(Replacement):
             },
         )
 
+    def refuse_shared(self, column: str, shared: int) -> NoReturn:
+        """Reject pseudonyms that stand for two texts."""
+        raise InputError(
+            f"column {column!r}: {counted(shared, 'pseudonym')} would stand for two people; "
+            "use a longer length"
+        )
+
 
 def collision_probability(values: int, length: int) -> float:
     """Return an upper bound on the probability that two of the values share a pseudonym.
@@ -97,8 +107,8 @@ def _next_power_of_ten(number: int) -> int:
     return int(10 ** len(str(max(number - 1, 1))))
 
 
-def _check_distinct(made: Any, texts: Any, column: str) -> None:
-    """Reject pseudonyms that stand for two texts; only those with an equal start are compared."""
+def _count_shared(made: Any, texts: Any) -> int:
+    """Count pseudonyms that stand for two texts; only those with an equal start are compared."""
     length = len(made[0].as_py()) if len(made) else 0
     signs = np.frombuffer(made.buffers()[2] or b"", np.uint8)[: length * len(made)]
     cut = np.ascontiguousarray(signs.reshape(-1, length)[:, :8]) if length else signs
@@ -106,13 +116,8 @@ def _check_distinct(made: Any, texts: Any, column: str) -> None:
     ordered = np.sort(starts)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):
-        return
+        return 0
     rows = pa.array(np.flatnonzero(np.isin(starts, twice)))
     pairs = pa.table({"made": made.take(rows), "text": texts.take(rows)})
     distinct = pairs.group_by(["made", "text"]).aggregate([])
-    shared = distinct.num_rows - len(distinct.column("made").unique())
-    if shared:
-        raise InputError(
-            f"column {column!r}: {counted(shared, 'pseudonym')} would stand for two people; "
-            "use a longer length"
-        )
+    return int(distinct.num_rows - len(distinct.column("made").unique()))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+import pyarrow as pa
 
 from shoal.core.publishing.replaced import Replaced
 from shoal.errors import InputError
 from shoal.identifiers.keys import Key
-from shoal.support.wording import option
+from shoal.support.wording import counted, option
 
 if TYPE_CHECKING:
     from shoal.identifiers.lookup import Lookup
@@ -23,12 +25,14 @@ class Context:
         domain: The recipient or project: replacements of two domains have nothing in common.
         person: (rows,) the person of each row as text, if the table names people.
         lookup: The sealed table of tokens, if there is one.
+        values: Number of distinct values of the column, if its cells are replaced in batches.
     """
 
     key: Key | None = None
     domain: str = ""
     person: Any = field(default=None, repr=False)
     lookup: Lookup | None = None
+    values: int | None = None
 
     def derive(self, column: str, purpose: str, *context: str) -> bytes:
         """Return the bytes that a replacement depends on.
@@ -66,6 +70,32 @@ class Replacement:
 
     name: ClassVar[str] = ""
     links: ClassVar[bool] = True
+
+    @property
+    def links_rows(self) -> bool:
+        """Whether equal cells show that rows belong to one person, with these options."""
+        return self.links
+
+    @property
+    def by_cell(self) -> bool:
+        """Whether more than the text of a cell decides about its replacement."""
+        return False
+
+    @property
+    def type(self) -> Any:
+        """The Arrow type of published cells."""
+        return pa.string()
+
+    def refuse_shared(self, column: str, shared: int) -> NoReturn:
+        """Reject a column in which some replacements stand for several values.
+
+        Parameters:
+            column: The name of the column.
+            shared: Their number.
+        """
+        raise InputError(
+            f"column {column!r}: {counted(shared, 'replacement')} would stand for two people"
+        )
 
     def publish(self, column: str, cells: Any, context: Context) -> Replaced | None:
         """Return the published form of a column, None to leave it out.

@@ -89,8 +89,17 @@ def _people(table: Table) -> Any:
     """(rows,) the person of each row as text; several columns are joined by a unit separator."""
     if table.person is None or any(name not in table for name in table.person.columns):
         return None
+    return people_of({name: table[name].to_arrow() for name in table.person.columns})
+
+
+def people_of(columns: Mapping[str, Any]) -> Any:
+    """Return the person of each row as text.
+
+    Parameters:
+        columns: The cells of the columns that identify people, as Arrow arrays.
+    """
     parts = []
-    for name in table.person.columns:
-        indices, texts = distinct_texts(table[name].to_arrow(), name)
+    for name, cells in columns.items():
+        indices, texts = distinct_texts(cells, name)
         parts.append(texts.cast(pa.string()).take(indices))
     return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "\x1f")

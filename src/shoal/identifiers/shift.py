@@ -38,6 +38,16 @@ class Shift(Replacement):
     def __post_init__(self) -> None:
         check_whole("days", self.days, 1)
 
+    @property
+    def by_cell(self) -> bool:
+        """Whether the person decides too."""
+        return True
+
+    @property
+    def type(self) -> Any:
+        """The Arrow type of shifted dates."""
+        return pa.date32()
+
     def publish(self, column: str, cells: Any, context: Context) -> Replaced:
         """Return the shifted dates of a column."""
         if context.person is None:

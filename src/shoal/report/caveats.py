@@ -8,6 +8,7 @@ from typing import Any
 from shoal.core.release import Release
 from shoal.report.masking import Mask
 from shoal.risk.caveats import caveats
+from shoal.risk.linked_rows import LinkedRows
 from shoal.risk.singling_out import SinglingOut, Uniques
 from shoal.support.wording import counted, percent_of
 
@@ -26,14 +27,21 @@ class NotCovered:
     singling_out: dict[str, Any]
 
 
-def not_covered(kept: Release, mask: Mask, singled: SinglingOut | None = None) -> NotCovered:
+def not_covered(
+    kept: Release,
+    mask: Mask,
+    singled: SinglingOut | None = None,
+    linked: LinkedRows | None = None,
+) -> NotCovered:
     """Return what the guarantee of a release does not cover; `kept` are the released records.
 
-    singled: who is singled out, if it was counted elsewhere.
+    singled, linked: who is singled out, also by linked rows, if it was counted elsewhere.
     """
     found = caveats(kept)
     if singled is not None:
         found = replace(found, singling_out=singled)
+    if linked is not None:
+        found = replace(found, linked=linked)
 
     def say(some: int, total: int) -> str:
         shown = mask.count(some, total)

@@ -58,6 +58,8 @@ def count_linked(release: Release) -> LinkedRows | None:
     >>> count_linked(release).by_count
     1
     """
+    if release.original.counts is not None:
+        return None  # the rows stand for rows on disk, where they are counted
     links = {name: each for name, each in release.replaced.items() if each.links}
     rows = np.flatnonzero(release.classes.ids >= 0)
     sets = linked_sets([each.take(rows) for each in links.values()])

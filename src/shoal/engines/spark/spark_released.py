@@ -80,8 +80,11 @@ class SparkReleased:
         listed = [each.alias(key) for key, each in asked.items()]
         return Facts.of(self._arrow(self._frame.agg(*listed)).to_pylist()[0])
 
-    def count_alone(self, names: Sequence[str], *, with_quasi: bool = False) -> int:
+    def count_alone(
+        self, names: Sequence[str], *, with_quasi: bool = False, linked: bool = False
+    ) -> int:
         """Return how many people have values of some columns together that nobody else has."""
+        assert not linked  # identifiers that link rows are refused
         f = functions()
         keys = [self._columns[name] for name in names]
         groups = self._frame.groupBy(*keys, *(self._keys if with_quasi else []))
