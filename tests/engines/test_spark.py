@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import sys
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -15,7 +16,7 @@ from tests.engines import spark_sessions
 from tests.engines.conftest import ROLES, TREES, rows
 
 import shoal
-from shoal import InputError
+from shoal import Greedy, InputError, KAnonymity
 from shoal.engines.spark.failures import SparkFailed
 
 pytestmark = [
@@ -49,6 +50,10 @@ def frame(spark):
     return spark.createDataFrame(table()).cache()
 
 
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def assert_same(one, other, folder, endings=("csv", "parquet")):
     for ending in endings:
         first, second = folder / f"one.{ending}", folder / f"other.{ending}"
@@ -78,11 +83,11 @@ def test_a_frame_gives_the_release_of_the_table_in_memory(
     assert one.node == other.node
     assert_same(one, other, tmp_path)
     checked = other.write(tmp_path / "parts")
-    assert checked == one.verify()
+    assert checked == one.verify() == one.write(tmp_path / "memory")
+    assert contents(tmp_path / "parts") == contents(tmp_path / "memory")
     parts = pq.ParquetDataset(tmp_path / "parts").read()
     assert parts.equals(pq.read_table(tmp_path / "one.parquet"))
     assert other.to_native().toArrow().equals(parts)
-    assert {path.name[:5] for path in (tmp_path / "parts").iterdir()} == {"part-", "_mani"}
 
 
 CELLS = {  # the Arrow type of a column that Spark has too, and the cells that it draws from
@@ -190,13 +195,24 @@ def test_errors_of_partitions_reach_the_driver(frame):
         shoal.anonymize(each, "l-diversity(9, illness)", "greedy")
 
 
-def test_a_result_that_spark_computes_again_is_an_error(frame):
+def test_a_lost_result_is_computed_again_if_it_stays_the_same(frame, tmp_path):
     """Executors that lose stored rows may not mix them with those of another run."""
+
+    class Changing(Greedy):
+        def search(self, rows, model):
+            import pathlib
+
+            k = KAnonymity(9) if pathlib.Path(changed).exists() else model
+            return Greedy().search(rows, k)
+
+    changed = str(tmp_path / "changed")
     each = shoal.open(frame, roles=ROLES, rows_are_people=True)
-    release = shoal.anonymize(each, k=3, method="greedy")
-    rows_of = release.to_spark()
+    rows_of = shoal.anonymize(each, k=3, method=Changing()).to_spark()
+    before = rows_of.toArrow()
     each.close()
-    with pytest.raises(Exception, match="no longer stored"):
+    assert rows_of.toArrow().equals(before)
+    (tmp_path / "changed").touch()
+    with pytest.raises(Exception, match="computed again with another result"):
         rows_of.toArrow()
 
 
@@ -258,47 +274,80 @@ def test_errors_of_spark_name_the_step_and_no_cell(spark, capfd):
     assert caught.value.kind == "CAST_INVALID_INPUT"
 
 
-def test_a_failing_write_leaves_the_old_folder(frame, tmp_path, monkeypatch):
-    from shoal.engines.spark import publishing
+@pytest.fixture(scope="session")
+def release(frame):
+    return shoal.anonymize(frame, k=3, method="flash", **BY_ROLE, rows_are_people=True)
 
-    asked = {**BY_ROLE, "rows_are_people": True}
-    release = shoal.anonymize(frame, k=3, method="flash", **asked)
+
+def test_parts_have_the_rows_and_bytes_that_one_process_writes(release, tmp_path, monkeypatch):
+    from shoal.core.publishing import staging
+    from shoal.engines import large_release
+    from shoal.engines.spark import part_tasks, parts
+
+    monkeypatch.setattr(staging, "PART_ROWS", 64)
+    monkeypatch.setattr(part_tasks, "STORED", 10)
+    for module in (staging, large_release, parts):
+        monkeypatch.setattr(module, "BATCH", 32)
+    checked = release.write(tmp_path / "executors")
+    assert checked == release.verify()
+    layout = large_release.lay_out(release, text=False)
+    with staging.staged(tmp_path / "one") as made:
+        made.write(release._batches(layout), layout.schema, checked.records)
+    assert len(contents(tmp_path / "one")) == 1 + -(-checked.records // 64)
+    assert contents(tmp_path / "executors") == contents(tmp_path / "one")
+
+
+def test_a_failing_write_leaves_the_old_folder(release, tmp_path, monkeypatch):
+    import os
+    import signal
+
+    from shoal.engines.spark import parts
+
     release.write(tmp_path / "release")
-    before = {path.name: path.read_bytes() for path in (tmp_path / "release").iterdir()}
-    kept = publishing._frame
+    before = contents(tmp_path / "release")
+    driver = os.getpid()
 
-    def failing(layout):
-        from pyspark.sql import functions as f
+    def failing(folder):
+        def task(batches):
+            raise RuntimeError(next(batches).to_pylist())
 
-        made = kept(layout)
-        unwanted = f.raise_error(f.col("note"))
-        cell = f.when(f.monotonically_increasing_id() > 100, unwanted).otherwise(f.col("note"))
-        return made.withColumn("note", cell.cast("string"))
+        return task
 
-    monkeypatch.setattr(publishing, "_frame", failing)
-    with pytest.raises(SparkFailed, match="Spark failed to write the released rows"):
-        release.write(tmp_path / "release", force=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["release"]
-    assert {p.name: p.read_bytes() for p in (tmp_path / "release").iterdir()} == before
+    def interrupting(folder):
+        def task(batches):
+            import time
+
+            os.kill(driver, signal.SIGINT)
+            time.sleep(1)
+            yield from batches
+
+        return task
+
+    def elsewhere(folder):
+        return storing(f"{folder}/of/another/machine")
+
+    def wrong(layout, *given):
+        cells = pa.array(["x"] * len(layout.cells["sex"]))
+        return writing(replace(layout, cells={**layout.cells, "sex": cells}), *given)
+
+    storing, writing = parts.storing, parts.writing
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored
+    for name, task, error, message in (
+        ("storing", failing, SparkFailed, "Spark failed to sort the released rows"),
+        ("storing", interrupting, KeyboardInterrupt, "^"),
+        ("storing", elsewhere, shoal.OutputError, "No such file or directory.*all of them share"),
+        ("writing", wrong, shoal.NotAnonymous, "the written rows are not the released ones"),
+    ):
+        monkeypatch.setattr(parts, name, task)
+        with pytest.raises(error, match=message):
+            release.write(tmp_path / "release", force=True)
+        monkeypatch.undo()
+        assert [path.name for path in tmp_path.iterdir()] == ["release"]
+        assert contents(tmp_path / "release") == before
+    signal.signal(signal.SIGINT, handler)
 
 
-def test_parts_that_do_not_match_the_release_are_noticed(frame, tmp_path, monkeypatch):
-    from pyspark.sql import functions as f
-
-    from shoal.engines.spark import publishing
-
-    release = shoal.anonymize(frame, k=3, method="flash", **BY_ROLE, rows_are_people=True)
-    kept = publishing._frame
-    monkeypatch.setattr(
-        publishing, "_frame", lambda layout: kept(layout).withColumn("sex", f.lit("x"))
-    )
-    with pytest.raises(shoal.NotAnonymous, match="the written rows are not the released ones"):
-        release.write(tmp_path / "release")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_address_gets_its_parts_and_then_the_manifest(frame, tmp_path):
-    release = shoal.anonymize(frame, k=3, method="flash", **BY_ROLE, rows_are_people=True)
+def test_an_address_gets_its_parts_and_then_the_manifest(release, tmp_path):
     address = f"file://{tmp_path}/release"
     assert release.write(address) == release.verify()
     names = sorted(path.name for path in (tmp_path / "release").glob("[!.]*"))

@@ -29,17 +29,17 @@ def small(session: Any, table: Any, *, always: bool = False) -> Any:
     from pyspark.sql.types import StructType
 
     plain = pa.table(
-        [_plain(table.column(name)) for name in table.column_names], names=table.column_names
+        [plain_cells(table.column(name)) for name in table.column_names], names=table.column_names
     )
     frame = session.createDataFrame(plain, StructType.fromDDL(schema))
     return functions().broadcast(frame) if always or table.num_rows <= _BROADCAST else frame
 
 
-def _plain(cells: Any) -> Any:
+def plain_cells(cells: Any) -> Any:
     """Return cells in a type that Spark has."""
     kind = cells.type
     if pa.types.is_dictionary(kind):
-        return _plain(cells.cast(kind.value_type))
+        return plain_cells(cells.cast(kind.value_type))
     if pa.types.is_large_string(kind) or pa.types.is_null(kind):
         return cells.cast(pa.string())
     if pa.types.is_timestamp(kind) and kind.unit != "us":
@@ -109,3 +109,8 @@ def numbered(table: Any, columns: Sequence[str]) -> Counts:
         indices = codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         _, ids = np.unique(ids * len(codes.dictionary) + indices, return_inverse=True)
     return ids
+
+
+def words_of(packing: Packing, prefix: str = "w") -> list[str]:
+    """Return the names of the columns of packed words."""
+    return [f"{prefix}{j}" for j in range(packing.words)]

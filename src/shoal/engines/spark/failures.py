@@ -19,8 +19,8 @@ _ADVICE = {  # what a message of Spark contains, and what to do
     "No FileSystem for scheme": "Spark lacks the package that reads this kind of address",
     "ClassNotFoundException": "Spark lacks a package; add it with spark.jars.packages",
     "No module named 'shoal": "the executors do not have Shoal; ship it to them",
-    "raise_error": "the stored rows of a release are gone; anonymize again",
-    "USER_RAISED_EXCEPTION": "the stored rows of a release are gone; anonymize again",
+    "computed again with another result": "the stored results of a partition were lost, and the "
+    "method gave others; anonymize again",
 }
 
 
@@ -53,6 +53,8 @@ def explained(step: str) -> Iterator[None]:
     except ShoalError:
         raise
     except Exception as error:
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from None
         if not _is_of_spark(error):
             raise
         text = str(error)
@@ -74,6 +76,13 @@ def _unlogged() -> Iterator[None]:
     finally:
         for logger, disabled in zip(loggers, before, strict=True):
             logger.disabled = disabled
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error followed an interrupt, which pyspark hides when it cleans up."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _is_of_spark(error: BaseException) -> bool:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from shoal.core.publishing.staging import Staging
 from shoal.engines.ordering import Layout, lay_out
 from shoal.engines.spark.columns import functions, small
 from shoal.engines.spark.failures import explained
+from shoal.engines.spark.parts import write_in_parts
 from shoal.engines.spark.spark_engine import SparkEngine
 from shoal.engines.spark.types import spark_type
-from shoal.errors import InputError, OutputError
+from shoal.errors import InputError
 from shoal.support.addresses import address_of
 from shoal.support.folders import replace_folder
 from shoal.support.object_stores import Store
@@ -68,9 +68,7 @@ def write_parts(release: LargeRelease, path: str | Path, *, force: bool) -> Veri
     layout = lay_out(release, text=False)
     with replace_folder(Path(path), force=force) as folder:
         staging = Staging(Path(path), folder, in_parts=True)
-        written = folder / "rows"
-        rows = _write(layout, f"file://{written}")
-        _collect(staging, written, rows)
+        write_in_parts(layout, staging, layout.rows.session)
         staging.write_manifest(layout.schema)
         return release.check_written(staging, layout, text=False)
 
@@ -83,25 +81,6 @@ def _write(layout: Layout, address: str) -> int:
         _frame(layout).write.option("compression", "zstd").parquet(address)
     report("write", rows, rows)
     return rows
-
-
-def _collect(staging: Staging, written: Path, rows: int) -> None:
-    """Give the parts their names, in order, and remove what else Spark wrote."""
-    found = sorted(written.glob("part-*.parquet")) if written.is_dir() else []
-    for file in found:
-        count = pq.read_metadata(file).num_rows
-        if count or len(found) == 1:
-            staging.files.append(staging.place / f"part-{len(staging.files):05}.parquet")
-            staging.rows.append(count)
-            file.rename(staging.files[-1])
-    if sum(staging.rows) != rows:
-        raise OutputError(
-            f"{staging.path}: the executors wrote {rows:,} rows, but the driver sees "
-            f"{sum(staging.rows):,}; write to a folder that all of them share, or to an address"
-        )
-    for file in written.iterdir():
-        file.unlink()
-    written.rmdir()
 
 
 def _write_address(release: LargeRelease, address: str) -> Verification:

@@ -6,7 +6,7 @@ that identify people and households person0, household0, …, and class words k0
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,10 @@ from shoal.engines.spark.columns import (
     pack_words,
     signed,
     small,
+    unpacked,
+    words_of,
 )
+from shoal.engines.spark.encoding import with_words
 from shoal.engines.spark.failures import explained
 from shoal.engines.spark.source import SparkScan
 from shoal.engines.spark.spark_partitions import SparkPartitions
@@ -50,6 +53,8 @@ from shoal.support.progress import report
 _MARGIN = 1.1  # of an approximate number of distinct tuples
 _NODES_PER_SCAN = 6
 _TOGETHER = 50_000  # distinct values of columns that are counted in one job
+_FIRST_ROWS = 20_000  # that show which columns probably have few values
+_FEW = 2_000
 
 
 class SparkEngine:
@@ -63,7 +68,10 @@ class SparkEngine:
         self._places = {name: f"c{j}" for j, name in enumerate(scan.names)}
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._units: dict[str, list[str]] = {}  # the columns of people and households
+        self._domains: dict[str, int] = {}  # of the columns of codes
         self._encoded: Any = None
+        self._cached: Any = None  # the encoded rows, packed
+        self._seen: int | None = None  # rows, when values were counted
         self._partitions: SparkPartitions | None = None
 
     def _cell(self, name: str) -> Any:
@@ -86,24 +94,32 @@ class SparkEngine:
         return counted | (self._statistics(most) if most else {})
 
     def _statistics(self, most: Mapping[str, int]) -> dict[str, Values | int]:
-        f = functions()
         report("read", 0, None)
-        asked = [f.approx_count_distinct(self._cell(name)) for name in most]
         with explained("count the values of columns"):
-            about = dict(zip(most, self._rows.agg(*asked).toArrow().to_pydict().values(),
-                             strict=True))  # fmt: skip
-            found: dict[str, Values | int] = {}
+            first = self._approximate(self._rows.limit(_FIRST_ROWS), most)
+            few = [name for name, number in first.items() if number <= _FEW]
+            found: dict[str, Values | int] = dict(self._values(few, _TOGETHER * len(few)) or {})
+            about = self._approximate(self._rows, [name for name in most if name not in found])
             together = []
-            for name, (number,) in about.items():
+            for name, number in about.items():
                 found[name] = number
                 if number <= most[name] * _MARGIN and number <= _TOGETHER:
                     together.append(name)
                 elif number <= most[name] * _MARGIN:
-                    found |= self._values([name])
-            return found | self._values(together)
+                    found |= self._values([name]) or {}
+            found |= self._values(together) or {}
+        counts = [int(each.counts.sum()) for each in found.values() if isinstance(each, Values)]
+        self._seen = counts[0] if counts else None
+        return {name: _at_most(found[name], most[name]) for name in most}
 
-    def _values(self, names: Sequence[str]) -> dict[str, Values]:
-        """Return the distinct values of columns, counted in one job."""
+    def _approximate(self, rows: Any, names: Iterable[str]) -> dict[str, int]:
+        """Return about how many distinct values each column has."""
+        asked = [functions().approx_count_distinct(self._cell(name)) for name in names]
+        counts = rows.agg(*asked).toArrow().columns if asked else []
+        return {name: int(count[0].as_py()) for name, count in zip(names, counts, strict=True)}
+
+    def _values(self, names: Sequence[str], most: int | None = None) -> dict[str, Values] | None:
+        """Return the distinct values of columns, counted in one job; None if more than `most`."""
         f = functions()
         kinds = {name: self._rows.select(self._cell(name)).schema[0].dataType for name in names}
         counted = None
@@ -117,7 +133,9 @@ class SparkEngine:
             counted = part if counted is None else counted.union(part)
         if counted is None:
             return {}
-        table = counted.toArrow().combine_chunks()
+        table = (counted if most is None else counted.limit(most + 1)).toArrow().combine_chunks()
+        if most is not None and table.num_rows > most:
+            return None
         places = numbers_of(table, "place")
         values = {}
         for j, name in enumerate(names):
@@ -142,29 +160,29 @@ class SparkEngine:
     def encode(self, encoding: Encoding) -> RowCounts:
         """Encode all rows, and count them."""
         report("encode", 0, None)
-        f = functions()
-        rows, cells = self._rows, []
-        for number, (name, found) in enumerate(encoding.dictionaries.items()):
-            self._columns[name] = f"d{number}"
-            codes = pa.table({f"v{number}": found.values, f"d{number}": pa.array(found.codes)})
-            missing = codes.filter(codes.column(0).is_null()).column(1).to_pylist()
-            known = small(self.session, codes.filter(codes.column(0).is_valid()))
-            cell, code = self._cell(name), f.col(f"d{number}")
-            rows = rows.join(known, cell == f.col(f"v{number}"), "left").drop(f"v{number}")
-            if missing:
-                code = f.when(cell.isNull(), f.lit(missing[0])).otherwise(code)
-            cells.append(code.cast(signed(found.domain)).alias(f"d{number}"))
+        self.close()
+        self._columns = {name: f"d{j}" for j, name in enumerate(encoding.dictionaries)}
+        self._domains = {name: each.domain for name, each in encoding.dictionaries.items()}
+        self._units, others = {}, []
         for number, name in enumerate(encoding.plain):
             self._columns[name] = f"p{number}"
-            cells.append(self._cell(name).alias(f"p{number}"))
+            others.append(self._cell(name).alias(f"p{number}"))
         for unit, names in ((PERSON, encoding.person), (HOUSEHOLD, encoding.household)):
             if names:
                 self._check_filled(unit, names)
                 self._units[unit] = [f"{unit}{j}" for j in range(len(names))]
-                cells += [self._cell(n).alias(f"{unit}{j}") for j, n in enumerate(names)]
+                others += [self._cell(n).alias(f"{unit}{j}") for j, n in enumerate(names)]
+        cells = {name: self._cell(name) for name in encoding.dictionaries}
         with explained("encode the rows"):
-            self._encoded = rows.select(*cells).persist()
-            return self._check_encoded(encoding)
+            rows, packing = with_words(self._rows, cells, encoding.dictionaries, others)
+            self._cached = rows.persist()
+            codes = [
+                unpacked(packing, name, "w").cast(signed(domain)).alias(self._columns[name])
+                for name, domain in self._domains.items()
+            ]
+            kept = [column for column in rows.columns if column not in words_of(packing)]
+            self._encoded = self._cached.select(*codes, *kept)
+            return self._check_encoded(packing)
 
     def _check_filled(self, unit: str, names: Sequence[str]) -> None:
         """Check that every row names a person or household."""
@@ -183,17 +201,18 @@ class SparkEngine:
                     "in or remove these rows"
                 )
 
-    def _check_encoded(self, encoding: Encoding) -> RowCounts:
+    def _check_encoded(self, packing: Packing) -> RowCounts:
         """Check that every row was encoded, and count them."""
         f = functions()
         lost = f.lit(False)
-        for name in encoding.dictionaries:
-            lost = lost | f.col(self._columns[name]).isNull()
+        for word in words_of(packing):
+            lost = lost | f.col(word).isNull()
         asked = [f.count("*").alias("n"), f.count_if(lost).alias("lost")]
         asked += [f.count_distinct(*map(f.col, cells)).alias(unit)
                   for unit, cells in self._units.items()]  # fmt: skip
-        found = self._encoded.agg(*asked).toArrow().to_pylist()[0]
-        if found["lost"] or found["n"] != self._rows.count():
+        found = self._cached.agg(*asked).toArrow().to_pylist()[0]
+        before = self._rows.count() if self._seen is None else self._seen
+        if found["lost"] or found["n"] != before:
             raise InputError(f"{self._scan.name}: was changed while it was read; start again")
         return RowCounts(found["n"], found.get(PERSON), found.get(HOUSEHOLD))
 
@@ -295,11 +314,10 @@ class SparkEngine:
         numbering: Numbering | None = None,
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, on the executors."""
-        partitions = SparkPartitions(self._encoded, self._columns, self._units, numbering)
+        known = self._columns, self._domains, self._units
+        partitions = SparkPartitions(self._encoded, *known, numbering)
         outcomes = partitions.map(groups, work)
-        if numbering is None:
-            partitions.close()
-        else:
+        if numbering is not None:
             self._partitions = partitions
         return iter(outcomes)
 
@@ -323,11 +341,18 @@ class SparkEngine:
         with suppress(Exception):  # the session may have ended
             if self._partitions is not None:
                 self._partitions.close()
-            if self._encoded is not None:
-                self._encoded.unpersist()
+            if self._cached is not None:
+                self._cached.unpersist()
 
 
 def _with(frame: Any, words: Sequence[Any], keys: Sequence[str], columns: Sequence[str]) -> Any:
     """Return some columns of a frame, and words under the names of keys."""
     named = [word.alias(key) for word, key in zip(words, keys, strict=True)]
     return frame.select(*columns, *named)
+
+
+def _at_most(found: Values | int, most: int) -> Values | int:
+    """Return the values of a column, or their number if there are more."""
+    if isinstance(found, Values) and len(found.counts) > most * _MARGIN:
+        return len(found.counts)
+    return found

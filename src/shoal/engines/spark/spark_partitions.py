@@ -1,15 +1,14 @@
-"""Partitions of the rows of Spark: sent to executors as Arrow batches, and stored with the results.
+"""Partitions of the rows of Spark: one task for each, as Arrow batches, stored with the results.
 
-A method that depends on time or chance may give other results if Spark computes a lost block again.
-Every result therefore has a number of its own, and rows with another number are an error.
+If Spark loses a stored block, it computes the block again. A method that depends on time may then
+give another result, so every row has a digest of the result of its partition: rows with another
+digest than the recorded one are an error, and rows with the same one are the same rows.
 """
 
 from __future__ import annotations
 
 import pickle
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,22 +16,31 @@ import pyarrow as pa
 
 from shoal.core.column import Role
 from shoal.engines.cutting import Partition
-from shoal.engines.engine import HOUSEHOLD, PERSON, Plan
+from shoal.engines.engine import Plan
+from shoal.engines.packing import Packing
 from shoal.engines.partitions import Numbering, Outcome, Work
-from shoal.engines.spark.columns import functions, numbered, pack_words, small
+from shoal.engines.spark.columns import (
+    functions,
+    pack_words,
+    signed,
+    small,
+    unpacked,
+    words_of,
+)
 from shoal.engines.spark.failures import SparkFailed, explained
+from shoal.engines.spark.partition_tasks import Runner, mapping, running
 from shoal.errors import Infeasible, InputError, NotAnonymous, ShoalError
 from shoal.support.arrays import Codes, Counts
 
-_BATCH = 1 << 16  # rows that an executor returns at once
 _ERRORS = {error.__name__: error for error in (InputError, Infeasible, NotAnonymous)}
-_GONE = "the rows of this release are no longer stored"
+_MAX_SENT = 4_000_000  # entries that every task receives; more are joined
+GONE = "rows of this release were lost, and computed again with another result"
 
 
 class SparkPartitions:
     """The encoded rows by partition, with the published entry of each row.
 
-    frame: the encoded rows. columns: the encoded column of each name.
+    frame: the encoded rows. columns: the encoded column of each name. domains: of columns of codes.
     units: the columns of people and households. numbering: numbers the published texts, if the
     entries are kept. stored: the rows with their entries.
     """
@@ -41,14 +49,17 @@ class SparkPartitions:
         self,
         frame: Any,
         columns: Mapping[str, str],
+        domains: Mapping[str, int],
         units: Mapping[str, Sequence[str]],
         numbering: Numbering | None,
     ) -> None:
         self._frame, self._columns, self._units = frame, columns, units
-        self._numbering = numbering
+        self._domains, self._packing = domains, Packing.of(domains)
         self.stored: Any = None
+        self._numbering = numbering
         self._quasi: tuple[str, ...] = ()
-        self._found: list[tuple[int, int, Outcome, dict[str, Codes]]] = []
+        self._found: list[tuple[int, int, dict[str, Codes]]] = []  # part, digest, numbers
+        self._released: list[Any] = []  # cached rows with the words of their classes
 
     def map(self, groups: Sequence[Sequence[Partition]], work: Work) -> list[Outcome]:
         """Run the work on every group, and return the outcomes in order."""
@@ -56,18 +67,28 @@ class SparkPartitions:
         self._quasi = tuple(c.name for c in work.columns if c.role is Role.QUASI)
         part = _tree([(sides, n) for n, group in enumerate(groups) for sides in group],
                      self._columns)  # fmt: skip
-        cells = [f.col(column).asc_nulls_last() for column in self._columns.values()]
-        rows = self._frame.withColumn("part", part).filter(f.col("part").isNotNull())
-        rows = rows.repartition(len(groups), "part").sortWithinPartitions("part", *cells)
+        cells = {name: f.col(self._columns[name]) for name in self._packing.places}
+        words = zip(pack_words(self._packing, cells), words_of(self._packing), strict=True)
+        named = [word.alias(name) for word, name in words]
+        rows = self._frame.select(part.alias("part"), *named, *self._others)
+        rows = rows.filter(f.col("part").isNotNull()).repartitionById(len(groups), f.col("part"))
         fields = [f"{field.name} {field.dataType.simpleString()}" for field in rows.schema.fields]
         entries = [f"e{j} int" for j in range(len(self._quasi))]
-        schema = ", ".join([*fields, *entries, "run bigint", "info binary"])
-        run = _runner(work, dict(self._columns), dict(self._units), self._quasi)
+        schema = ", ".join([*fields, *entries, "digest bigint", "info binary"])
+        store = self._numbering is not None
+        runner = Runner(work, self._packing, dict(self._units), self._quasi, store)
         with explained("anonymize the partitions"):
-            self.stored = rows.mapInArrow(run, schema).persist()
-            told = self.stored.filter(f.col("info").isNotNull()).select("part", "run", "info")
+            made = rows.mapInArrow(running(runner), schema)
+            self.stored = made.persist() if store else made
+            told = self.stored.filter(f.col("info").isNotNull()).select("part", "digest", "info")
             found = sorted(told.toArrow().to_pylist(), key=lambda each: each["part"])
         return self._outcomes(found)
+
+    @property
+    def _others(self) -> list[str]:
+        """The columns that are not codes."""
+        codes = {self._columns[name] for name in self._domains}
+        return [column for column in self._frame.columns if column not in codes]
 
     def _outcomes(self, found: Sequence[Mapping[str, Any]]) -> list[Outcome]:
         outcomes = []
@@ -85,47 +106,71 @@ class SparkPartitions:
                     )
                 )
             if self._numbering is not None:
-                numbers = self._numbering.of(told)
-                self._found.append((each["part"], each["run"], told, numbers))
+                self._found.append((each["part"], each["digest"], self._numbering.of(told)))
             outcomes.append(told)
         return outcomes
 
     def joined(self, plan: Plan, keys: Sequence[str]) -> Any:
-        """Return the rows with the words of their class.
+        """Return the rows with the words of their class, cached if executors can map the entries.
 
         Rows of a result that is not the recorded one raise an error.
         """
         f = functions()
-        session = self._frame.sparkSession
-        runs = pa.table({"known": pa.array([run for _, run, _, _ in self._found], pa.int64())})
         frame = self.stored.filter(f.col("info").isNull())
-        frame = frame.join(small(session, runs), f.col("run") == f.col("known"), "left")
-        part = f.when(f.col("known").isNull(), f.raise_error(f.lit(_GONE))).otherwise(f.col("part"))
-        cells = {}
+        sizes = [len(numbers[name]) for _, _, numbers in self._found for name in self._quasi]
+        if sum(sizes) <= _MAX_SENT:
+            kept = [*words_of(self._packing), *self._others]
+            fields = [each for each in frame.schema.fields if each.name in kept]
+            schema = [f"{each.name} {each.dataType.simpleString()}" for each in fields]
+            schema += [f"{key} bigint" for key in keys]
+            names = [each.name for each in fields]
+            task = mapping(self._found, plan, self._quasi, names, GONE)
+            frame = frame.mapInArrow(task, ", ".join(schema)).persist()
+            self._released.append(frame)
+            words = [f.col(key) for key in keys]
+        else:
+            frame, words = self._join(frame, plan)
+        codes = [
+            unpacked(self._packing, name, "w").cast(signed(domain)).alias(self._columns[name])
+            for name, domain in self._domains.items()
+        ]
+        named = [word.alias(key) for word, key in zip(words, keys, strict=True)]
+        return frame.select(*codes, *self._others, *named)
+
+    def _join(self, frame: Any, plan: Plan) -> tuple[Any, list[Any]]:
+        """Return the rows joined with the rank of each entry, and the words of their classes."""
+        f, cells = functions(), {}
         for j, name in enumerate(self._quasi):
-            table = small(session, self._ranks(name, plan.maps[name], j))
-            key = f.shiftleft(part.cast("bigint"), 32).bitwiseOR(f.col(f"e{j}").cast("bigint"))
+            most = max((len(numbers[name]) for _, _, numbers in self._found), default=1)
+            table = small(frame.sparkSession, self._ranks(name, plan.maps[name], j, most))
+            key = f.col("part").cast("bigint") * most + f.col(f"e{j}").cast("bigint")
             frame = frame.join(table, key == f.col(f"key{j}"), "left")
             cells[name] = f.col(f"g{j}")
-        words = [
-            word.alias(key) for word, key in zip(pack_words(plan.classes, cells), keys, strict=True)
-        ]
-        return frame.select(*self._frame.columns, *words)
+        known = f.coalesce(f.col("known"), f.lit(-1)) == f.col("digest")
+        gone = f.raise_error(f.lit(GONE)).cast("boolean")
+        frame = frame.filter(f.when(known, f.lit(True)).otherwise(gone))
+        return frame, pack_words(plan.classes, cells)
 
-    def _ranks(self, name: str, ranks: Codes, number: int) -> Any:
-        """Return the rank of each entry of each partition, by one key."""
+    def _ranks(self, name: str, ranks: Codes, number: int, most: int) -> Any:
+        """Return the rank of each entry of each partition, by one key; at first with digests.
+
+        most: entries of a partition. Keys without large gaps make an array of the join.
+        """
         keys: list[Counts] = [np.zeros(0, dtype=np.int64)]
         found: list[Counts] = [np.zeros(0, dtype=np.int64)]
-        for part, _, _, numbers in self._found:
-            local = np.arange(len(numbers[name]), dtype=np.int64)
-            keys.append((part << 32) | local)
+        known: list[Counts] = [np.zeros(0, dtype=np.int64)]
+        for part, digest, numbers in self._found:
+            keys.append(part * most + np.arange(len(numbers[name]), dtype=np.int64))
             found.append(ranks[numbers[name]].astype(np.int64))
-        return pa.table({f"key{number}": np.concatenate(keys),
-                         f"g{number}": np.concatenate(found).astype(np.int32)})  # fmt: skip
+            known.append(np.full(len(numbers[name]), digest))
+        table = pa.table({f"key{number}": np.concatenate(keys),
+                          f"g{number}": np.concatenate(found).astype(np.int32)})  # fmt: skip
+        return table if number else table.append_column("known", pa.array(np.concatenate(known)))
 
     def close(self) -> None:
         """Release what Spark cached."""
-        self.stored.unpersist()
+        for frame in (self.stored, *self._released):
+            frame.unpersist()
 
 
 def _tree(parts: Sequence[tuple[Partition, int]], columns: Mapping[str, str]) -> Any:
@@ -143,96 +188,3 @@ def _tree(parts: Sequence[tuple[Partition, int]], columns: Mapping[str, str]) ->
         (high if first.above else low).append((tuple(rest), number))
     below = f.col(columns[side.column]) <= side.last
     return f.when(below, _tree(low, columns)).otherwise(_tree(high, columns))
-
-
-def _runner(
-    work: Work, columns: dict[str, str], units: dict[str, Sequence[str]], quasi: tuple[str, ...]
-) -> Any:
-    """Return the function that executors run on sorted batches."""
-
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        from shoal.engines.pool import use_one_thread
-
-        use_one_thread()
-        waiting: list[Any] = []
-        for batch in batches:
-            for piece in _by_part(batch):
-                if waiting and waiting[0].column("part")[0] != piece.column("part")[0]:
-                    yield from _finished(waiting, work, columns, units, quasi)
-                    waiting = []
-                waiting.append(piece)
-        if waiting:
-            yield from _finished(waiting, work, columns, units, quasi)
-
-    return run
-
-
-def _by_part(batch: Any) -> Iterator[Any]:
-    """Yield the pieces of a sorted batch that belong to one group each."""
-    part = batch.column("part").to_numpy()
-    starts = np.flatnonzero(np.diff(part, prepend=-1))
-    for start, stop in zip(starts, [*starts[1:], len(part)], strict=True):
-        yield batch.slice(start, stop - start)
-
-
-def _finished(
-    waiting: list[Any],
-    work: Work,
-    columns: Mapping[str, str],
-    units: Mapping[str, Sequence[str]],
-    quasi: Sequence[str],
-) -> Iterator[Any]:
-    """Yield the rows of a group with their entries, then one row with the outcome."""
-    table = pa.Table.from_batches(waiting)
-    number = secrets.randbits(62)
-    kinds = list(zip(table.schema.names, table.schema.types, strict=True))
-    entries = [(f"e{j}", pa.int32()) for j in range(len(quasi))]
-    schema = pa.schema([*kinds, *entries, ("run", pa.int64()), ("info", pa.binary())])
-    told: Any
-    try:
-        codes = {
-            c.name: table.column(columns[c.name]).to_numpy().astype(np.int32) for c in work.columns
-        }
-        ids = [
-            numbered(table, units[unit]) if unit in units else None for unit in (PERSON, HOUSEHOLD)
-        ]
-        outcome = work(codes, *ids)
-    except ShoalError as error:
-        told = {"kind": type(error).__name__, "message": str(error)}
-    except Exception as error:  # its message may quote a cell
-        told = {"kind": type(error).__name__, "message": "", "place": _place(error)}
-    else:
-        yield from _with_entries(table, outcome, quasi, number, schema)
-        told = replace(outcome, entries={})
-    nothing = {
-        name: pa.nulls(1, kind) for name, kind in zip(schema.names, schema.types, strict=True)
-    }
-    nothing["part"] = table.column("part").slice(0, 1).combine_chunks()
-    nothing["run"] = pa.array([number], pa.int64())
-    nothing["info"] = pa.array([pickle.dumps(told)], pa.binary())
-    yield pa.record_batch(list(nothing.values()), schema)
-
-
-def _with_entries(
-    table: Any, outcome: Outcome, quasi: Sequence[str], number: int, schema: Any
-) -> Iterator[Any]:
-    rows = table.num_rows
-    cells = [*table.columns, *(pa.array(outcome.entries[name], pa.int32()) for name in quasi)]
-    cells += [pa.array(np.full(rows, number), pa.int64()), pa.nulls(rows, pa.binary())]
-    table = pa.table(cells, schema)
-    if outcome.suppressed is not None:
-        kept = np.ones(rows, dtype=np.bool_)
-        kept[outcome.suppressed] = False
-        table = table.filter(pa.array(kept))
-    yield from table.combine_chunks().to_batches(max_chunksize=_BATCH)
-
-
-def _place(error: BaseException) -> str:
-    """Return the function and line where an error was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return "an unknown place"
-    code = trace.tb_frame.f_code
-    return f"{code.co_name}, line {trace.tb_lineno} of {code.co_filename.rpartition('/')[2]}"

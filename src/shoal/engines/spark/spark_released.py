@@ -31,7 +31,7 @@ class SparkReleased:
         classes: Packing,
         units: Mapping[str, Sequence[str]],
     ) -> None:
-        self._session, self._frame, self._columns = session, frame, columns
+        self.session, self._frame, self._columns = session, frame, columns
         self._classes, self._units = classes, units
         self._counts: dict[str | None, Counted] = {}
 
@@ -156,13 +156,13 @@ class SparkReleased:
 
         One partition of sorted rows at a time comes to the driver.
         """
-        rows = self._in_order(order)
+        rows = self.in_order(order)
         with explained("sort the released rows"):
             for row in rows.mapInArrow(_serializer(), "batch binary").toLocalIterator():
                 for batch in pa.ipc.open_stream(row["batch"]).read_all().to_batches():
                     yield from (batch.slice(n, size) for n in range(0, batch.num_rows, size))
 
-    def _in_order(self, order: Order) -> Any:
+    def in_order(self, order: Order) -> Any:
         """Return the sorted rows: their words, then the plain columns."""
         f = functions()
         frame, cells = self._ranked(order)
@@ -199,7 +199,7 @@ class SparkReleased:
         kinds: the type of Spark of each other column.
         """
         f = functions()
-        rows = self._in_order(order)
+        rows = self.in_order(order)
         # a number that depends on the order keeps Spark from removing the sort before the joins;
         # tables that are broadcast do not change the order
         frame = rows.withColumn("row", f.monotonically_increasing_id())
@@ -207,7 +207,7 @@ class SparkReleased:
         for number, (name, values) in enumerate(labels.items()):
             ranks = pa.array(np.arange(len(values), dtype=np.int32))
             known = pa.table({f"r{number}": ranks, f"l{number}": values})
-            table = small(self._session, known, always=True)
+            table = small(self.session, known, always=True)
             rank = unpacked(order.packing, name, "w")
             frame = frame.join(table, rank == f.col(f"r{number}"), "inner")
             published[name] = f.col(f"l{number}")
