@@ -176,7 +176,14 @@ def test_check_counts_classes_in_spark_and_inspect_says_that_it_samples(
     assert "drawn at random from 300" in shoal.inspect(frame).hints[0]
 
 
-def test_partitions_give_the_release_that_duckdb_gives(frame, tmp_path):
+@pytest.mark.parametrize("joined", [False, True])
+def test_partitions_give_the_release_that_duckdb_gives(joined, frame, tmp_path, monkeypatch):
+    """Dictionaries and entries that are too large for every task are joined with the rows."""
+    from shoal.engines.spark import encoding, spark_partitions
+
+    if joined:
+        monkeypatch.setattr(encoding, "_MAX_SENT", 5)
+        monkeypatch.setattr(spark_partitions, "_MAX_SENT", 5)
     pq.write_table(table(), tmp_path / "rows.parquet")
     settings = {"roles": ROLES, "rows_are_people": True, "partition_rows": 150}
     made = []
