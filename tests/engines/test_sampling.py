@@ -142,6 +142,9 @@ def test_rows_are_written_in_batches(tmp_path, monkeypatch):
     assert set(sizes[:-1]) == {7}
     assert sum(sizes) == rows.total == one.to_arrow().num_rows
     other.write(tmp_path / "parts")
+    other.write(tmp_path / "texts", parts="csv")
+    one.write(tmp_path / "one.csv")
+    assert (tmp_path / "texts/part-00000.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
     monkeypatch.setattr(sampled_release, "BATCH", writing.BATCH)
     parts = pq.ParquetDataset(tmp_path / "parts").read()
     assert parts.equals(one.to_arrow())
