@@ -18,6 +18,7 @@ TARGETS: dict[str, dict[str, float]] = {
     "web, click during a job (p95)": {"wall": 0.25},
     "web, longest wait for progress": {"wall": 1.0},
     "web, reload during a job": {"wall": 2.0},
+    "web, stop during a job": {"wall": 5.0},
     "web, cancel a deaf job": {"wall": 2.0},
     "web, lattice, from click to picture": {"wall": 3.0},
     "web, lattice, drawn again": {"wall": 3.0},

@@ -147,10 +147,14 @@ def _during_a_job(folder: Path, visit: Callable[[Any], Any]) -> dict[str, dict[s
         page.reload()
         cancel.wait_for()
         reload = time.perf_counter() - begun
+        begun = time.perf_counter()
+        server.stop()
+        stop = time.perf_counter() - begun
         return {
             "web, click during a job (p95)": {"wall": clicks[int(0.95 * CLICKS)]},
             "web, longest wait for progress": {"wall": max(gaps, default=6000.0) / 1000},
             "web, reload during a job": {"wall": reload},
+            "web, stop during a job": {"wall": stop},
         }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 import pytest
 from playwright.sync_api import expect
@@ -96,14 +95,13 @@ def test_no_cell_is_logged_also_when_the_app_fails(serve, visit, people, tmp_pat
     assert all(line.startswith("shoal web: ValueError at shoal.") for line in errors.splitlines())
 
 
-def test_it_stops_within_seconds_while_a_page_is_open_and_a_job_runs(serve, visit, people):
+def test_it_stops_while_a_page_is_open_and_a_job_runs(serve, visit, people):
     server = serve(people, program=("-c", SLOW))
     page = visit(server)
     go_to_protect(server, page)
     create_button(page).click()
     expect(page.get_by_role("button", name="Cancel").first).to_be_visible()
-    workers, begun = server.workers(), time.monotonic()
+    workers = server.workers()
     assert server.stop() == ("Shoal has stopped\n", "")
-    assert time.monotonic() - begun < 5
     assert wait_until(lambda: not any(is_alive(worker) for worker in workers))
     assert list(server.temporary.iterdir()) == []

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from playwright.sync_api import expect
 from tests.web.browser.accessibility import faults
 
 from shoal.web.text import group as text
-
-SECONDS = 10  # for a busy machine; on a quiet one an edit takes a fraction of a second
 
 
 @pytest.fixture
@@ -39,16 +35,12 @@ def test_values_are_grouped_and_ungrouped_by_keyboard(serve, visit, towns):
     expect(page.get_by_text("2 values ticked")).to_be_visible()
     page.get_by_label(text.NAME).focus()
     page.keyboard.type("North")
-    begun = time.monotonic()
     page.keyboard.press("Enter")
     expect(page.get_by_text("98 values not grouped yet").first).to_be_visible()
-    assert time.monotonic() - begun < SECONDS
     label = page.get_by_role("button", name="North, level 1: rename this group").first
     expect(label).to_be_visible()
     label.focus()
-    begun = time.monotonic()
     page.keyboard.press("Control+z")
     expect(status).to_be_visible()
-    assert time.monotonic() - begun < SECONDS
     assert page.dialogs == []
     assert faults(page) == []
