@@ -233,7 +233,8 @@ def _on_disk(
         "household": tuple(names(roles.household)) or roles.known.household,
         "rows_are_people": True,
     }
-    if units["person"] and not unlinked:
+    linking = any(_links(spec) for spec in roles.columns.values())
+    if (units["person"] or linking) and not unlinked:
         raise InputError(
             f"{source.name}: linked rows of a person are checked only in memory; state more "
             "--memory, or --unlinked if the person column will be removed before publication"
