@@ -4,67 +4,44 @@ from __future__ import annotations
 
 import copy
 import tempfile
-import time
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from shoal.anonymize import versions
 from shoal.anonymize.auto import Shape
 from shoal.core.column import Role
 from shoal.core.people import is_person_number
-from shoal.core.provenance import Run
 from shoal.core.publishing.replaced import Replaced
 from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.release import Release
 from shoal.core.roles import warn_unassigned
-from shoal.core.table import Table
-from shoal.engines.by_partition import anonymize_by_partition, depends_on_classes
+from shoal.engines.anonymizing import anonymize_rows
+from shoal.engines.by_partition import depends_on_classes
 from shoal.engines.dictionaries import Encoded, Encoder
 from shoal.engines.engine import Encoding, Engine, RowCounts, Source, Values
-from shoal.engines.large_release import LargeRelease
 from shoal.engines.memory import Budget
 from shoal.engines.methods_on_disk import (
     draws_records,
-    refusal,
-    runs_on_disk,
-    runs_on_partitions,
-    runs_on_tuples,
 )
 from shoal.engines.names import check_names
-from shoal.engines.packing import Packing
-from shoal.engines.people import refuse_repeated, unit_of
-from shoal.engines.replacing import Publisher, publishers_of, with_links
-from shoal.engines.rolling import base_nodes
-from shoal.engines.sampling import anonymize_sample
+from shoal.engines.people import refuse_repeated
+from shoal.engines.replacing import Publisher, publishers_of
 from shoal.engines.weights import WeightValues, column_of_weights
 from shoal.errors import InputError
 from shoal.identifiers.replacement import Context
 from shoal.privacy.model import Model
 from shoal.reading.requests import Request
-from shoal.support.arrays import Counts
 from shoal.support.temporaries import temporary_folder
 
 _BYTES_PER_TUPLE = (120, 24)  # of a search in memory: in any case, and for each column
 _CORE_SHARE = 0.7  # of the budget, for a search in memory
 _BYTES_PER_VALUE = 200  # of a dictionary
-
-
-class TooManyTuples(InputError):  # noqa: N818
-    """The distinct tuples of a table do not fit in memory.
-
-    tuples: their approximate number.
-    """
-
-    def __init__(self, message: str, tuples: int) -> None:
-        super().__init__(message)
-        self.tuples = tuples
 
 
 class LargeTable:
@@ -319,50 +296,8 @@ class LargeTable:
                 f"{algorithm.name} claims differential privacy, which published identifiers "
                 f"({', '.join(self._publishers)}) would break; leave replace out"
             )
-        release = self._anonymized(model, algorithm, search)
+        release = anonymize_rows(self, model, algorithm, search)
         return replace(release, replaced=self.replaced) if self._publishers else release
-
-    def _anonymized(self, model: Model, algorithm: Any, search: Callable[..., Release]) -> Release:
-        if draws_records(algorithm):
-            return anonymize_sample(self, model, algorithm, search)
-        if not runs_on_tuples(algorithm) and runs_on_partitions(algorithm):
-            return self._by_partition(model, algorithm, search)
-        if not runs_on_disk(algorithm):
-            raise refusal(algorithm)
-        try:
-            table, floor, linked = self.weighted(model, algorithm)
-        except TooManyTuples as error:
-            if not runs_on_partitions(algorithm):
-                raise
-            release = self._by_partition(model, algorithm, search)
-            why = f"about {error.tuples:,} distinct tuples do not fit in {self.budget} of memory"
-            return replace(release, run=replace(release.run, notes=(*release.run.notes, why)))
-        self.engine.rest()
-        if linked is None:
-            return LargeRelease.of(search(table), self, floor)
-        table, links = with_links(table, self.linking, linked)
-        return LargeRelease.of(search(table, linked=links), self, floor, linked)
-
-    def _by_partition(
-        self, model: Model, algorithm: Any, search: Callable[..., Release]
-    ) -> Release:
-        if self.linking:
-            raise InputError(
-                f"{', '.join(self.linking)} links the rows of a person, which can be in different "
-                f"partitions; use flash or ola, leave out replace, or state a larger memory"
-            )
-        begun = time.perf_counter()
-        rows, processes = self.partition_rows, self.processes
-        release = anonymize_by_partition(self, model, algorithm, search, rows, processes)
-        run = Run(
-            algorithm.name,
-            asdict(algorithm),
-            getattr(algorithm, "seed", None),
-            versions(),
-            {"search": time.perf_counter() - begun},
-            release.run.notes,
-        )
-        return replace(release, run=run)
 
     def shape_for(self, model: Model) -> Shape:
         """Return what the choice of a method for a model depends on."""
@@ -391,61 +326,7 @@ class LargeTable:
         found = self.counts
         return found.rows if found.people is None else found.people, found.households
 
-    def weighted(
-        self, model: Model, algorithm: Any
-    ) -> tuple[Table, Mapping[str, int], Counts | None]:
-        """Return the distinct tuples with the columns of the model, and the levels they are at.
-
-        The last part is the set of linked rows of each tuple, None if no rows are linked.
-        """
-        records = self.records
-        quasi = [self.encoded[name].column for name in self.names(Role.QUASI)]
-        if not quasi:
-            raise InputError(
-                "no column is quasi-identifying; give the role quasi to columns that others may "
-                "know"
-            )
-        kept = {column.name: column for column in quasi}
-        for name in model.columns:
-            if name in self.encoded:
-                kept[name] = self.encoded[name].column
-        packing = Packing.of({name: column.domain for name, column in kept.items()})
-        most = self.most_tuples(len(kept))
-        nodes = base_nodes(quasi, self.encoded, model, algorithm, records)
-        units = self._request.units
-        people = bool(units["person"] or units["household"] or self.linking)
-        found = self.engine.tuples(packing, [node.maps for node in nodes], most, people)
-        if isinstance(found, int):
-            raise TooManyTuples(self._too_many(found, people, algorithm), found)
-        columns = [
-            replace(
-                kept[name],
-                codes=packing.unpack(found.words, name),
-                floor=nodes[found.node].levels.get(name, 0),
-            )
-            for name in self._scan.names
-            if name in kept
-        ]
-        table = Table(
-            tuple(columns),
-            found.counts,
-            self.unassigned,
-            unit_of(units["person"], found.person),
-            unit_of(units["household"], found.household),
-            units["rows_are_people"],
-            self.guessed,
-        )
-        return table, nodes[found.node].levels, found.linked
-
     def most_tuples(self, columns: int) -> int:
         """Return how many distinct tuples a search in memory may have."""
         each = _BYTES_PER_TUPLE[0] + _BYTES_PER_TUPLE[1] * columns
         return self.budget.share(_CORE_SHARE) // each
-
-    def _too_many(self, tuples: int, people: bool, algorithm: Any) -> str:
-        what = "pairs of a person and a tuple" if people else "distinct tuples"
-        return (
-            f"{self.files.name}: has about {tuples:,} {what}, too many for a search with "
-            f"{algorithm.name} in {self.budget} of memory; state a larger memory, use fewer or "
-            "coarser quasi-identifiers, or method flash or ola, which can begin at a coarser level"
-        )

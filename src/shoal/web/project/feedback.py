@@ -166,11 +166,11 @@ def _count_on_disk(
     disk: DiskFile, request: TableRequest, k: int, levels: Mapping[str, int]
 ) -> Groups:
     """Count groups on all rows: of the distinct tuples, or by the engine if they are too many."""
-    from shoal.engines.large_table import TooManyTuples
+    from shoal.engines.anonymizing import TooManyTuples, weighted_tuples
 
     large = disk.large(request)
     try:
-        return groups_of(large.weighted(KAnonymity(k), METHODS["mondrian"]())[0], k, levels)
+        return groups_of(weighted_tuples(large, KAnonymity(k), METHODS["mondrian"]())[0], k, levels)
     except TooManyTuples:
         if large.units["person"] or large.units["household"]:
             raise

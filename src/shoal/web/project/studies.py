@@ -44,8 +44,10 @@ def read_table(request: RunRequest) -> Table:
     """
     with opened(request) as table:
         if request.on_disk:
-            found: Table = table.weighted(parse(request.model), shoal.METHODS["mondrian"]())[0]
-            return found
+            from shoal.engines.anonymizing import weighted_tuples
+
+            method = shoal.METHODS["mondrian"]()
+            return weighted_tuples(table, parse(request.model), method)[0]
         read: Table = table
         return read
 
