@@ -32,11 +32,20 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Put slow tests last, so that failures show early; the tests of a file stay together."""
+    """Put slow tests last, so that failures show early; the tests of a file stay together.
+
+    Those of Spark come first: the first of several processes runs them all, with one session.
+    """
     index = {}  # fixtures of a file are made once
     for item in items:
         index.setdefault(item.path, len(index))
-    items.sort(key=lambda item: (item.get_closest_marker("slow") is not None, index[item.path]))
+
+    def place(item):
+        if item.path.stem.startswith("test_spark"):
+            return -1
+        return item.get_closest_marker("slow") is not None
+
+    items.sort(key=lambda item: (place(item), index[item.path]))
 
 
 def pytest_collection_finish():

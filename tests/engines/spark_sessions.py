@@ -17,6 +17,7 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
 }
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a short session gains nothing from more
 LOGGING = """
 rootLogger.level = info
 rootLogger.appenderRef.file.ref = file
@@ -48,7 +49,8 @@ def started(folder):
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").appName("shoal tests")
-        java = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{settings}"}
+        options = f"{QUICK} -Dlog4j2.configurationFile=file:{settings}"
+        java = {"spark.driver.extraJavaOptions": options}
         for name, value in (SETTINGS | java).items():
             builder = builder.config(name, value)
         handler = signal.getsignal(signal.SIGINT)

@@ -10,8 +10,9 @@ import random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 import shoal
 from shoal import InputError
@@ -109,7 +110,7 @@ def test_full_domain_methods_anonymize_people_whose_rows_are_linked(method, tmp_
     assert found[0].holds
 
 
-@settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.generate])
+@examples(20)
 @given(data=st.data())
 def test_random_links_give_the_release_of_the_table_in_memory(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("random")

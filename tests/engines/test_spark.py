@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.engines import spark_sessions
 from tests.engines.conftest import ROLES, TREES, rows
+from tests.engines.spark_sessions import QUICK
 
 import shoal
 from shoal import Greedy, InputError, KAnonymity
@@ -322,10 +323,7 @@ def test_a_failing_write_leaves_the_old_folder(release, tmp_path, monkeypatch):
 
     def interrupting(folder):
         def task(batches):
-            import time
-
             os.kill(driver, signal.SIGINT)
-            time.sleep(1)
             yield from batches
 
         return task
@@ -430,7 +428,7 @@ def test_spark_connect_gives_the_same_release(tmp_path):
     roles = {"quasi": ["postcode", "sex"], "sensitive": "illness", "person": "patient"}
     shoal.anonymize(data, k=3, method="flash", **roles).write(tmp_path / "one.csv")
     arguments = [sys.executable, "-c", CONNECT, tmp_path / "rows.parquet", tmp_path]
-    settings = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    settings = {**os.environ, "PYSPARK_PYTHON": sys.executable, "JAVA_TOOL_OPTIONS": QUICK}
     done = subprocess.run(
         list(map(str, arguments)), env=settings, capture_output=True, text=True, check=False
     )
